@@ -9,6 +9,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
@@ -16,9 +17,7 @@
 namespace forestcoll {
 namespace {
 
-// Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
-constexpr std::size_t kPartsTried = std::size_t{1} << 13;
-const Ratio kGain(101, 100);
+constexpr std::size_t kPartsOfAll = std::size_t{1} << 14;
 // Paths at most: where ours get the stops of others, and where they are compared at all.
 constexpr std::int64_t kMostPathsChanged = std::int64_t{1} << 15;
 constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 19;
@@ -54,6 +53,7 @@ class AlltoallCompiler {
       : fabric_(fabric), demand_(demand), options_(options) {}
 
   Expected<AlltoallCompilation> run() {
+    if (is_ours() && by_peers() && options_.bytes) return fastest_program();
     auto result = make_first();
     if (!result) return result;
     // 3. Other paths, and other rounds, that may take less time.
@@ -83,6 +83,18 @@ class AlltoallCompiler {
 
  private:
   [[nodiscard]] bool is_ours() const { return options_.algorithm.empty(); }
+
+  Expected<AlltoallCompilation> fastest_program() const {
+    auto found = fastest_alltoall(fabric_, {.alltoall = options_,
+                                            .compile = {},
+                                            .sizes = {*options_.bytes},
+                                            .instances = options_.lowering.instances,
+                                            .buffer_bytes = options_.xml.buffer_bytes,
+                                            .any_count = true,
+                                            .parameters = {}});
+    if (!found) return found.errors();
+    return std::move(found->compilation);
+  }
 
   Expected<AlltoallCompilation> make_first() {
     if (by_peers() && has_relays(fabric_.topology)) return choose::relays_in_schedule();
@@ -118,16 +130,31 @@ class AlltoallCompiler {
     auto best = make(1);
     if (!best) return best;
     tried_.push_back({1, best->algbw});
-    for (std::int64_t k = 2; k <= options_.max_k; k *= 2) {
+    for (const std::int64_t k : more_numbers(pairs)) {
       const bool is_enough = best->algbw >= most_ || is_stopped();
-      if (is_enough || pairs * static_cast<std::size_t>(k) > kPartsTried) break;
+      if (is_enough || pairs * static_cast<std::size_t>(k) > fastest::kPartsTried) break;
       auto next = make(k);
       if (!next) break;
       tried_.push_back({k, next->algbw});
-      const auto enough = checked_mul(best->algbw, kGain);
-      if (enough && next->algbw >= *enough) best = std::move(next);
+      const bool is_faster =
+          options_.fastest_k ? best->algbw < next->algbw : fastest::gains(next->algbw, best->algbw);
+      if (is_faster) best = std::move(next);
     }
     return best;
+  }
+
+  // Powers of two; where the fastest is asked for, all up to so many parts together, else the
+  // largest, too.
+  [[nodiscard]] std::vector<std::int64_t> more_numbers(std::size_t pairs) const {
+    std::vector<std::int64_t> numbers;
+    const auto most = static_cast<Int128>(kPartsOfAll / pairs);
+    const bool is_every = options_.fastest_k && Int128{options_.max_k} * options_.max_k / 2 <= most;
+    for (std::int64_t k = 2; k <= options_.max_k; k = is_every ? k + 1 : 2 * k) {
+      numbers.push_back(k);
+    }
+    const bool has_last = numbers.empty() || numbers.back() == options_.max_k;
+    if (options_.fastest_k && options_.max_k > 1 && !has_last) numbers.push_back(options_.max_k);
+    return numbers;
   }
 
   [[nodiscard]] bool by_peers() const { return is_program(options_.format); }
@@ -264,6 +291,7 @@ auto with_compiler(const Fabric& fabric, const ParsedDemand& demand, AlltoallCom
                    const Run& run) -> decltype(run(std::declval<AlltoallCompiler>())) {
   choose::settle_threadblocks(options.sms, options.lowering.target,
                               options.lowering.max_threadblocks);
+  if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
   if (!is_program(options.format) || demand.demand.is_uniform()) {
     return run(AlltoallCompiler(fabric, demand, options));
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forestcoll/branching_forest.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
@@ -150,15 +151,44 @@ struct BranchingOptions {
   const BranchingForest* previous = nullptr;
 };
 
-/// The trees of a broadcast or a reduce that branch at switches: as fast as any, since no cut gains
-/// by what switches can do (one root's data crosses it once in any case), but with fewer messages
-/// one after the other. Sets of switches that are tried: those at which a tree of the fewest links
-/// branches, and all that can; of those that reach the optimum, the one with the fewest messages in
-/// turn. Nothing where no switch can, or none of these reaches it, or that is not proved. REQUIRES:
-/// `collective` is broadcast or reduce. Cost: that of `allreduce_optimum` and packing, twice.
+/// Whether some switch copies where the collective broadcasts, or combines where it reduces.
+[[nodiscard]] bool has_able_switches(const SwitchRoles& roles, Collective collective);
+
+/// The optimum of a broadcast or a reduce from one root, where switches copy or combine.
+struct RootedOptimum {
+  Ratio upper;  ///< GB/s, proved: no schedule is faster, whatever switches mix
+  /// What trees reach, each by itself, in the network's units; of a reduce turned round, on the
+  /// reversed network. Where they reach `upper`, by exact maximum flows, it is the optimum. Empty
+  /// where the linear program was not solved or exact arithmetic does not confirm it.
+  std::vector<AllreduceSplit> splits = {};
+  /// GB/s, as of `AllreduceOptimum`, where trees do not reach `upper`.
+  std::optional<Ratio> of_trees = {};
+
+  /// GB/s.
+  [[nodiscard]] std::optional<Ratio> reached() const {
+    return splits.empty() ? std::nullopt : std::optional(splits.front().algbw);
+  }
+};
+
+/// No cut gains by what switches can do, as one root's data crosses it once in any case. So where
+/// the two sides of every switch are equal, trees over ranks reach the optimum, and trees that
+/// branch at switches only take fewer messages one after the other: sets of switches that are tried
+/// are those at which a tree of the fewest links branches, and all that can. Where what a switch
+/// gives out is more than what it takes in, only copies there use the rest (of a reduce: sums, the
+/// other way round): then the optimum is what the relaxed program of `allreduce_optimum` allows one
+/// root, and trees of several classes reach it or come near.
+/// REQUIRES: `collective` is broadcast or reduce. Errors: E14. Cost: that of `allreduce_optimum`.
+[[nodiscard]] Expected<RootedOptimum> rooted_optimum(const Network& network,
+                                                     const SwitchRoles& roles,
+                                                     Collective collective, Rank root,
+                                                     const AllreduceLimits& limits = {});
+
+/// The trees that `optimum` promises: of its splits the fastest, of equally fast ones that with the
+/// fewest messages in turn. Nothing where there is no split, or none could be packed.
+/// REQUIRES: `optimum` is of this collective. Cost: a packing per split.
 [[nodiscard]] std::optional<BranchingForest> branching_from_root(
     const Network& network, const SwitchRoles& roles, Collective collective, Rank root,
-    const BranchingOptions& options = {});
+    const RootedOptimum& optimum, const BranchingOptions& options = {});
 
 /// The trees that `optimum.split` promises. Trees that branch at the same switches are packed into
 /// what the split gives them, with a twin beside each of these switches: a rank that owns nothing,

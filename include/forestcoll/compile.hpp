@@ -140,13 +140,16 @@ struct AlltoallCompileOptions {
   /// target and there are few pairs.
   std::optional<std::int64_t> k = {};
   std::int64_t max_k = 8;
+  /// Of these and of others up to `max_k`, as far as there are few pairs, the fastest itself.
+  bool fastest_k = false;
   /// What a rank sends, in bytes, for which ours is the fastest by simulation of several schedules;
-  /// see `compile_alltoall`. None: as for so much that links alone count.
+  /// see `compile_alltoall`. None: as for so much that links alone count. Of programs these are all
+  /// in the protocol and the instances of the options; `fastest_alltoall` chooses them, too.
   std::optional<std::int64_t> bytes = {};
   AlltoallFormat format = AlltoallFormat::msccl;
   AlltoallLowerOptions lowering = {};
   bool in_place = false;  ///< for calls in place: plans of MSCCL++ alone
-  XmlOptions xml = {};
+  XmlOptions xml = {};    ///< an empty protocol: Simple, or chosen by size
   /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says. No rank gets more,
   /// nor more than `lowering.max_threadblocks`.
   std::int32_t sms = 0;
@@ -190,12 +193,12 @@ struct AlltoallCompilation {
 /// algbw is of is what a rank has for all, itself included, on average.
 ///
 /// Ours are the paths that are searched for, or, of equal rate, those that stop where a baseline's
-/// do and whose rounds are shorter. For `options.bytes`, they are the fastest of all of these and
+/// do and whose rounds are shorter. For `options.bytes`, flows are the fastest of all of these and
 /// of the searched ones in as few rounds as there are legs on a path, so that small messages for
-/// the next hop are one. A demand whose amounts are equal after all fits MSCCL XML. Errors: those
-/// of `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline`, `lower_alltoall` and
-/// `lower_alltoall_to_plan`; T09 unequal amounts as MSCCL XML or a plan. Cost: that of
-/// `alltoall_optimum` and of `route_alltoall` for each k.
+/// the next hop are one; programs are what `fastest_alltoall` makes. A demand whose amounts are
+/// equal after all fits MSCCL XML. Errors: those of `alltoall_optimum`, `route_alltoall`,
+/// `make_alltoall_baseline`, `lower_alltoall` and `lower_alltoall_to_plan`; T09 unequal amounts as
+/// MSCCL XML or a plan. Cost: that of `alltoall_optimum` and of `route_alltoall` for each k.
 [[nodiscard]] Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric,
                                                              const ParsedDemand& demand,
                                                              const AlltoallCompileOptions& options);

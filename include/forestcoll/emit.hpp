@@ -24,7 +24,8 @@ struct XmlOptions {
 
 /// MSCCL XML, in the lexical form that the runtimes' parsers accept, headed by comments that name
 /// the tool's version, the topology with the hash of its content, k, the rate and the optimum.
-/// REQUIRES: `schedule` was lowered from `forest` on `topology`.
+/// REQUIRES: `schedule` was lowered from `forest` on `topology`; of an all-to-all, `forest` has the
+/// optimum alone.
 [[nodiscard]] std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& forest,
                                        const Topology& topology, const XmlOptions& options);
 /// {"format":"forestcoll-forest","version":1,…}, one tree per line; the schema is

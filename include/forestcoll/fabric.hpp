@@ -58,6 +58,8 @@ struct Fabric {
 /// Cost: linear in the trees' edges and their routes.
 [[nodiscard]] std::string why_no_ll128(const CollectiveForest& forest, const Topology& topology,
                                        std::string_view target);
+/// The same for what any rank may send to any other: where every link is NVLink.
+[[nodiscard]] std::string why_no_ll128(const Topology& topology, std::string_view target);
 
 // How long a schedule takes for a message.
 

@@ -20,6 +20,9 @@
 namespace forestcoll {
 
 struct FastestOptions {
+  /// An all-to-all, of one block for every pair, in place of what `compile` says. REQUIRES: a
+  /// format that runtimes load. `bytes` is passed over.
+  std::optional<AlltoallCompileOptions> alltoall = {};
   /// What all schedules have in common; an empty protocol is chosen by size. Where a number of
   /// trees is asked for, these trees alone are looked at. REQUIRES: the format is that of a
   /// schedule.
@@ -86,7 +89,9 @@ struct FastestChoice {
 /// 1, 2, 4 and 8 instances, and in all protocols that the runtime can run there, in Simple with
 /// buffers of 4 MiB, as the runtime has them, and of 512 KiB: passes that carry less fill
 /// and drain high trees faster. As plans of MSCCL++: the same trees, and in place of exchanges what
-/// copies and combines in switches, ours and NVLS, by its operations or by packets. Each is lowered
+/// copies and combines in switches, ours and NVLS, by its operations or by packets. Of an
+/// all-to-all: paths for 1, 2, 4 and 8 parts of every pair, where more parts reach more, and all of
+/// `alltoall_baselines()`, in as many instances, protocols and buffers. Each is lowered
 /// for the target, written, verified and simulated as it is written; left out at a size is only
 /// what `Simulator::least_seconds` proves to be slower than the choice. Equal input gives equal
 /// choices. Errors: those of `compile`; T01 … where no candidate fits the target; S03 where no size
@@ -134,9 +139,20 @@ struct FastestSchedule {
 [[nodiscard]] Expected<FastestSchedule> fastest_schedule(const Fabric& fabric,
                                                          const FastestOptions& given);
 
+/// An all-to-all for the first of the sizes, written and verified.
+struct FastestAlltoall {
+  FastestChoice choice;
+  AlltoallCompilation compilation;
+  AlltoallCompileOptions options;  ///< with what was chosen
+};
+/// REQUIRES: `given.alltoall`. Errors and cost: those of `fastest_choices`.
+[[nodiscard]] Expected<FastestAlltoall> fastest_alltoall(const Fabric& fabric,
+                                                         const FastestOptions& given);
+
 /// The programs of an exchange in the protocol and the instances of `given`, written and
 /// verified. REQUIRES: the collective is allreduce, the format MSCCL XML. Errors: those of
-/// `compile_forest` and `lower_exchange`; T08 Simple, for one that is for LL alone.
+/// `compile_forest` and `lower_exchange`; T08 Simple, for sizes beyond what it has room for. The
+/// window ends there; an empty protocol is LL where there is such an end.
 [[nodiscard]] Expected<Compilation> compile_exchange(const Fabric& fabric,
                                                      const ExchangeInfo& exchange,
                                                      const CompileOptions& given);
@@ -144,6 +160,7 @@ struct FastestSchedule {
 // A set of schedules, one for each range of sizes.
 
 struct TuneOptions {
+  std::optional<AlltoallCompileOptions> alltoall = {};  ///< as in FastestOptions
   /// What all files have in common; an empty protocol is chosen by size.
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending
@@ -186,6 +203,7 @@ struct TunedFile {
 };
 
 struct Tuning {
+  std::string collective;                 ///< its name: "alltoall" for one of these
   std::vector<CollectiveForest> forests;  ///< those of the files; of an exchange without trees
   std::vector<TunedFile> files;           ///< by size, with disjoint windows; at least one
   /// `NCCL_BUFFSIZE` that the processes are to be started with; 0: none in particular.

@@ -66,10 +66,12 @@ struct RankProgram {
 
 /// The program of every rank. Buffers are cut into equal chunks, `chunks` of them in the whole
 /// collective buffer (nchunksperloop). In place: input and output alias as the collective says.
-/// `k` is the number of chunks of each root (of weight 1): trees per root times instances.
+/// `k` is the number of chunks of each root (of weight 1): trees per root times instances; of an
+/// all-to-all, of each pair of ranks.
 struct Schedule {
   std::string target = "azure";  ///< the runtime that loads it, whose limits it keeps
   Collective collective = Collective::allgather;
+  bool alltoall = false;  ///< in place of the collective, an allgather, like whose its calls count
   std::optional<Rank> root;
   std::int64_t k = 1;
   std::int64_t chunks = 0;
@@ -80,6 +82,8 @@ struct Schedule {
   /// The most threadblocks of any rank, and the most steps of any threadblock.
   [[nodiscard]] std::int32_t max_threadblocks() const;
   [[nodiscard]] std::int32_t max_steps() const;
+  /// The most scratch of any rank, in chunks.
+  [[nodiscard]] std::int64_t max_scratch() const;
 };
 
 /// What a runtime accepts.
@@ -159,6 +163,8 @@ struct AlltoallLowerOptions {
   std::int32_t max_threadblocks = 108;
   /// One threadblock for both directions between two ranks, even where two would fit.
   bool merge = false;
+  /// Every part is cut into so many, each with threadblocks and channels of its own.
+  std::int32_t instances = 1;
 };
 
 /// Turns a forest into per-rank programs. Messages follow one global order (a topological order of
@@ -191,25 +197,31 @@ struct ExchangeInfo {
   std::string_view name;    ///< for the command line: "one-shot"
   std::string_view title;   ///< for people
   std::string_view source;  ///< where it was published
-  /// Several operations are in flight on a connection at once, which Simple has no room for.
-  bool is_ll_only = false;
 };
 /// one-shot, recursive-doubling, swing-doubling, all-pairs-once, all-pairs.
 [[nodiscard]] std::span<const ExchangeInfo> exchanges();
 /// Null where there is no exchange of this name.
 [[nodiscard]] const ExchangeInfo* find_exchange(std::string_view name);
 
-/// The programs of an allreduce in place over `ranks` ranks, of `options.instances` chunks, each
-/// with a channel of its own. A rank has one threadblock for each partner and chunk, which sends
-/// before it receives, one chunk at a time: free of deadlock with one operation in flight. One shot
-/// adds in the order of the ranks, and partners add the same two sums, so all ranks get the same
-/// bits. Beyond the largest power of two, ranks hand their data to a neighbour first and get the
-/// result from it at the end; the partners of Swing are pairs of an even number of ranks whose
-/// steps reach all. All pairs: see `schedule::all_pairs`; a chunk is cut into up to eight slices,
-/// which are in flight at once, so it is free of deadlock in LL and LL128 alone.
-/// REQUIRES: two ranks or more. Errors: T07 (unknown target, ErrorKind::input); B02 a number of
-/// ranks that Swing cannot serve; ErrorKind::limit: T01 threadblocks, T02 steps, T03 channels, T06
-/// calls out of place. Cost: linear in the programs.
+/// Bytes of the whole buffer up to which an exchange in so many instances has room in Simple, whose
+/// connections have buffers of `buffer_bytes`: several operations are in flight at once. None: any
+/// size.
+[[nodiscard]] std::optional<std::int64_t> most_bytes_in_simple(Exchange exchange, std::size_t ranks,
+                                                               std::int32_t instances,
+                                                               std::int64_t buffer_bytes);
+
+/// The programs of an allreduce, in place or out of place, over `ranks` ranks, of
+/// `options.instances` chunks, each with a channel of its own. A rank has one threadblock for each
+/// partner and chunk, which sends before it receives, one chunk at a time: free of deadlock with
+/// one operation in flight. One shot adds in the order of the ranks, and partners add the same two
+/// sums, so all ranks get the same bits. Beyond the largest power of two, ranks hand their data to
+/// a neighbour first and get the result from it at the end; the partners of Swing are pairs of an
+/// even number of ranks whose steps reach all. All pairs: see `schedule::all_pairs`; a chunk is cut
+/// into up to eight slices, which are in flight at once, so it is free of deadlock in LL and LL128,
+/// and in Simple up to `most_bytes_in_simple`. REQUIRES: two ranks or more. Errors: T07 (unknown
+/// target, ErrorKind::input); B02 a number of ranks that Swing cannot serve; ErrorKind::limit: T01
+/// threadblocks, T02 steps, T03 channels, T06 one program for both placements. Cost: linear in the
+/// programs.
 [[nodiscard]] Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
                                                 const LowerOptions& options);
 

@@ -62,10 +62,14 @@ struct Synthesis {
   /// and `forest.algbw` is what that left of `allowed`.
   bool raised = false;
   std::optional<Raise> reduce_raise, broadcast_raise;  ///< where that happened
+  /// GB/s: the grid that bandwidths were rounded down to, where exact numbers did not fit at the k
+  /// of the optimum. `forest.optimum` is that of the fabric as it is.
+  std::optional<Ratio> rounded_to = {};
   bool stopped = false;                    ///< before the end: see `answer_when_stopped`
   std::optional<RepackStatistics> repack;  ///< with `previous`: over all phases
   /// No forest for this collective with as many trees at this rate is lower; see
-  /// `height_lower_bound`.
+  /// `height_lower_bound`. Of an allreduce, none at this rate, whatever the shares of its roots and
+  /// the number of its trees, with both phases at once or one after the other.
   std::int32_t least_height = 0;
   std::vector<RateAtK> tradeoff;  ///< modes that search: the collective's rate at each k
   PackStatistics statistics;

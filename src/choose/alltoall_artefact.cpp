@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "choose/settle.hpp"
 #include "emit/alltoall.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -73,32 +74,9 @@ class Writer {
     return {};
   }
 
-  // Where k is left open, in as many more parts as give enough threadblocks something to do; not
-  // where that does not fit.
-  [[nodiscard]] Expected<ExecutionPlan> plan_of(const AlltoallRoutes& routes,
-                                                const PlanOptions& options) const {
-    const auto lowered = [&](const AlltoallRoutes& in_parts) {
-      return lower_alltoall_to_plan(in_parts, fabric_.network.rank_of,
-                                    boxes_of_ranks(fabric_.topology), options);
-    };
-    const std::int64_t enough = std::min(kPlanThreadblocks, options.max_threadblocks);
-    const auto pairs = static_cast<std::int64_t>(demand_.demand.ranks()) / 2;
-    std::int64_t times = 1;
-    while (!options_.k && pairs * routes.k * times < enough) times *= 2;
-    if (times > 1) {
-      auto plan = lowered(in_finer_parts(routes, times));
-      if (plan) return plan;
-    }
-    return lowered(routes);
-  }
-
   Expected<void> write_plan() {
-    PlanOptions options;
-    options.in_place = options_.in_place;
-    options.max_threadblocks = options_.lowering.max_threadblocks;
-    options.min_bytes = options_.xml.min_bytes;
-    options.max_bytes = options_.xml.max_bytes;
-    const auto plan = plan_of(result_.routes, options);
+    const auto plan =
+        alltoall_plan(fabric_, result_.routes, !options_.k, plan_options(as_allgather(options_)));
     if (!plan) return plan.errors();
     for (const PlanGpu& gpu : plan->gpus) {
       result_.scratch = std::max(result_.scratch, gpu.scratch_chunks);
@@ -138,6 +116,41 @@ class Writer {
 };
 
 }  // namespace
+
+CompileOptions as_allgather(const AlltoallCompileOptions& options) {
+  CompileOptions result;
+  result.synthesis.collective = Collective::allgather;
+  result.synthesis.packing.stop = options.solver.stop;
+  if (options.k) result.tree_count = TreeCount::as_given;
+  result.format = options.format == AlltoallFormat::mscclpp ? Format::mscclpp
+                  : options.format == AlltoallFormat::msccl ? Format::msccl
+                                                            : Format::none;
+  result.lowering.target = options.lowering.target;
+  result.lowering.max_threadblocks = options.lowering.max_threadblocks;
+  result.lowering.placement = options.in_place ? Placement::in_place : Placement::out_of_place;
+  result.lowering.instances = options.lowering.instances;
+  if (options.lowering.merge) result.lowering.threadblocks = ThreadblockUse::merge;
+  result.xml = options.xml;
+  result.sms = options.sms;
+  return result;
+}
+
+Expected<ExecutionPlan> alltoall_plan(const Fabric& fabric, const AlltoallRoutes& routes,
+                                      bool finer, const PlanOptions& options) {
+  const auto lowered = [&](const AlltoallRoutes& in_parts) {
+    return lower_alltoall_to_plan(in_parts, fabric.network.rank_of, boxes_of_ranks(fabric.topology),
+                                  options);
+  };
+  const std::int64_t enough = std::min(kPlanThreadblocks, options.max_threadblocks);
+  const auto pairs = static_cast<std::int64_t>(fabric.network.ranks.size()) / 2;
+  std::int64_t times = 1;
+  while (finer && pairs * routes.k * times < enough) times *= 2;
+  if (times > 1) {
+    auto plan = lowered(in_finer_parts(routes, times));
+    if (plan) return plan;
+  }
+  return lowered(routes);
+}
 
 Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate) {
   const auto ranks = static_cast<std::int64_t>(demand.demand.ranks());

@@ -2,8 +2,19 @@
 #pragma once
 
 #include "forestcoll/compile.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::choose {
+
+/// What an all-to-all has in common with other collectives: that of an allgather, whose calls count
+/// alike.
+[[nodiscard]] CompileOptions as_allgather(const AlltoallCompileOptions& options);
+
+/// A plan of the paths; where `finer`, in as many more parts as give enough threadblocks something
+/// to do, if that fits. Errors: those of `lower_alltoall_to_plan`.
+[[nodiscard]] Expected<ExecutionPlan> alltoall_plan(const Fabric& fabric,
+                                                    const AlltoallRoutes& routes, bool finer,
+                                                    const PlanOptions& options);
 
 /// GB/s of algbw at a rate per unit of demand, in GB/s. Errors: E14 (limit) it does not fit.
 [[nodiscard]] Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate);

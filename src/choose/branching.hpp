@@ -15,8 +15,7 @@ namespace forestcoll::choose {
 /// Trees that branch at switches, and what is known of all that do.
 struct InNetwork {
   std::optional<BranchingForest> forest;
-  /// GB/s, of an allreduce: what nothing exceeds, and what trees reach. None where nothing
-  /// branches.
+  /// GB/s: what nothing exceeds, and what trees reach. None where nothing branches.
   std::optional<Ratio> at_most = {}, reached = {};
 };
 

@@ -48,9 +48,19 @@ std::string why_rccl_does_not(const Topology& topology) {
   return {};
 }
 
-std::string why_nccl_does_not(const CollectiveForest& forest, const Topology& topology) {
+std::string why_not_blackwell(const Topology& topology) {
   constexpr std::array<std::string_view, 3> kBlackwell = {"b100", "b200", "b300"};
-  if (names_any(topology, kBlackwell)) return "the runtime does not enable it on Blackwell";
+  return names_any(topology, kBlackwell) ? "the runtime does not enable it on Blackwell" : "";
+}
+
+std::string why_not_over(const Topology& topology, NodeId src, NodeId dst) {
+  return fmt::format(
+      "the runtime enables it over NVLink, and {} -> {} is not: elsewhere it may corrupt data",
+      topology.nodes[src].id, topology.nodes[dst].id);
+}
+
+std::string why_nccl_does_not(const CollectiveForest& forest, const Topology& topology) {
+  if (std::string why = why_not_blackwell(topology); !why.empty()) return why;
   std::set<std::pair<NodeId, NodeId>> nvlinks;
   for (const TopologyLink& link : topology.links) {
     if (!link.enabled || link.kind != "nvlink") continue;
@@ -64,10 +74,7 @@ std::string why_nccl_does_not(const CollectiveForest& forest, const Topology& to
         const auto path = (*phase)->path(TreeId(t), Rank(v));
         for (std::size_t i = 0; i + 1 < path.size(); ++i) {
           if (nvlinks.contains({path[i], path[i + 1]})) continue;
-          return fmt::format(
-              "the runtime enables it over NVLink, and {} -> {} is not: elsewhere it may corrupt "
-              "data",
-              topology.nodes[path[i]].id, topology.nodes[path[i + 1]].id);
+          return why_not_over(topology, path[i], path[i + 1]);
         }
       }
     }
@@ -102,6 +109,14 @@ std::string why_no_ll128(const CollectiveForest& forest, const Topology& topolog
                          std::string_view target) {
   return target.starts_with("rccl") ? why_rccl_does_not(topology)
                                     : why_nccl_does_not(forest, topology);
+}
+
+std::string why_no_ll128(const Topology& topology, std::string_view target) {
+  if (target.starts_with("rccl")) return why_rccl_does_not(topology);
+  for (const TopologyLink& link : topology.links) {
+    if (link.enabled && link.kind != "nvlink") return why_not_over(topology, link.src, link.dst);
+  }
+  return why_not_blackwell(topology);
 }
 
 }  // namespace forestcoll

@@ -7,16 +7,16 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
-#include "schedule/alltoall/alltoall_schedule.hpp"
 
 namespace forestcoll {
 
 /// MSCCL XML with coll="alltoall", for calls out of place, in the lexical form that the runtimes'
 /// parsers accept, headed by comments that name the tool's version, the topology with the hash of
 /// its content, k and `optimum`, the algbw in GB/s that no schedule exceeds.
-/// REQUIRES: `schedule` was lowered for `topology`.
-[[nodiscard]] std::string to_alltoall_xml(const AlltoallSchedule& schedule, const Ratio& optimum,
+/// REQUIRES: `schedule` is an all-to-all, lowered for `topology`.
+[[nodiscard]] std::string to_alltoall_xml(const Schedule& schedule, const Ratio& optimum,
                                           const Topology& topology, const XmlOptions& options);
 
 /// What the head of a flows file says.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "emit/alltoall.hpp"
 #include "emit/msccl_programs.hpp"
 #include "emit/text.hpp"
 #include "emit/topology_hash.hpp"
@@ -104,6 +105,7 @@ std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& fores
                          const Topology& topology, const XmlOptions& options) {
   const TargetLimits* target = find_target(schedule.target);
   FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
+  if (schedule.alltoall) return to_alltoall_xml(schedule, forest.optimum, topology, options);
   std::string out;
   append_comments(out, schedule, forest, topology, *target, options);
   append_algorithm(out, schedule, forest, topology, *target, options);

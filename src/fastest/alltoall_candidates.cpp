@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
+#include "choose/alltoall_artefact.hpp"
+#include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/baseline.hpp"
+#include "forestcoll/codes.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 
 namespace forestcoll::fastest {
@@ -21,7 +25,120 @@ Expected<AlltoallRoutes> with_stops_in(const Fabric& fabric, const Demand& deman
   return complete_routes(fabric.network, demand, *std::move(routes));
 }
 
+class AlltoallFinder {
+ public:
+  AlltoallFinder(const Fabric& fabric, const AlltoallCompileOptions& options,
+                 const std::vector<std::string>& wanted)
+      : fabric_(fabric),
+        options_(options),
+        wanted_(wanted),
+        demand_(Demand::uniform(fabric.network.ranks.size())) {}
+
+  Expected<std::vector<Candidate>> find() {
+    if (const auto done = find_optimum(); !done) return done.errors();
+    if (is_wanted("forestcoll")) {
+      if (const auto done = add_ours(); !done) return done.errors();
+    }
+    if (!options_.k) add_baselines();
+    if (!candidates_.empty()) return std::move(candidates_);
+    return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
+                      "`make_alltoall_baseline()` says why, for each of them");
+  }
+
+ private:
+  [[nodiscard]] bool is_wanted(std::string_view name) const {
+    return wanted_.empty() || std::ranges::find(wanted_, name) != wanted_.end();
+  }
+  [[nodiscard]] bool is_stopped() const { return options_.solver.stop.stop_requested(); }
+  // GB/s of what a rank sends.
+  [[nodiscard]] Expected<Ratio> algbw(const Ratio& rate) const {
+    const auto ranks = static_cast<std::int64_t>(demand_.ranks());
+    return choose::alltoall_algbw({demand_, ranks * ranks}, rate);
+  }
+
+  Expected<void> find_optimum() {
+    if (options_.proof != nullptr) {
+      at_most_ = options_.proof->at_most;
+    } else {
+      const auto optimum = alltoall_optimum(fabric_.network, demand_, options_.solver);
+      if (!optimum) return optimum.errors();
+      at_most_ = optimum->proof.at_most;
+    }
+    const auto most = algbw(at_most_);
+    if (!most) return most.errors();
+    optimum_ = *most;
+    return {};
+  }
+
+  // More parts where they reach more.
+  Expected<void> add_ours() {
+    const std::size_t pairs = demand_.ranks() * demand_.ranks();
+    Ratio best;
+    for (std::int64_t k = options_.k.value_or(1);; k *= 2) {
+      auto routes =
+          route_alltoall(fabric_.network, demand_, at_most_,
+                         {.k = k, .hops = AlltoallHops::peers, .stop = options_.solver.stop});
+      if (!routes && candidates_.empty()) return routes.errors();
+      if (!routes) return {};
+      const Ratio rate = routes->rate;
+      if (candidates_.empty() || gains(rate, best)) {
+        best = rate;
+        add("forestcoll", *std::move(routes));
+      }
+      const bool is_enough = options_.k || best >= at_most_ || is_stopped();
+      if (is_enough || 2 * k > options_.max_k ||
+          pairs * 2 * static_cast<std::size_t>(k) > kPartsTried) {
+        return {};
+      }
+    }
+  }
+
+  void add_baselines() {
+    const std::int64_t most = candidates_.empty() ? 1 : candidates_.back().routes->k;
+    for (const BaselineInfo& info : alltoall_baselines()) {
+      if (!is_wanted(info.name)) continue;
+      for (const std::int64_t k : std::set<std::int64_t>{1, most}) {
+        if (is_stopped()) return;
+        auto routes = alltoall_baseline_routes(fabric_, demand_, info.name, k);
+        if (routes) add(info.name, *std::move(routes));
+      }
+    }
+  }
+
+  // What does not fit 64 bits is no rate to compare with.
+  void add(std::string_view name, AlltoallRoutes routes) {
+    const auto rate = algbw(routes.rate);
+    if (!rate) return;
+    Candidate candidate{std::string(name), {}, {}};
+    CollectiveForest& forest = candidate.chosen.synthesis.forest;
+    forest.collective = Collective::allgather;
+    forest.k = routes.k;
+    forest.algbw = candidate.chosen.synthesis.allowed = *rate;
+    forest.optimum = optimum_;
+    candidate.routes = std::move(routes);
+    candidates_.push_back(std::move(candidate));
+  }
+
+  const Fabric& fabric_;
+  const AlltoallCompileOptions& options_;
+  const std::vector<std::string>& wanted_;
+  const Demand demand_;
+  Ratio at_most_, optimum_;
+  std::vector<Candidate> candidates_;
+};
+
 }  // namespace
+
+bool gains(const Ratio& rate, const Ratio& before) {
+  const auto enough = checked_mul(before, Ratio(101, 100));
+  return enough && rate >= *enough;
+}
+
+Expected<std::vector<Candidate>> find_alltoall_candidates(const Fabric& fabric,
+                                                          const AlltoallCompileOptions& options,
+                                                          const std::vector<std::string>& wanted) {
+  return AlltoallFinder(fabric, options, wanted).find();
+}
 
 Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric, const Demand& demand,
                                                   std::string_view name, std::int64_t k) {

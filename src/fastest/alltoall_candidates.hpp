@@ -2,13 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "fastest/candidates.hpp"
 #include "forestcoll/alltoall.hpp"
+#include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
 
 namespace forestcoll::fastest {
+
+/// Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
+inline constexpr std::size_t kPartsTried = std::size_t{1} << 13;
+[[nodiscard]] bool gains(const Ratio& rate, const Ratio& before);
+
+/// Ours, for the numbers of parts that reach more than fewer do, and baselines; of those that are
+/// named in `wanted`, if any. The proof of `options` is found where it is null. Errors: those of
+/// `alltoall_optimum` and `route_alltoall`; B09 where none of those that are wanted exists here.
+[[nodiscard]] Expected<std::vector<Candidate>> find_alltoall_candidates(
+    const Fabric& fabric, const AlltoallCompileOptions& options,
+    const std::vector<std::string>& wanted);
 
 /// A baseline's own, complete. Errors: those of `make_alltoall_baseline` and `complete_routes`.
 [[nodiscard]] Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric,

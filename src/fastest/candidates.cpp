@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -17,7 +18,9 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
+#include "schedule/alltoall/alltoall_schedule.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -166,6 +169,7 @@ class CandidateFinder {
       const auto even = in_power_of_two(*made->forest);
       add_baseline(info.name, *std::move(made->forest), made->algbw);
       if (even) add_baseline(info.name, *even, even->algbw);
+      if (info.name == "one-shot") add_direct();
     }
   }
 
@@ -195,6 +199,16 @@ class CandidateFinder {
     if (!algbw) return std::nullopt;
     even.algbw = *algbw;
     return even;
+  }
+
+  // The same trees; where threadblocks serve both directions, no one waits for who sends first.
+  void add_direct() {
+    if (options_.format == Format::mscclpp) return;
+    if (options_.synthesis.collective != Collective::allgather) return;
+    if (!candidates_.back().forest().weight.empty()) return;  // owners of unequal shares
+    Candidate direct = candidates_.back();
+    direct.is_direct = true;
+    candidates_.push_back(std::move(direct));
   }
 
   // What XML cannot say. Of several boxes it has no plan: there it combines for one GPU alone.
@@ -259,11 +273,23 @@ class CandidateFinder {
 
 }  // namespace
 
-bool Candidate::is_ll_only() const {
-  return exchange && find_exchange(algorithm)->is_ll_only;
+std::int64_t Candidate::most_in_simple(std::size_t ranks, std::int32_t instances,
+                                       std::int64_t buffer_bytes) const {
+  constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
+  if (!exchange) return kAny;
+  // What the checker goes by is what the runtime has by itself.
+  const std::int64_t buffer =
+      buffer_bytes == 0 ? kDefaultBufferBytes : std::min(buffer_bytes, kDefaultBufferBytes);
+  return most_bytes_in_simple(*exchange, ranks, instances, buffer).value_or(kAny);
+}
+
+std::string_view Candidate::collective() const {
+  return routes ? "alltoall" : to_string(forest().collective);
 }
 
 std::string Candidate::in_words() const {
+  if (routes) return fmt::format("{}, k {}", algorithm, routes->k);
+  if (is_direct) return algorithm + ", sending before receiving";
   if (algorithm != "forestcoll") return algorithm;
   if (switched) {
     return fmt::format("{}, {}", algorithm,
@@ -285,6 +311,14 @@ Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fab
                                    const LowerOptions& lowering) {
   if (candidate.exchange) {
     return lower_exchange(*candidate.exchange, fabric.network.ranks.size(), lowering);
+  }
+  if (candidate.is_direct) return lower_direct_allgather(fabric.network.ranks.size(), lowering);
+  if (candidate.routes) {
+    return lower_alltoall(*candidate.routes, fabric.network.rank_of,
+                          {.target = lowering.target,
+                           .max_threadblocks = lowering.max_threadblocks,
+                           .merge = lowering.threadblocks == ThreadblockUse::merge,
+                           .instances = lowering.instances});
   }
   return lower(candidate.forest(), lowering);
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "forestcoll/baseline.hpp"
@@ -24,6 +25,9 @@ struct Candidate {
   std::string algorithm;             ///< "forestcoll", or the name of a baseline or an exchange
   ChosenForest chosen;               ///< of an exchange without trees
   std::optional<Exchange> exchange;  ///< whole buffers in place of trees
+  std::optional<AlltoallRoutes> routes = {};  ///< of an all-to-all, in place of trees
+  /// Trees of height 1 of an allgather, in which threadblocks send before they receive.
+  bool is_direct = false;
   /// Switches that copy in place of trees over GPUs; `chosen` is then what it is compared with.
   std::optional<SwitchedPlan> switched = {};
   [[nodiscard]] const CollectiveForest& forest() const { return chosen.synthesis.forest; }
@@ -31,8 +35,11 @@ struct Candidate {
   [[nodiscard]] const Ratio& algbw() const {
     return switched ? switched->trees.algbw : forest().algbw;
   }
-  /// An exchange that only LL serves (see ExchangeInfo).
-  [[nodiscard]] bool is_ll_only() const;
+  /// Bytes up to which Simple has room for it (see `most_bytes_in_simple`).
+  [[nodiscard]] std::int64_t most_in_simple(std::size_t ranks, std::int32_t instances,
+                                            std::int64_t buffer_bytes) const;
+  /// Its name.
+  [[nodiscard]] std::string_view collective() const;
   /// For people: "forestcoll, k 4, height 2".
   [[nodiscard]] std::string in_words() const;
 };
@@ -46,7 +53,7 @@ struct Candidate {
     const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
     const std::vector<std::string>& wanted);
 
-/// The programs of a candidate. Errors: those of `lower` and `lower_exchange`.
+/// The programs of a candidate. Errors: those of `lower`, `lower_exchange` and `lower_alltoall`.
 [[nodiscard]] Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,
                                                  const LowerOptions& lowering);
 

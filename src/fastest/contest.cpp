@@ -18,7 +18,9 @@
 #include <set>
 #include <tuple>
 
+#include "choose/alltoall_artefact.hpp"
 #include "choose/settle.hpp"
+#include "fastest/alltoall_candidates.hpp"
 #include "fastest/time_costs.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
@@ -67,7 +69,9 @@ std::vector<ConsideredTime> best_of_each(std::vector<ConsideredTime> all) {
 
 }  // namespace
 
-Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& options) {
+Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& given) {
+  FastestOptions options = given;
+  if (options.alltoall) options.compile = choose::as_allgather(*options.alltoall);
   auto settled = choose::settle(fabric, options.compile);
   if (!settled) return settled.errors();
   Contest contest(fabric, options, *std::move(settled));
@@ -77,7 +81,10 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& opti
                                        : find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return parameters.errors();
   contest.parameters_ = *std::move(parameters);
-  auto candidates = find_candidates(fabric, contest.compile_, options.baseline, options.algorithms);
+  auto candidates =
+      options.alltoall
+          ? find_alltoall_candidates(fabric, *options.alltoall, options.algorithms)
+          : find_candidates(fabric, contest.compile_, options.baseline, options.algorithms);
   if (!candidates) return candidates.errors();
   contest.candidates_ = *std::move(candidates);
   const Progress& progress = options.compile.synthesis.packing.progress;
@@ -119,17 +126,24 @@ std::vector<std::int64_t> Contest::buffers_for(const std::string& protocol) cons
   return {kBuffers.begin(), kBuffers.end()};
 }
 
+std::int64_t Contest::max_bytes(const Program& program, const std::string& protocol,
+                                std::int64_t buffer) const {
+  if (of_plans() || protocol != "Simple") return program.max_bytes;
+  return candidates_[program.candidate].most_in_simple(fabric_->topology.ranks.size(),
+                                                       program.instances, buffer);
+}
+
 void Contest::add_contenders() {
   std::map<std::tuple<Fingerprint, std::string, std::int64_t>, std::size_t> first;
   for (std::size_t p = 0; p < programs_.size(); ++p) {
     for (const std::string& protocol : protocols()) {
       if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
-      if (protocol == "Simple" && candidates_[programs_[p].candidate].is_ll_only()) continue;
       const std::size_t plain = contenders_.size();
       for (const std::int64_t buffer : buffers_for(protocol)) {
         const std::size_t c = contenders_.size();
         const std::tuple run(programs_[p].fingerprint, protocol, buffer);
-        contenders_.push_back({p, protocol, buffer, plain, first.emplace(run, c).first->second});
+        contenders_.push_back({p, protocol, buffer, plain, first.emplace(run, c).first->second,
+                               max_bytes(programs_[p], protocol, buffer)});
         times_.push_back(std::make_unique<Times>());
       }
     }
@@ -153,7 +167,7 @@ std::int64_t Contest::elements(const Program& program) const {
 }
 
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
-  if (bytes > program(contender).max_bytes) return false;
+  if (bytes > contenders_[contender].max_bytes) return false;
   return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
 }
 

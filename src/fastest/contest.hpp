@@ -24,6 +24,7 @@ struct Contender {
   std::int64_t buffer_bytes = 0;  ///< of a connection in Simple; 0: as the runtime has it
   std::size_t plain = 0;          ///< the contender that differs in its buffers alone, the first
   std::size_t equal = 0;          ///< the first that runs the same program in the same way
+  std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 
 struct Winner {
@@ -35,7 +36,7 @@ struct Winner {
 class Contest {
  public:
   /// Errors: those of `find_candidates` and `make_programs`; M03.
-  static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& options);
+  static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
   /// For each of the options' sizes the fastest of what a runtime would select there, of equals the
   /// first; none where nothing is. All processors work.
@@ -122,6 +123,8 @@ class Contest {
   // whole, buffers make no difference.
   [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
   [[nodiscard]] std::vector<std::int64_t> buffers_for(const std::string& protocol) const;
+  [[nodiscard]] std::int64_t max_bytes(const Program& program, const std::string& protocol,
+                                       std::int64_t buffer) const;
   [[nodiscard]] SimulationParameters parameters_for(const Contender& contender) const;
 
   const Fabric* fabric_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "choose/settle.hpp"
 #include "fastest/selectors.hpp"
@@ -20,12 +21,12 @@ using fastest::Contest;
 
 constexpr std::size_t kNamed = 4;  // algorithms after the fastest, in words
 
-Diagnostic no_simple(const ExchangeInfo& exchange) {
+Diagnostic no_simple(const ExchangeInfo& exchange, std::int64_t most) {
   return make_error(Code::T08,
-                    fmt::format("{} has more operations in flight on a connection than Simple has "
-                                "room for",
-                                exchange.name),
-                    "leave the protocol out, or choose LL");
+                    fmt::format("beyond {} bytes {} has more operations in flight on a connection "
+                                "than Simple has room for",
+                                most, exchange.name),
+                    "leave the protocol out, choose LL, or a smaller window");
 }
 
 }  // namespace
@@ -137,13 +138,19 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
 Expected<Compilation> compile_exchange(const Fabric& fabric, const ExchangeInfo& exchange,
                                        const CompileOptions& given) {
   CompileOptions options = given;
-  if (exchange.is_ll_only && options.xml.protocol == "Simple") return no_simple(exchange);
-  if (exchange.is_ll_only && options.xml.protocol.empty()) options.xml.protocol = "LL";
+  fastest::Candidate candidate{std::string(exchange.name), {}, exchange.exchange};
+  const std::int64_t most = candidate.most_in_simple(
+      fabric.network.ranks.size(), options.lowering.instances, options.xml.buffer_bytes);
+  const bool is_bounded = most < std::numeric_limits<std::int64_t>::max();
+  if (is_bounded && options.xml.protocol.empty()) options.xml.protocol = "LL";
+  if (options.xml.protocol == "Simple") {
+    if (options.xml.min_bytes > most) return no_simple(exchange, most);
+    fastest::keep_below(most, options);
+  }
   auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
   const auto best = bound(fabric.network, Collective::allreduce, std::nullopt);
   if (!best) return best.errors();
-  fastest::Candidate candidate{std::string(exchange.name), {}, exchange.exchange};
   candidate.chosen.synthesis.forest.collective = Collective::allreduce;
   candidate.chosen.synthesis.forest.optimum = best->algbw;
   auto lowered = lower_as_written(candidate, fabric, *std::move(settled));

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "choose/alltoall_artefact.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
@@ -26,11 +27,15 @@ Expected<choose::NamedPlan> plan_of(const Candidate& candidate, const Fabric& fa
     return choose::NamedPlan{candidate.switched->plan, candidate.switched->name};
   }
   const CollectiveForest& forest = candidate.forest();
-  auto plan = lower_to_plan(forest, boxes_of_ranks(fabric.topology), choose::plan_options(options));
+  auto plan = candidate.routes ? choose::alltoall_plan(fabric, *candidate.routes,
+                                                       options.tree_count != TreeCount::as_given,
+                                                       choose::plan_options(options))
+                               : lower_to_plan(forest, boxes_of_ranks(fabric.topology),
+                                               choose::plan_options(options));
   if (!plan) return plan.errors();
   return choose::NamedPlan{*std::move(plan),
                            fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
-                                       to_string(forest.collective), forest.k)};
+                                       candidate.collective(), forest.k)};
 }
 
 class PlanMaker {
@@ -54,6 +59,9 @@ class PlanMaker {
     auto simulator = prepare_simulation(text, candidate.algorithm, fabric_.topology);
     if (!simulator) return simulator.errors();
     if (candidate.switched && verdict->algbw) candidate.switched->trees.algbw = *verdict->algbw;
+    if (candidate.routes && verdict->algbw) {
+      candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
+    }
     const std::int64_t max_bytes = planned->plan.max_bytes;
     const Fingerprint fingerprint = fingerprint_of(text);
     return Program{.candidate = number,

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "choose/fit_threadblocks.hpp"
+#include "choose/settle.hpp"
 #include "fastest/schedule_program.hpp"
+#include "fastest/write.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/fabric/fabric.hpp"
@@ -32,11 +34,11 @@ std::size_t step_count(const Schedule& schedule) {
   return steps;
 }
 
-// With one tree per root every edge is a step of either end.
+// With one tree per root every edge is a step of either end; and ranks copy what is their own.
 std::size_t most_steps(std::size_t ranks, Collective collective) {
   if (ranks > kMostRanksOfOneTree) return kMostSteps;
   const std::size_t phases = collective == Collective::allreduce ? 2 : 1;
-  return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1));
+  return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1) + ranks);
 }
 
 Fingerprint fingerprint_of(const audit::Program& program) {
@@ -91,7 +93,8 @@ class ProgramMaker {
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
     auto schedule = lower_candidate(candidate, fabric_, lowering);
-    if (schedule || instances > 1 || candidate.algorithm != "forestcoll") return schedule;
+    const bool has_trees = candidate.algorithm == "forestcoll" && !candidate.routes;
+    if (schedule || instances > 1 || !has_trees) return schedule;
     // Taller trees with fewer peers, where that makes them fit.
     auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
     if (!fitted.fits) return schedule;
@@ -104,10 +107,11 @@ class ProgramMaker {
                                   const Schedule& schedule) const {
     const Candidate& candidate = candidates_[number];
     audit::Program program = program_of(schedule);
-    if (candidate.is_ll_only()) program.protocol = "LL";
     const Fingerprint fingerprint = fingerprint_of(program);
     auto simulator = simulate::prepare_program(std::move(program), fabric_.topology, links_);
     if (!simulator) return std::nullopt;
+    const bool has_trees = !candidate.exchange && !candidate.routes;
+    if (!has_trees && !note_rate(number, instances, schedule)) return std::nullopt;
     return Program{.candidate = number,
                    .instances = instances,
                    .simulator = *std::move(simulator),
@@ -119,9 +123,28 @@ class ProgramMaker {
                    .no_ll128 = why_not_ll128(candidate)};
   }
 
-  // Which links exchanges take only their programs say; they are for sizes that LL is for.
+  // What goes along no trees reaches on the links only the checker knows. False: it is wrong.
+  [[nodiscard]] bool note_rate(std::size_t number, std::int32_t instances,
+                               const Schedule& schedule) const {
+    Candidate& candidate = candidates_[number];
+    CompileOptions simple = options_;  // what is written in the end may be in another
+    simple.xml.protocol = "Simple";
+    simple.xml.min_bytes = 0;
+    keep_below(candidate.most_in_simple(fabric_.network.ranks.size(), instances, 0), simple);
+    const std::string text =
+        to_msccl_xml(schedule, candidate.forest(), fabric_.topology, simple.xml);
+    const auto verdict =
+        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
+    if (!verdict || !verdict->ok) return false;
+    if (verdict->algbw) candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
+    return true;
+  }
+
+  // Where there are no trees anybody may send to anybody.
   [[nodiscard]] std::string why_not_ll128(const Candidate& candidate) const {
-    if (candidate.exchange) return "whole buffers are exchanged in LL or Simple";
+    if (candidate.exchange || candidate.routes) {
+      return why_no_ll128(fabric_.topology, options_.lowering.target);
+    }
     return why_no_ll128(candidate.forest(), fabric_.topology, options_.lowering.target);
   }
 

@@ -54,7 +54,8 @@ class Tuner {
       } else if (result.back().winner.contender != winners[i]->contender) {
         SizeRange next{size, size, *winners[i]};
         next.first = first_size_for(next.winner, result.back(), size);
-        result.back().last = next.first - 1;
+        const std::size_t before = result.back().winner.contender;
+        result.back().last = std::min(next.first - 1, contest_.contenders()[before].max_bytes);
         result.push_back(std::move(next));
       }
       result.back().last = size;
@@ -120,7 +121,8 @@ class Tuner {
 
 Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   const Progress& progress = options.compile.synthesis.packing.progress;
-  auto contest = Contest::hold(fabric, {.compile = options.compile,
+  auto contest = Contest::hold(fabric, {.alltoall = options.alltoall,
+                                        .compile = options.compile,
                                         .sizes = options.sizes,
                                         .instances = options.instances,
                                         .buffer_bytes = options.buffer_bytes,
@@ -134,6 +136,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
   if (progress) progress("checking", std::nullopt);
   Tuning result;
+  result.collective = tuner.contest().candidates().front().collective();
   result.forests.resize(ranges.size());
   std::vector<std::optional<Expected<TunedFile>>> files(ranges.size());
   tbb::parallel_for(std::size_t{0}, ranges.size(), [&](std::size_t r) {

@@ -63,6 +63,14 @@ const Program& widest(const Contest& contest) {
 
 }  // namespace
 
+void keep_below(std::int64_t max_bytes, CompileOptions& options) {
+  if (max_bytes == std::numeric_limits<std::int64_t>::max()) return;
+  const TargetLimits* target = find_target(options.lowering.target);
+  if (target == nullptr) return;  // lowering says so
+  const std::int64_t most = target->max_bytes_for(max_bytes);
+  options.xml.max_bytes = std::min(options.xml.max_bytes.value_or(most), most);
+}
+
 Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fabric,
                                    CompileOptions options) {
   if (candidate.algorithm != "forestcoll") options.xml.algorithm = candidate.algorithm;
@@ -88,6 +96,7 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   options.xml.protocol = contest.contenders()[contender].protocol;
   options.xml.buffer_bytes = contest.contenders()[contender].buffer_bytes;
   options.lowering.instances = contest.program(contender).instances;
+  keep_below(contest.contenders()[contender].max_bytes, options);
   return lower_as_written(contest.candidate(contender), fabric, std::move(options));
 }
 

@@ -15,8 +15,12 @@ struct Lowered {
 };
 [[nodiscard]] Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fabric,
                                                  CompileOptions options);
+/// Within what it has room for.
 [[nodiscard]] Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
                                              const Fabric& fabric);
+
+/// Ends the window at so many bytes, the most that a schedule has room for.
+void keep_below(std::int64_t max_bytes, CompileOptions& options);
 
 /// What won as a plan of MSCCL++, with the checker's opinion. REQUIRES: the contest is of plans.
 /// It is for the sizes of the window; none: for all that it can be for.

@@ -1,6 +1,7 @@
 #include "forestcoll/synthesize.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -10,10 +11,15 @@
 #include "base/check.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
+#include "solver/low/low_trees.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/coarser.hpp"
+#include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
+#include "solver/portfolio/pack_low_at_once.hpp"
 
 namespace forestcoll {
 namespace {
@@ -60,23 +66,129 @@ void name_interval(const Network& network, const std::optional<solver::Allreduce
   if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
-}  // namespace
-
-Expected<Bound> bound(const Network& network, Collective collective, std::optional<Rank> root) {
-  const Problem problem(network, collective, root);
-  Bound result;
-  result.broadcast_rate = problem.broadcast_rate();
-  result.reduce_rate = problem.reduce_rate();
-  auto k = solver::k_of_optimum(problem);
-  if (!k) return k.errors();
-  result.k = *k;
-  auto algbw = solver::optimum_of(problem);
-  if (!algbw) return algbw.errors();
-  result.algbw = *algbw;
-  return result;
+Expected<Synthesis> pack_at_any_height(const Problem& problem,
+                                       const std::optional<solver::AllreduceParts>& parts,
+                                       const SynthesizeOptions& options, Synthesis begun) {
+  return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
+               : solver::choose_and_pack(problem, options, std::move(begun));
 }
 
-Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
+Expected<Synthesis> pack_all(const Problem& problem,
+                             const std::optional<solver::AllreduceParts>& parts,
+                             const SynthesizeOptions& options, Synthesis begun) {
+  const bool is_low = options.max_height && options.collective == Collective::allreduce;
+  if (!is_low || !options.at_once) {
+    return pack_at_any_height(problem, parts, options, std::move(begun));
+  }
+  Synthesis of_both = begun;
+  if (parts) of_both.two_phases = std::exchange(of_both.forest.optimum, parts->upper);
+  std::optional<solver::LowAtOnce> low;
+  if (problem.network.ranks.size() <= solver::LowTreeSearch::kMostExact) {
+    low = solver::pack_low_at_once(problem, options, of_both);
+    if (low && low->is_optimal) return std::move(low->synthesis);
+  }
+  auto other = pack_at_any_height(problem, parts, options, std::move(begun));
+  if (other && other->forest.algbw == other->forest.optimum) return other;
+  if (!low) low = solver::pack_low_at_once(problem, options, of_both);
+  if (!low || (other && low->synthesis.forest.algbw <= other->forest.algbw)) return other;
+  low->synthesis.stopped |= other && other->stopped;
+  return std::move(low->synthesis);
+}
+
+// With few ranks the fastest low trees are known in a moment: they may be as fast as others.
+Expected<Synthesis> lowered(const Problem& problem,
+                            const std::optional<solver::AllreduceParts>& parts,
+                            const SynthesizeOptions& options, const Synthesis& begun,
+                            Synthesis packed) {
+  const std::int32_t height = solver::height_of(packed.forest);
+  if (options.max_height || options.previous != nullptr || packed.stopped ||
+      height <= packed.least_height ||
+      problem.network.ranks.size() > solver::LowTreeSearch::kMostExact) {
+    return packed;
+  }
+  SynthesizeOptions low = options;
+  low.max_height = height - 1;
+  low.packing.effort = std::min(options.packing.effort, Effort::normal);
+  auto lower = pack_all(problem, parts, low, begun);
+  if (!lower || lower->stopped || !solver::is_better(lower->forest, packed.forest, options)) {
+    return packed;
+  }
+  lower->tradeoff = std::move(packed.tradeoff);
+  lower->allowed = std::max(packed.allowed, lower->forest.algbw);
+  lower->raised = lower->forest.algbw < lower->allowed;
+  return lower;
+}
+
+// Previous trees cost no rate: where packing from scratch reaches more than packing around them,
+// its forest stands, with those of the previous trees that are in it.
+void prefer_cold(const Problem& problem, const std::optional<solver::AllreduceParts>& parts,
+                 const SynthesizeOptions& options, Synthesis begun, Synthesis& warm) {
+  if (warm.stopped || warm.forest.algbw == warm.forest.optimum) return;
+  SynthesizeOptions from_scratch = options;
+  from_scratch.previous = nullptr;
+  auto cold = pack_all(problem, parts, from_scratch, std::move(begun));
+  if (!cold || cold->forest.algbw <= warm.forest.algbw) return;
+  cold->repack = kept_trees(*options.previous, cold->forest, problem.network);
+  cold->seconds.pack += warm.seconds.pack;
+  warm = *std::move(cold);
+}
+
+// What is known before anything is packed.
+struct Known {
+  const Problem& problem;
+  const solver::BothAtOnce& both;
+  Ratio in_turn;  // the optimum of one phase after the other, or of the only one
+
+  [[nodiscard]] const Ratio& optimum() const { return both.parts ? both.parts->upper : in_turn; }
+};
+
+Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOptions& options,
+                                  bool may_round);
+
+// How much of a cut may be rounded away, as a power of two: the least first.
+constexpr std::array<int, 5> kRoundedBits = {22, 20, 17, 14, 10};
+
+bool is_worth_rounding(const Known& known, const SynthesizeOptions& options,
+                       const Expected<Synthesis>& packed) {
+  if (options.trees_per_root.mode != TreesPerRoot::Mode::optimal || options.max_height)
+    return false;
+  if (!packed) return packed.errors().front().code == Code::E14;
+  if (packed->stopped) return false;
+  return known.both.is_open || packed->forest.algbw < known.optimum();
+}
+
+// Where exact numbers do not fit, those of a fabric whose links are a little narrower may: its
+// trees fit this one, too, and lose as little.
+void try_rounded(const Known& known, const SynthesizeOptions& options,
+                 Expected<Synthesis>& packed) {
+  const Network& network = known.problem.network;
+  if (!is_worth_rounding(known, options, packed)) return;
+  std::optional<Ratio> least_cut;
+  for (const solver::PhaseProblem& phase : known.problem.phases) {
+    const Ratio rate(phase.rate.inverse.den(), phase.rate.inverse.num());
+    least_cut = std::min(least_cut.value_or(rate), rate);
+  }
+  for (const int bits : kRoundedBits) {
+    const auto less = solver::coarser(network, *least_cut, bits);
+    if (!less) continue;
+    auto found = synthesize_on(less->network, options, false);
+    if (!found || found->stopped) continue;
+    const auto carried = congestion_algbw(found->forest, network);
+    if (carried) found->forest.algbw = std::max(found->forest.algbw, *carried);
+    if (packed && found->forest.algbw <= packed->forest.algbw) continue;
+    found->rounded_to = less->grid;
+    found->forest.optimum = known.optimum();
+    found->optimum_at_least.reset();
+    if (found->two_phases) found->two_phases = known.in_turn;
+    found->broadcast_rate = known.problem.broadcast_rate();
+    found->reduce_rate = known.problem.reduce_rate();
+    packed = std::move(found);
+    return;
+  }
+}
+
+Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOptions& options,
+                                  bool may_round) {
   FORESTCOLL_CHECK(options.previous == nullptr || !options.max_height, "one of the two");
   Synthesis begun;
   CollectiveForest& forest = begun.forest;
@@ -105,13 +217,38 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   begun.seconds.rate =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  // 2. The trees: of both phases at once where that is better, else of one after the other.
-  auto packed = both.parts ? solver::pack_both_ways(problem, *both.parts, options, std::move(begun))
-                           : solver::choose_and_pack(problem, options, std::move(begun));
+  // 2. The trees: of both phases at once where that is better, else of one after the other; and
+  // where they have to be low, at once in any case.
+  auto packed = pack_all(problem, both.parts, options, begun);
+  if (packed) packed = lowered(problem, both.parts, options, begun, *std::move(packed));
+  if (packed && options.previous != nullptr && (both.parts || packed->raised)) {
+    prefer_cold(problem, both.parts, options, std::move(begun), *packed);
+  }
+  if (may_round) try_rounded({problem, both, *optimum}, options, packed);
   if (packed && both.is_open) {
     name_interval(network, both.parts, *optimum, options.packing.stop, *packed);
   }
   return packed;
+}
+
+}  // namespace
+
+Expected<Bound> bound(const Network& network, Collective collective, std::optional<Rank> root) {
+  const Problem problem(network, collective, root);
+  Bound result;
+  result.broadcast_rate = problem.broadcast_rate();
+  result.reduce_rate = problem.reduce_rate();
+  auto k = solver::k_of_optimum(problem);
+  if (!k) return k.errors();
+  result.k = *k;
+  auto algbw = solver::optimum_of(problem);
+  if (!algbw) return algbw.errors();
+  result.algbw = *algbw;
+  return result;
+}
+
+Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
+  return synthesize_on(network, options, true);
 }
 
 }  // namespace forestcoll

@@ -207,6 +207,26 @@ TEST(AlltoallChoices, EqualDemandsAreXml) {
   EXPECT_EQ(refused.errors().front().code, Code::T09);
 }
 
+// Parts that go the same way in the same rounds are one path, whatever rounds they were tried in.
+TEST(AlltoallChoices, APathIsNamedOnce) {
+  int joined = 0;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 6, .max_switches = 2});
+    const std::size_t ranks = network.ranks.size();
+    const auto routes = route_alltoall(network, Demand::uniform(ranks), network.unit, {.k = 8});
+    ASSERT_TRUE(routes) << seed;
+    std::set<std::pair<std::vector<NodeId>, std::vector<std::int32_t>>> known;
+    std::int64_t parts = 0;
+    for (const AlltoallPath& path : routes->paths) {
+      EXPECT_TRUE(known.emplace(path.nodes, path.rounds).second) << seed;
+      parts += path.parts;
+      joined += path.parts > 1 ? 1 : 0;
+    }
+    EXPECT_EQ(parts, static_cast<std::int64_t>(8 * ranks * (ranks - 1))) << seed;
+  }
+  EXPECT_GT(joined, 0);
+}
+
 // 300 GPUs on a switch have more pairs than there is time to search a path for one by one.
 TEST(AlltoallChoices, ManyPairsBeginOnTrees) {
   test::FabricBuilder b(300, 1);

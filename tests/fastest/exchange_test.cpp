@@ -41,11 +41,18 @@ void expect_right(Exchange exchange, std::size_t ranks, const LowerOptions& opti
   EXPECT_EQ(testing::run_in_many_ways(*schedule, 3, is_ll_only ? 8 : 1), "") << ranks;
 }
 
+LowerOptions placed(LowerOptions options, bool in_place) {
+  options.placement = in_place ? Placement::in_place : Placement::out_of_place;
+  return options;
+}
+
 TEST(Exchange, IsRightOnAnyNumberOfRanks) {
   for (std::size_t ranks = 2; ranks <= 13; ++ranks) {
     for (const ExchangeInfo& info : exchanges()) {
       if (info.exchange == Exchange::swing && !std::has_single_bit(ranks)) continue;
-      expect_right(info.exchange, ranks, in_instances(ranks % 3 == 0 ? 2 : 1));
+      for (const bool in_place : {true, false}) {
+        expect_right(info.exchange, ranks, placed(in_instances(ranks % 3 == 0 ? 2 : 1), in_place));
+      }
     }
   }
 }
@@ -60,7 +67,9 @@ TEST(Exchange, RowsOfAdditionsEndInTime) {
 TEST(Exchange, IsRightForAllRuntimes) {
   for (const std::string target : {"azure", "msccl", "rccl-5.7", "rccl-6", "rccl-6.3"}) {
     for (const ExchangeInfo& info : exchanges()) {
-      expect_right(info.exchange, 8, in_instances(2, target));
+      for (const bool in_place : {true, false}) {
+        expect_right(info.exchange, 8, placed(in_instances(2, target), in_place));
+      }
     }
   }
 }
@@ -106,8 +115,8 @@ TEST(Exchange, AllPairsShareTheSums) {
   }
 }
 
-// Eight messages in flight: room in LL, none in Simple.
-TEST(Exchange, AllPairsAreForLlAlone) {
+// Eight messages in flight: room in LL for any size.
+TEST(Exchange, AllPairsAreInLlByDefault) {
   const Fabric fabric = test::star_of(8);
   CompileOptions options;
   const auto& all_pairs = *find_exchange("all-pairs");
@@ -115,10 +124,46 @@ TEST(Exchange, AllPairsAreForLlAlone) {
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->verdict.ok);
   EXPECT_THAT(made->text, HasSubstr("proto=\"LL\""));
-  options.xml.protocol = "Simple";
-  const auto refused = compile_exchange(fabric, all_pairs, options);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.errors().front().code, Code::T08);
+}
+
+// In Simple, where two operations are in flight, up to what the checker finds, too.
+TEST(Exchange, AllPairsInSimpleEndWhereTheRoomDoes) {
+  for (std::size_t ranks = 2; ranks <= 12; ++ranks) {
+    const Fabric fabric = test::star_of(ranks);
+    for (const std::string name : {"all-pairs", "all-pairs-once"}) {
+      CompileOptions options;
+      options.xml.protocol = "Simple";
+      options.lowering.instances = 2;
+      const ExchangeInfo& info = *find_exchange(name);
+      const auto made = compile_exchange(fabric, info, options);
+      ASSERT_TRUE(made) << to_string(made.errors().front());
+      EXPECT_TRUE(made->verdict.ok) << ranks << to_string(made->verdict.findings.front());
+      EXPECT_EQ(made->verdict.protocol, "Simple");
+      const auto most = most_bytes_in_simple(info.exchange, ranks, 2, kDefaultBufferBytes);
+      EXPECT_EQ(most.has_value(), ranks > 2);
+      EXPECT_EQ(made->verdict.safe_bytes, most) << ranks << name;
+      if (!most) continue;
+      options.xml.min_bytes = *most + 1;
+      const auto refused = compile_exchange(fabric, info, options);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.errors().front().code, Code::T08);
+    }
+  }
+}
+
+// Out of place, exchanges win at small sizes as they do in place.
+TEST(Exchange, CompetesInBothPlacements) {
+  const Fabric fabric = test::star_of(8);
+  for (const bool in_place : {true, false}) {
+    FastestOptions options;
+    options.sizes = {4096};
+    options.compile.lowering = placed({}, in_place);
+    const auto made = fastest_schedule(fabric, options);
+    ASSERT_TRUE(made);
+    EXPECT_EQ(made->choice.algorithm, "all-pairs-once");
+    EXPECT_TRUE(made->compilation.verdict.ok);
+    EXPECT_THAT(made->compilation.text, HasSubstr(in_place ? "inplace=\"1\"" : "inplace=\"0\""));
+  }
 }
 
 TEST(Exchange, SaysWhatDoesNotFit) {
@@ -133,9 +178,9 @@ TEST(Exchange, SaysWhatDoesNotFit) {
   EXPECT_EQ(code(Exchange::swing, 12, in_instances(1)), Code::B02);
   EXPECT_EQ(code(Exchange::all_pairs, 40, in_instances(1)), Code::T02);
   EXPECT_EQ(code(Exchange::one_shot, 4, in_instances(1, "none")), Code::T07);
-  LowerOptions out_of_place = in_instances(1);
-  out_of_place.placement = Placement::out_of_place;
-  EXPECT_EQ(code(Exchange::one_shot, 4, out_of_place), Code::T06);
+  LowerOptions both = in_instances(1);
+  both.placement = Placement::both;
+  EXPECT_EQ(code(Exchange::one_shot, 4, both), Code::T06);
   EXPECT_EQ(find_exchange("nothing"), nullptr);
 }
 

@@ -61,5 +61,30 @@ TEST(Forest, ScaledMultipliesMultiplicitiesOnly) {
   EXPECT_EQ(forest.tree(TreeId(0)).multiplicity, 3);
 }
 
+// Three trees of each of two roots as four chunks: one of them has two, another one of each root.
+TEST(Forest, SpreadOverRoundsUpOtherTreesOfOtherRoots) {
+  RouteTable table({NodeId(10), NodeId(11)});
+  const std::vector<NodeId> to[2] = {{NodeId(10)}, {NodeId(11)}};
+  const Route to_first = {PrefixId(1), table.add_segment(to[0])};
+  const Route to_second = {PrefixId(0), table.add_segment(to[1])};
+  std::vector<Forest::Tree> trees;
+  std::vector<Route> routes;
+  for (const int root : {0, 0, 0, 1, 1, 1}) {
+    trees.push_back({Rank(root), 1, 1});
+    routes.push_back(root == 0 ? Route{} : to_first);
+    routes.push_back(root == 0 ? to_second : Route{});
+  }
+  const Forest spread =
+      Forest(std::move(table), std::move(trees), std::move(routes)).spread_over(4);
+  std::vector<std::int64_t> counts;
+  for (std::size_t t = 0; t < 6; ++t) counts.push_back(spread.tree(TreeId(t)).multiplicity);
+  EXPECT_EQ(counts[0] + counts[1] + counts[2], 4);
+  EXPECT_EQ(counts[3] + counts[4] + counts[5], 4);
+  for (std::size_t t = 0; t < 3; ++t) {
+    EXPECT_GE(counts[t], 1);
+    EXPECT_LE(counts[t] + counts[t + 3], 3);
+  }
+}
+
 }  // namespace
 }  // namespace forestcoll

@@ -153,6 +153,21 @@ TEST(InferBoxes, EveryKindInsideJoins) {
   EXPECT_THAT(unknown.message, HasSubstr("what joins the 2 islands of kind \"nvlink\""));
 }
 
+// No two GPUs of a leaf-spine fabric are in one box, whatever the ids have in common.
+TEST(InferBoxes, LinksThatLeaveMakeEveryGpuABox) {
+  for (const std::string kind : {"ib", "RoCE", "ethernet", "slingshot"}) {
+    const Read leaves =
+        read(list({gpus("gpu[0-3]"), switches("leaf[0-1]"), switches("spine")}),
+             list({link("gpu[0-1]", "leaf0", 50, kind), link("gpu[2-3]", "leaf1", 50, kind),
+                   link("leaf[0-1]", "spine", 50, kind)}));
+    EXPECT_EQ(
+        leaves.boxes,
+        (Boxes{{"box0", {"gpu0"}}, {"box1", {"gpu1"}}, {"box2", {"gpu2"}}, {"box3", {"gpu3"}}}))
+        << kind;
+    EXPECT_THAT(leaves.findings, IsEmpty()) << kind;
+  }
+}
+
 // Only what leaves is labelled: it may be a PCIe switch in each box, or a leaf for some boxes.
 TEST(InferBoxes, OnlyTheKindsThatLeaveAreADoubt) {
   const Read cut = read(list({gpus("gpu[0-3]"), switches("sw[0-1]"), switches("core")}),
@@ -310,7 +325,6 @@ TEST(InferBoxes, FabricsThatShowNoneKeepNone) {
   const std::vector<std::pair<std::string, std::string>> flat = {
       // a switch
       {list({gpus("gpu[0-3]"), switches("sw")}), link("gpu[0-3]", "sw", 25)},
-      {list({gpus("gpu[0-3]"), switches("sw")}), link("gpu[0-3]", "sw", 25, "ib")},
       {list({gpus("box0/gpu[0-3]"), switches("box0/sw")}), link("box0/gpu[0-3]", "box0/sw", 25)},
       // leaves and a spine, whose uplinks are narrow or wide
       {list({gpus("gpu[0-3]"), switches("leaf[0-1]"), switches("spine")}),
@@ -323,10 +337,6 @@ TEST(InferBoxes, FabricsThatShowNoneKeepNone) {
       {list({gpus("gpu[0-3]"), switches("plane[0-1]")}), link("gpu[0-3]", "plane[0-1]", 25)},
       {list({gpus("gpu[0-3]"), switches("plane[0-1]")}),
        list({link("gpu[0-3]", "plane0", 400), link("gpu[0-3]", "plane1", 25)})},
-      // two widths of InfiniBand, of which neither stays in a box
-      {list({gpus("gpu[0-3]"), switches("sw[0-1]"), switches("core")}),
-       list({link("gpu[0-1]", "sw0", 100, "ib"), link("gpu[2-3]", "sw1", 100, "ib"),
-             link("gpu[0-3]", "core", 10, "ib")})},
       // a torus with a wide dimension, and names of two coordinates
       {gpus("n[0-1]x[0-2]"), list({link("n0x[0-2]", "n0x[1,2,0]", 400, "", R"(,"pair":"zip")"),
                                    link("n1x[0-2]", "n1x[1,2,0]", 400, "", R"(,"pair":"zip")"),

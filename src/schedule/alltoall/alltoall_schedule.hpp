@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/diagnostic.hpp"
@@ -12,21 +11,10 @@
 
 namespace forestcoll {
 
-/// The program of every rank. Buffers have a block of k chunks for each rank, in rank order:
-/// chunks = ranks · k. Calls are out of place, as the runtimes have them.
-struct AlltoallSchedule {
-  std::string target = "azure";  ///< the runtime that loads it, whose limits it keeps
-  std::int64_t k = 1;
-  std::int64_t chunks = 0;
-  std::int32_t channels = 0;
-  IdVector<Rank, RankProgram> programs;
-
-  /// The most scratch of any rank, in chunks: what it relays and has not sent on.
-  [[nodiscard]] std::int64_t max_scratch() const;
-};
-
-/// Turns paths into per-rank programs. What a rank has for itself is copied; everything else goes
-/// from rank to rank along its path, through scratch at relays, whose place is given back once it
+/// Turns paths into per-rank programs. Buffers have a block of k chunks for each rank, in rank
+/// order, for k parts times instances; calls are out of place, as the runtimes have them. What a
+/// rank has for itself is copied, by a threadblock of each instance; everything else goes from rank
+/// to rank along its path, through scratch at relays, whose place is given back once it
 /// was sent on. Every connection has a threadblock at either end, for one direction each where
 /// that fits, else for both. Messages have levels, above those of the message that brought their
 /// data and of the one before on their connection; threadblocks go by levels, sending before they
@@ -35,9 +23,14 @@ struct AlltoallSchedule {
 /// not send a second operation before it receives.) Data for others goes first.
 /// `rank_of` is by node. Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit: T01
 /// threadblocks, T03 channels, T04 chunks, T05 XML elements. Cost: O(M log M) for M legs.
-[[nodiscard]] Expected<AlltoallSchedule> lower_alltoall(const AlltoallRoutes& routes,
-                                                        const IdVector<NodeId, Rank>& rank_of,
-                                                        const AlltoallLowerOptions& options);
+[[nodiscard]] Expected<Schedule> lower_alltoall(const AlltoallRoutes& routes,
+                                                const IdVector<NodeId, Rank>& rank_of,
+                                                const AlltoallLowerOptions& options);
+
+/// The same of an allgather in which every rank sends to every other, in `options.instances`
+/// chunks. Errors: likewise; T06 one program for both placements.
+[[nodiscard]] Expected<Schedule> lower_direct_allgather(std::size_t ranks,
+                                                        const LowerOptions& options);
 
 /// Turns paths into an execution plan of MSCCL++, whose executor takes an alltoall in both
 /// placements. `box_of` as for `lower_to_plan`. Relays keep data in scratch of its own, and so does

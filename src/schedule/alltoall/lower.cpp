@@ -76,23 +76,35 @@ Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k
                     kFewerParts);
 }
 
+// What a rank has for others is the same in an allgather.
+struct AlltoallKind {
+  bool gathers = false, in_place = false;
+};
+
 // With a threadblock for every direction, or for both.
-Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
-                                      const IdVector<NodeId, Rank>& rank_of, bool both_directions,
-                                      std::int64_t most_blocks, const TargetLimits& target) {
+Expected<Schedule> lower_with(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
+                              const AlltoallKind& kind, bool both_directions,
+                              std::int32_t instances, std::int64_t most_blocks,
+                              const TargetLimits& target) {
   const std::int64_t ranks = ranks_in(rank_of);
   const std::int64_t directions = both_directions ? 2 : 1;
   const auto messages = schedule::order_alltoall(routes, rank_of, static_cast<std::size_t>(ranks),
                                                  both_directions ? 1 : target.max_count,
-                                                 target.max_steps / directions);
-  AlltoallSchedule result;
+                                                 target.max_steps / directions, instances);
+  Schedule result;
   result.target = target.name;
-  result.k = routes.k;
-  result.chunks = ranks * routes.k;
+  result.alltoall = !kind.gathers;
+  result.in_place = kind.in_place;
+  result.out_of_place = !kind.in_place;
+  result.k = routes.k * instances;
+  result.chunks = ranks * result.k;
   result.programs = schedule::write_alltoall({.messages = messages,
                                               .ranks = ranks,
-                                              .k = routes.k,
+                                              .k = result.k,
+                                              .instances = instances,
                                               .both_directions = both_directions,
+                                              .gathers = kind.gathers,
+                                              .in_place = kind.in_place,
                                               .max_count = target.max_count,
                                               .max_per_channel = target.max_per_channel});
   for (std::size_t r = 0; r < result.programs.size(); ++r) {
@@ -100,7 +112,7 @@ Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
     for (const Threadblock& block : program.threadblocks) {
       result.channels = std::max(result.channels, block.channel + 1);
     }
-    const auto done = refuse_program(Rank(r), program, routes.k, ranks, most_blocks, target);
+    const auto done = refuse_program(Rank(r), program, result.k, ranks, most_blocks, target);
     if (!done) return done.errors();
   }
   if (result.channels > target.max_channels) {
@@ -112,30 +124,50 @@ Expected<AlltoallSchedule> lower_with(const AlltoallRoutes& routes,
   return result;
 }
 
-}  // namespace
-
-std::int64_t AlltoallSchedule::max_scratch() const {
-  std::int64_t most = 0;
-  for (const RankProgram& program : programs) most = std::max(most, program.scratch_chunks);
-  return most;
-}
-
-Expected<AlltoallSchedule> lower_alltoall(const AlltoallRoutes& routes,
-                                          const IdVector<NodeId, Rank>& rank_of,
-                                          const AlltoallLowerOptions& options) {
+Expected<Schedule> lower_kind(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
+                              const AlltoallKind& kind, const AlltoallLowerOptions& options) {
   const auto found = alltoall_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
-  const auto done = refuse_buffers(ranks_in(rank_of), routes.k, target);
+  const auto done = refuse_buffers(ranks_in(rank_of), routes.k * options.instances, target);
   if (!done) return done.errors();
   // Those that are waited for must have low numbers.
   const std::int64_t most = std::min({options.max_threadblocks, target.max_threadblocks,
                                       target.max_children, target.max_depended});
   if (!options.merge) {
-    auto schedule = lower_with(routes, rank_of, false, most, target);
+    auto schedule = lower_with(routes, rank_of, kind, false, options.instances, most, target);
     if (schedule) return schedule;
   }
-  return lower_with(routes, rank_of, true, most, target);
+  return lower_with(routes, rank_of, kind, true, options.instances, most, target);
+}
+
+}  // namespace
+
+Expected<Schedule> lower_alltoall(const AlltoallRoutes& routes,
+                                  const IdVector<NodeId, Rank>& rank_of,
+                                  const AlltoallLowerOptions& options) {
+  return lower_kind(routes, rank_of, {}, options);
+}
+
+Expected<Schedule> lower_direct_allgather(std::size_t ranks, const LowerOptions& options) {
+  if (options.placement == Placement::both) {
+    return make_error(Code::T06, "direct sends are made for calls in place or out of place",
+                      "make two files, one with `placement=in_place` and one with "
+                      "`placement=out_of_place`");
+  }
+  AlltoallRoutes routes;  // on a fabric of ranks alone
+  IdVector<NodeId, Rank> rank_of;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    rank_of.push_back(Rank(r));
+    for (std::size_t t = 0; t < ranks; ++t) {
+      if (t != r) routes.paths.push_back({Rank(r), Rank(t), 1, {NodeId(r), NodeId(t)}});
+    }
+  }
+  return lower_kind(routes, rank_of, {true, options.placement == Placement::in_place},
+                    {.target = options.target,
+                     .max_threadblocks = options.max_threadblocks,
+                     .merge = options.threadblocks == ThreadblockUse::merge,
+                     .instances = options.instances});
 }
 
 }  // namespace forestcoll

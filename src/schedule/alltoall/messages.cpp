@@ -31,7 +31,7 @@ struct Cut {
 };
 
 Cut cut_into_messages(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
-                      std::int32_t ranks, std::int64_t max_count) {
+                      std::int32_t ranks, std::int64_t max_count, std::int32_t instances) {
   Cut cut;
   std::map<Connection, std::int64_t> placed;  // chunks of the pair that have a path
   for (const AlltoallPath& path : routes.paths) {
@@ -39,8 +39,8 @@ Cut cut_into_messages(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>
     const auto legs = static_cast<std::int32_t>(stops.size()) - 1;
     const std::int32_t apart = (path.dst.value - path.src.value + ranks) % ranks;
     std::int64_t& first = placed[{path.src, path.dst}];
-    for (std::int64_t left = path.parts; left > 0;) {
-      const std::int64_t count = std::min(left, max_count);
+    for (std::int64_t left = path.parts * instances; left > 0;) {
+      const std::int64_t count = std::min({left, max_count, path.parts});
       for (std::int32_t leg = 0; leg < legs; ++leg) {
         const std::int32_t round =
             path.rounds.empty() ? leg : path.rounds[static_cast<std::size_t>(leg)];
@@ -66,8 +66,9 @@ Cut cut_into_messages(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>
 
 AlltoallMessages order_alltoall(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
                                 std::size_t ranks, std::int64_t max_count,
-                                std::int64_t max_messages) {
-  Cut cut = cut_into_messages(routes, rank_of, static_cast<std::int32_t>(ranks), max_count);
+                                std::int64_t max_messages, std::int32_t instances) {
+  Cut cut =
+      cut_into_messages(routes, rank_of, static_cast<std::int32_t>(ranks), max_count, instances);
   std::stable_sort(cut.turns.begin(), cut.turns.end(), [](const Turn& a, const Turn& b) {
     return std::tuple(a.round, -a.behind, a.apart) < std::tuple(b.round, -b.behind, b.apart);
   });
@@ -81,7 +82,8 @@ AlltoallMessages order_alltoall(const AlltoallRoutes& routes, const IdVector<Nod
     ++connections[{message.from, message.to}].messages;
   }
   for (auto& [connection, lanes] : connections) {
-    lanes.level.assign(static_cast<std::size_t>((lanes.messages - 1) / max_messages + 1), 0);
+    const auto least = static_cast<std::size_t>((lanes.messages - 1) / max_messages + 1);
+    lanes.level.assign(std::max(least, static_cast<std::size_t>(instances)), 0);
     result.lanes = std::max(result.lanes, static_cast<std::int32_t>(lanes.level.size()));
     lanes.messages = 0;
   }

@@ -27,14 +27,14 @@ struct AlltoallMessages {
   std::int32_t lanes = 1;            ///< of the connection that has most of them
 };
 
-/// In messages of `max_count` chunks at most, and so many of a connection on each of its lanes that
-/// no lane has more than `max_messages`. They go by rounds, or by legs where paths have none; of
-/// these, legs that have more legs behind them come first, then those of pairs that are nearer in
-/// rank order: nobody is everybody's first.
-/// Cost: O(M log M).
+/// Parts are cut into `instances` chunks each, and those of a path go in messages of `max_count`
+/// chunks at most, one or more for each instance. A connection has as many lanes as instances, and
+/// more where a lane would have more than `max_messages`, which take turns. They go by rounds, or
+/// by legs where paths have none; of these, legs that have more legs behind them come first, then
+/// those of pairs that are nearer in rank order: nobody is everybody's first. Cost: O(M log M).
 [[nodiscard]] AlltoallMessages order_alltoall(const AlltoallRoutes& routes,
                                               const IdVector<NodeId, Rank>& rank_of,
                                               std::size_t ranks, std::int64_t max_count,
-                                              std::int64_t max_messages);
+                                              std::int64_t max_messages, std::int32_t instances);
 
 }  // namespace forestcoll::schedule

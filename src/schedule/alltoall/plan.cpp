@@ -126,7 +126,7 @@ class PlanMaker {
         ranks_(static_cast<std::int64_t>(box_of.size())),
         box_of_(box_of),
         options_(options),
-        messages_(schedule::order_alltoall(routes, rank_of, box_of.size(), 1, INT64_MAX).all) {}
+        messages_(schedule::order_alltoall(routes, rank_of, box_of.size(), 1, INT64_MAX, 1).all) {}
 
   // Where two ranks are this far apart and a chunk is in this place of its block: from 0 to this.
   [[nodiscard]] std::int64_t kinds() const { return ranks_ / 2 * k_; }

@@ -84,11 +84,17 @@ class AlltoallWriter {
 
   // Steps are pushed by level, so what a step waits for stands already.
   void write_rank(Rank r) {
-    programs_[r].input_chunks = programs_[r].output_chunks = w_.ranks * w_.k;
+    programs_[r].output_chunks = w_.ranks * w_.k;
+    programs_[r].input_chunks = w_.gathers ? w_.k : programs_[r].output_chunks;
     for (const Deed& deed : deeds_[r]) {
       deed.receives ? receive(r, deed.message) : send(r, deed.message);
     }
-    copy_own(r);
+    if (!w_.in_place) copy_own(r);
+  }
+
+  // Of what a rank has for another.
+  [[nodiscard]] Slice own(Rank to, std::int64_t chunk) const {
+    return {Buffer::input, w_.gathers ? chunk : to.value * w_.k + chunk};
   }
 
   void send(Rank r, std::int32_t number) {
@@ -96,7 +102,7 @@ class AlltoallWriter {
     Step step;
     step.operation = Operation::send;
     step.count = m.count;
-    step.src = {Buffer::input, m.dst.value * w_.k + m.first};
+    step.src = own(m.dst, m.first);
     StepRef awaited;
     if (m.previous >= 0) {
       step.src = {Buffer::scratch, slot_[static_cast<std::size_t>(m.previous)]};
@@ -168,17 +174,22 @@ class AlltoallWriter {
     return (apart - 1) / distances * w_.messages.lanes + side.lane;
   }
 
+  // As much in each threadblock as in one that sends to another rank.
   void copy_own(Rank r) {
-    Threadblock block;
-    for (std::int64_t first = 0; first < w_.k; first += w_.max_count) {
-      Step step;
-      step.operation = Operation::copy;
-      step.count = std::min(w_.max_count, w_.k - first);
-      step.src = {Buffer::input, r.value * w_.k + first};
-      step.dst = {Buffer::output, r.value * w_.k + first};
-      block.steps.push_back(step);
+    const std::int64_t parts = w_.k / w_.instances;
+    for (std::int32_t instance = 0; instance < w_.instances; ++instance) {
+      Threadblock block;
+      for (std::int64_t done = 0; done < parts; done += w_.max_count) {
+        Step step;
+        step.operation = Operation::copy;
+        step.count = std::min(w_.max_count, parts - done);
+        const std::int64_t first = instance * parts + done;
+        step.src = own(r, first);
+        step.dst = {Buffer::output, r.value * w_.k + first};
+        block.steps.push_back(step);
+      }
+      programs_[r].threadblocks.push_back(std::move(block));
     }
-    programs_[r].threadblocks.push_back(std::move(block));
   }
 
   const AlltoallWriting& w_;

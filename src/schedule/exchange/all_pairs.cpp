@@ -10,18 +10,19 @@ namespace forestcoll::schedule {
 namespace {
 
 constexpr std::int64_t kMostSlices = 8;  // as many operations in flight as LL has room for
+constexpr std::int64_t kInFlightInSimple = 2;
 // Additions in a row into one place that runtimes make one, of which they hold so many.
 constexpr std::size_t kMostFused = 16;
 
 // What all ranks have in common.
 struct Layout {
   std::size_t ranks = 0;
-  bool in_two = false;
+  AllPairs shape;
   bool acquires_outputs = false;  // of the target: name what a waiting step sends as output
   std::int64_t slices = 1;
 
   [[nodiscard]] std::int64_t chunks_of_channel() const {
-    return (in_two ? static_cast<std::int64_t>(ranks) : 1) * slices;
+    return (shape.in_two ? static_cast<std::int64_t>(ranks) : 1) * slices;
   }
   [[nodiscard]] std::int64_t scratch_of_channel() const {
     return static_cast<std::int64_t>(ranks - 1) * slices;
@@ -44,9 +45,12 @@ class ChannelWriter {
 
   void write() {
     for (std::int32_t p = 0; p < partner_count(); ++p) meet(p);
-    if (partner_count() < layout_.slices) add_block(Rank());
+    if (partner_count() < layout_.slices) {
+      add_block(Rank());
+      copy_own(partner_count());
+    }
     for (std::int32_t slice = 0; slice < layout_.slices; ++slice) sum(slice);
-    if (!layout_.in_two) return;
+    if (!layout_.shape.in_two) return;
     for (std::int32_t p = 0; p < partner_count(); ++p) hand_over(p);
   }
 
@@ -59,8 +63,14 @@ class ChannelWriter {
   }
   // What `owner` sums: in one shot everything, whoever that is.
   [[nodiscard]] Slice part_of(Rank owner, std::int64_t slice = 0) const {
-    const std::int64_t part = layout_.in_two ? static_cast<std::int64_t>(owner.index()) : 0;
+    const std::int64_t part = layout_.shape.in_two ? static_cast<std::int64_t>(owner.index()) : 0;
     return {Buffer::input, channel_ * layout_.chunks_of_channel() + part * layout_.slices + slice};
+  }
+  // Its sum.
+  [[nodiscard]] Slice sum_of(Rank owner, std::int64_t slice = 0) const {
+    Slice sum = part_of(owner, slice);
+    if (layout_.shape.out_of_place) sum.buffer = Buffer::output;
+    return sum;
   }
   [[nodiscard]] Slice received(std::int32_t p, std::int64_t slice = 0) const {
     return {Buffer::scratch, channel_ * layout_.scratch_of_channel() + p * layout_.slices + slice};
@@ -102,14 +112,21 @@ class ChannelWriter {
   void meet(std::int32_t p) {
     add_block(partner(p));
     push(p, Operation::send, part_of(partner(p)), part_of(partner(p)), layout_.slices);
+    copy_own(p);  // while the partner's data is on its way
     push(p, Operation::recv, received(p), received(p), layout_.slices);
     arrived_.push_back(static_cast<std::int32_t>(steps(p).size()) - 1);
   }
 
+  // Of the slice that the block sums: out of place no input is written.
+  void copy_own(std::int32_t slice) {
+    if (!layout_.shape.out_of_place || slice >= layout_.slices) return;
+    push(slice, Operation::copy, part_of(self_, slice), sum_of(self_, slice));
+  }
+
   // In the order of the ranks. The sum of those before this one replaces the first of them; with
-  // this one's own data the sum takes their place.
+  // this one's own data the sum takes the place of these, or of their copy.
   void sum(std::int32_t slice) {
-    const Slice own = part_of(self_, slice);
+    const Slice own = sum_of(self_, slice);
     const auto before = static_cast<std::int32_t>(self_.index());
     std::vector<Step> additions;
     const auto add = [&](Slice src, Slice dst) {
@@ -139,7 +156,7 @@ class ChannelWriter {
   }
 
   void hand_over(std::int32_t p) {
-    Slice sum = part_of(self_);
+    Slice sum = sum_of(self_);
     if (layout_.acquires_outputs) sum.buffer = Buffer::output;
     push_after(p, summed_,
                {.operation = Operation::send,
@@ -147,7 +164,7 @@ class ChannelWriter {
                 .dst = sum,
                 .count = layout_.slices,
                 .depends_on = {}});
-    push(p, Operation::recv, part_of(partner(p)), part_of(partner(p)), layout_.slices);
+    push(p, Operation::recv, sum_of(partner(p)), sum_of(partner(p)), layout_.slices);
   }
 
   const Layout& layout_;
@@ -165,13 +182,23 @@ std::int64_t slices_of(std::size_t ranks) {
   return std::min(static_cast<std::int64_t>(ranks), kMostSlices);
 }
 
-Schedule all_pairs(std::size_t ranks, std::int32_t channels, bool in_two,
+std::optional<std::int64_t> most_in_simple(std::size_t ranks, std::int32_t channels,
+                                           const AllPairs& shape, std::int64_t pass_bytes) {
+  const Layout layout{ranks, shape, false, slices_of(ranks)};
+  if (layout.slices <= kInFlightInSimple) return std::nullopt;
+  const std::int64_t of_operation = (layout.slices + kInFlightInSimple - 1) / kInFlightInSimple;
+  return channels * layout.chunks_of_channel() * (pass_bytes / of_operation);
+}
+
+Schedule all_pairs(std::size_t ranks, std::int32_t channels, const AllPairs& shape,
                    const TargetLimits& target) {
-  const Layout layout{ranks, in_two, target.acquires_outputs, slices_of(ranks)};
+  const Layout layout{ranks, shape, target.acquires_outputs, slices_of(ranks)};
   Schedule result;
   result.target = target.name;
   result.collective = Collective::allreduce;
   result.channels = channels;
+  result.in_place = !shape.out_of_place;
+  result.out_of_place = shape.out_of_place;
   result.chunks = channels * layout.chunks_of_channel();
   result.programs = IdVector<Rank, RankProgram>(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {

@@ -31,10 +31,15 @@ constexpr std::array<ExchangeInfo, 5> kExchanges = {{
      "Thakur, Rabenseifner, Gropp, IJHPCA 2005"},
     {Exchange::swing, "swing-doubling", "Swing of whole buffers", "De Sensi et al., NSDI 2024"},
     {Exchange::all_pairs_once, "all-pairs-once", "all pairs in one shot, sums shared out",
-     "Azure msccl-scheduler, allreduce_pairs", true},
+     "Azure msccl-scheduler, allreduce_pairs"},
     {Exchange::all_pairs, "all-pairs", "all pairs in two shots, sums shared out",
-     "AMD RCCL, allreduce-allpairs", true},
+     "AMD RCCL, allreduce-allpairs"},
 }};
+
+struct Way {
+  bool fused = true;  // one step may receive and add
+  bool out_of_place = false;
+};
 
 // What is received is added to what `from` has, into `to`.
 void receive_and_add(ExchangeWriter& writer, Rank partner, Slice from, Slice to, Slice spare,
@@ -48,29 +53,32 @@ void receive_and_add(ExchangeWriter& writer, Rank partner, Slice from, Slice to,
   writer.push(partner, Operation::reduce, spare, to);
 }
 
+// What a rank has so far is its own data, until it receives for the first time.
 void write_meetings(RankProgram& program, std::int32_t chunk, std::int64_t chunks,
-                    const std::vector<Meeting>& meetings, bool fused) {
+                    const std::vector<Meeting>& meetings, const Way& way) {
   ExchangeWriter writer(program, chunk);
+  const Slice result = writer.result(way.out_of_place);
+  Slice so_far = writer.own();
   for (const Meeting& meeting : meetings) {
-    const Slice own = writer.own();
-    if (meeting.sends) writer.push(meeting.partner, Operation::send, own, own);
+    if (meeting.sends) writer.push(meeting.partner, Operation::send, so_far, so_far);
     if (!meeting.receives) continue;
     if (meeting.adds) {
-      const Slice spare = fused ? own : writer.scratch(0, chunks);
-      receive_and_add(writer, meeting.partner, own, own, spare, fused);
+      const Slice spare = way.fused ? result : writer.scratch(0, chunks);
+      receive_and_add(writer, meeting.partner, so_far, result, spare, way.fused);
     } else {
-      writer.push(meeting.partner, Operation::recv, own, own);
+      writer.push(meeting.partner, Operation::recv, result, result);
     }
+    so_far = result;
   }
 }
 
-// The sum grows in scratch, in the order of the ranks, and takes the place of the rank's own data
-// with the last summand: by then the chain has passed through the threadblocks of all partners,
-// which have all sent.
+// The sum grows in scratch, in the order of the ranks, and becomes the result with the last
+// summand. In place that takes the place of the rank's own data: by then the chain has passed
+// through the threadblocks of all partners, which have all sent.
 void write_one_shot(RankProgram& program, std::int32_t chunk, std::int64_t chunks, Rank self,
-                    std::size_t ranks, bool fused) {
+                    std::size_t ranks, const Way& way) {
   ExchangeWriter writer(program, chunk);
-  const Slice own = writer.own();
+  const Slice own = writer.own(), result = writer.result(way.out_of_place);
   for (std::size_t v = 0; v < ranks; ++v) {
     if (Rank(v) != self) writer.push(Rank(v), Operation::send, own, own, false);
   }
@@ -79,22 +87,28 @@ void write_one_shot(RankProgram& program, std::int32_t chunk, std::int64_t chunk
   std::optional<Slice> so_far;
   Rank block;  // whose threadblock works on the sum
   for (std::size_t v = 0; v < ranks; ++v) {
-    const Slice to = v == last ? own : sum;
+    const Slice to = v == last ? result : sum;
     if (Rank(v) == self) {
-      if (so_far)
-        writer.push(block, Operation::reduce, v == last ? sum : own, v == last ? own : sum);
+      if (v == last && way.out_of_place) writer.push(block, Operation::copy, own, result);
+      if (so_far) writer.push(block, Operation::reduce, v == last ? sum : own, to);
       if (!so_far) so_far = own;
       continue;
     }
     block = Rank(v);
     if (so_far) {
-      const Slice spare = fused ? sum : writer.scratch(1, chunks);
-      receive_and_add(writer, block, *so_far, to, spare, fused);
+      const Slice spare = way.fused ? sum : writer.scratch(1, chunks);
+      receive_and_add(writer, block, *so_far, to, spare, way.fused);
     } else {
       writer.push(block, Operation::recv, sum, sum);
     }
     so_far = sum;
   }
+}
+
+std::optional<schedule::AllPairs> all_pairs_shape(Exchange exchange, bool out_of_place) {
+  const bool in_two = exchange == Exchange::all_pairs;
+  if (!in_two && exchange != Exchange::all_pairs_once) return std::nullopt;
+  return schedule::AllPairs{in_two, out_of_place};
 }
 
 Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ranks) {
@@ -155,6 +169,14 @@ const ExchangeInfo* find_exchange(std::string_view name) {
   return at == kExchanges.end() ? nullptr : &*at;
 }
 
+std::optional<std::int64_t> most_bytes_in_simple(Exchange exchange, std::size_t ranks,
+                                                 std::int32_t instances,
+                                                 std::int64_t buffer_bytes) {
+  const auto shape = all_pairs_shape(exchange, false);
+  if (!shape) return std::nullopt;
+  return schedule::most_in_simple(ranks, instances, *shape, buffer_bytes / 2);
+}
+
 Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
                                   const LowerOptions& options) {
   FORESTCOLL_CHECK(ranks >= 2, "an exchange has partners");
@@ -163,14 +185,16 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
     return make_error(Code::T07, fmt::format("there is no target \"{}\"", options.target),
                       "the targets are " + known_targets());
   }
-  if (options.placement != Placement::in_place) {
-    return make_error(Code::T06, "exchanges of whole buffers are made for calls in place",
-                      "leave `placement=out_of_place` out, or use an algorithm of trees");
+  if (options.placement == Placement::both) {
+    return make_error(Code::T06,
+                      "exchanges of whole buffers are made for calls in place or out of place",
+                      "make two files, one with `placement=in_place` and one with "
+                      "`placement=out_of_place`, or use an algorithm of trees");
   }
-  if (exchange == Exchange::all_pairs || exchange == Exchange::all_pairs_once) {
-    Schedule result =
-        schedule::all_pairs(ranks, options.instances, exchange == Exchange::all_pairs, *target);
-    return checked(std::move(result), *target, options);
+  const bool out_of_place = options.placement == Placement::out_of_place;
+  if (const auto shape = all_pairs_shape(exchange, out_of_place)) {
+    return checked(schedule::all_pairs(ranks, options.instances, *shape, *target), *target,
+                   options);
   }
   const auto meetings = meetings_of(exchange, ranks);
   if (!meetings) return meetings.errors();
@@ -179,15 +203,18 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
   result.collective = Collective::allreduce;
   result.chunks = options.instances;
   result.channels = options.instances;
+  result.in_place = !out_of_place;
+  result.out_of_place = out_of_place;
+  const Way way{target->fused_steps, out_of_place};
   result.programs = IdVector<Rank, RankProgram>(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {
     RankProgram& program = result.programs[Rank(r)];
     program.input_chunks = program.output_chunks = result.chunks;
     for (std::int32_t chunk = 0; chunk < options.instances; ++chunk) {
       if (*meetings) {
-        write_meetings(program, chunk, result.chunks, (**meetings)[Rank(r)], target->fused_steps);
+        write_meetings(program, chunk, result.chunks, (**meetings)[Rank(r)], way);
       } else {
-        write_one_shot(program, chunk, result.chunks, Rank(r), ranks, target->fused_steps);
+        write_one_shot(program, chunk, result.chunks, Rank(r), ranks, way);
       }
     }
   }

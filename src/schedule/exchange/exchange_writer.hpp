@@ -18,6 +18,10 @@ class ExchangeWriter {
   ExchangeWriter(RankProgram& program, std::int32_t chunk) : program_(program), chunk_(chunk) {}
 
   [[nodiscard]] Slice own() const { return {Buffer::input, chunk_}; }
+  /// Where its result belongs.
+  [[nodiscard]] Slice result(bool out_of_place) const {
+    return {out_of_place ? Buffer::output : Buffer::input, chunk_};
+  }
   /// A place in scratch; places of different numbers and chunks differ.
   [[nodiscard]] Slice scratch(std::int64_t number, std::int64_t chunks) {
     const std::int64_t offset = number * chunks + chunk_;

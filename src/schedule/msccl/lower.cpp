@@ -364,6 +364,12 @@ std::int32_t Schedule::max_threadblocks() const {
   return static_cast<std::int32_t>(most);
 }
 
+std::int64_t Schedule::max_scratch() const {
+  std::int64_t most = 0;
+  for (const RankProgram& program : programs) most = std::max(most, program.scratch_chunks);
+  return most;
+}
+
 std::int32_t Schedule::max_steps() const {
   std::size_t most = 0;
   for (const auto& program : programs) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
-#include <string_view>
 
 #include "audit/common/fabric_load.hpp"
 #include "base/check.hpp"
@@ -40,10 +39,10 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
     if (link.full_duplex) set_latency(link.dst, link.src, link.latency);
   }
   fabric.roles_ = switch_roles(topology);
-  std::map<std::string_view, std::int32_t> boxes;
-  for (const TopologyNode& node : topology.nodes) {
-    const auto next = static_cast<std::int32_t>(boxes.size());
-    fabric.box_.push_back(boxes.emplace(node.box, next).first->second);
+  fabric.box_ = IdVector<NodeId, std::int32_t>(topology.nodes.size(), -1);
+  const auto boxes = boxes_of_ranks(topology);
+  for (std::size_t r = 0; r < topology.ranks.size(); ++r) {
+    fabric.box_[topology.ranks[r]] = boxes[Rank(r)];
   }
   return fabric;
 }

@@ -67,7 +67,7 @@ class Fabric {
 
   Network network_;
   std::vector<double> capacity_, latency_us_;
-  IdVector<NodeId, std::int32_t> box_;
+  IdVector<NodeId, std::int32_t> box_;  // of GPUs
   std::vector<SimulatedRoute> routes_;
   std::map<std::pair<Rank, Rank>, std::int32_t> by_pair_;
   std::map<std::vector<ArcId>, std::int32_t> by_path_;

@@ -23,9 +23,6 @@ using solver::CutGeneration;
 // Capacities that are this far apart are cut down first.
 constexpr double kWideRange = 1e5;
 
-// How near the bound what is reached has to be to be looked for there, as a fraction.
-constexpr double kAgreement = 1e-6;
-
 // The least capacity from one set of nodes to the rest with ranks on both sides; no allreduce is
 // faster. For a set T, let X be all data and x(T) what is rooted in T: X - x(T) has to enter T to
 // be broadcast, and x(T), what is rooted outside the rest, has to leave the rest to be reduced.
@@ -55,53 +52,22 @@ Network without_excess(Network network, const SwitchRoles& roles, Capacity narro
   return network;
 }
 
-// In the network's units.
-struct Upper {
-  Ratio bound;
-  bool of_program = false;  ///< else by the narrowest cut
-};
-
-// Of the last program that was solved: with few cuts yet, a bound all the same.
-Upper prove_upper_bound(const Network& network, const AllreduceProgram& program,
+// In the network's units: of the last program that was solved. With few cuts yet, it is a bound all
+// the same.
+Ratio prove_upper_bound(const Network& network, const AllreduceProgram& program,
                         const CutGeneration& generation, bool complete) {
   std::optional<solver::UpperProof> proved;
   if (!generation.values().empty()) {
     proved = solver::prove_upper(program.program(), generation.cuts(), generation.prices());
   }
-  if (proved && complete) return {proved->bound, true};
+  if (proved && complete) return proved->bound;
   const Ratio cut(narrowest_cut(network));
-  return {proved ? std::min(proved->bound, cut) : cut, false};
+  return proved ? std::min(proved->bound, cut) : cut;
 }
 
 Diagnostic too_large() {
   return make_error(Code::E14, "the exact allreduce optimum of this fabric does not fit 64 bits",
                     "round the bandwidths to a coarser grid with `quantize`");
-}
-
-// What trees reach by a program that was solved: exactly where that can be proved.
-void add_reached(const Network& network, const AllreduceProgram& program,
-                 const CutGeneration& generation, const Upper& upper, AllreduceOptimum& optimum) {
-  const double most = upper.bound.to_double();
-  const double worth = std::min(generation.worth(), most);
-  std::optional<solver::ReachedProof> reached;
-  if (worth >= most * (1 - kAgreement)) {
-    if (auto exact = solver::prove_reached(program.program(), generation.values(), upper.bound)) {
-      reached = {*std::move(exact), upper.bound};
-    }
-  }
-  if (!reached) {
-    reached = solver::prove_best_reached(program.program(), generation.cuts(), generation.values(),
-                                         upper.bound);
-  }
-  const auto algbw = reached ? checked_mul(reached->worth, network.unit) : std::nullopt;
-  const double value = worth * network.unit.to_double();
-  if (optimum.value && value < *optimum.value) return;  // others reach more
-  optimum.value = value;
-  if (!algbw || algbw->to_double() < value * (1 - kAgreement)) return;
-  if (optimum.split && *algbw <= optimum.split->algbw) return;
-  optimum.split = solver::split_of(network, program, reached->solution);
-  optimum.split->algbw = *algbw;
-  optimum.value = algbw->to_double();
 }
 
 }  // namespace
@@ -117,14 +83,14 @@ Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const Switc
   CutGeneration generation(relaxed.program());
   const auto outcome = generation.run({limits.rounds, limits.stop, limits.pivots});
   const bool complete = outcome == CutGeneration::Outcome::complete;
-  const Upper upper = prove_upper_bound(network, relaxed, generation, complete);
-  const auto algbw = checked_mul(upper.bound, network.unit);
+  const Ratio upper = prove_upper_bound(network, relaxed, generation, complete);
+  const auto algbw = checked_mul(upper, network.unit);
   if (!algbw) return too_large();
   AllreduceOptimum optimum{.upper = *algbw, .statistics = {}};
   optimum.statistics = {relaxed.program().variables, generation.cuts().size(), generation.rounds()};
   if (!complete || limits.classes == 0) return optimum;
   if (roles.empty()) {
-    add_reached(network, relaxed, generation, upper, optimum);
+    solver::add_reached(network, relaxed, generation, upper, optimum);
     return optimum;
   }
   if (const auto part = solver::part_both_ways(network)) {
@@ -136,18 +102,8 @@ Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const Switc
     if (optimum.is_exact()) return optimum;
   }
   solver::ClassSearch search(fabric, limits);
-  search.run(relaxed.arc_prices(generation.prices()), upper.bound.to_double());
-  if (search.found()) {
-    const CutGeneration& found = search.generation();
-    add_reached(network, search.program(), found, upper, optimum);
-    if (!optimum.is_exact() && search.has_all_classes()) {
-      const auto of_classes =
-          solver::prove_upper(search.program().program(), found.cuts(), found.prices());
-      if (of_classes) optimum.of_trees = checked_mul(of_classes->bound, network.unit);
-    }
-    optimum.statistics = {search.program().program().variables, found.cuts().size(),
-                          generation.rounds() + search.rounds()};
-  }
+  search.run(relaxed.arc_prices(generation.prices()), upper.to_double());
+  search.add_reached(upper, optimum);
   return optimum;
 }
 

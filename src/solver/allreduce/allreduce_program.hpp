@@ -32,9 +32,12 @@ struct AllreduceFabric {
   /// Turning all arcs round leaves it as it is: then, by the argument for orbits, reduce is
   /// broadcast turned round.
   bool reversible = false;
+  /// There are no in-trees: a broadcast.
+  bool broadcast_alone = false;
 
   /// What trees are chosen apart.
   [[nodiscard]] std::vector<TreePhases> kinds() const {
+    if (broadcast_alone) return {TreePhases::broadcast};
     if (reversible) return {TreePhases::both};
     return {TreePhases::broadcast, TreePhases::reduce};
   }
@@ -55,12 +58,12 @@ class AllreduceProgram {
   /// as trees: they take in and give out what they like, and only what reaches the ranks counts.
   /// No trees are faster, whatever they span. Without such switches it is the program of trees.
   static AllreduceProgram relaxed(const AllreduceFabric& fabric);
-  /// Of trees that branch at ranks alone, where every rank roots a part by its weight.
-  /// REQUIRES: no switch can copy or combine; the fabric's symmetries keep the weights.
+  /// The same where every rank roots a part by its weight.
+  /// REQUIRES: the fabric's symmetries keep the weights.
   static AllreduceProgram of_shares(const AllreduceFabric& fabric, const Weights& weights);
 
   /// Of out-trees of these classes alone, from ranks with these shares.
-  /// REQUIRES: the classes are of broadcasts; the fabric is not taken as reversible, and its
+  /// REQUIRES: the classes are of broadcasts; the fabric is of a broadcast alone, and its
   /// symmetries keep the weights.
   static AllreduceProgram of_broadcast(const AllreduceFabric& fabric,
                                        std::vector<TreeClass> classes, const Weights& weights);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -6,9 +7,11 @@
 #include <vector>
 
 #include "forestcoll/allreduce.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/branching.hpp"
+#include "solver/allreduce/class_search.hpp"
 #include "solver/allreduce/split.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
@@ -36,27 +39,51 @@ BranchingForest turned_round(BranchingForest forest) {
   return forest;
 }
 
+bool is_better(const BranchingForest& a, const BranchingForest& b) {
+  if (a.algbw != b.algbw) return a.algbw > b.algbw;
+  return messages_in_turn(a) < messages_in_turn(b);
+}
+
+Diagnostic does_not_fit_from_root() {
+  return make_error(Code::E14,
+                    "the exact optimum of this fabric from one root does not fit 64 bits",
+                    "round the bandwidths to a coarser grid with `quantize`");
+}
+
 /// Out-trees from one rank.
 class RootedTrees {
  public:
   RootedTrees(const Network& network, const SwitchRoles& roles, Rank root,
-              const BranchingOptions& options)
-      : weights_(single_root(network, root)), fabric_(network, roles, weights_), options_(options) {
-    fabric_.reversible = false;  // there is one phase
+              const AllreduceLimits& limits)
+      : weights_(single_root(network, root)), fabric_(network, roles, weights_), limits_(limits) {
+    fabric_.broadcast_alone = true;
+    fabric_.reversible = false;
   }
 
-  [[nodiscard]] std::optional<BranchingForest> best() const {
-    const Rate rate = optimal_rate(fabric_.network, weights_, {}, options_.packing.stop);
-    const Ratio bound(rate.inverse.den(), rate.inverse.num());
-    std::optional<BranchingForest> best;
-    for (const std::vector<NodeId>& spanned : candidates()) {
-      auto found = trees_at(spanned, bound);
-      if (found && (!best || is_better(*found, *best))) best = std::move(found);
-    }
-    return best;
+  // By all trees that branch at the same switches, where these reach what a cut allows; else by
+  // trees of several kinds, up to what could be if data were mixed in switches that copy.
+  [[nodiscard]] Expected<RootedOptimum> solve() const {
+    const Rate rate = optimal_rate(fabric_.network, weights_, {}, limits_.stop);
+    const Ratio cut(rate.inverse.den(), rate.inverse.num());
+    const auto allowed = checked_mul(cut, fabric_.network.unit);
+    if (!allowed) return does_not_fit_from_root();
+    RootedOptimum optimum{.upper = *allowed, .splits = splits_of_one_class(cut)};
+    return optimum.splits.empty() ? solve_by_classes(cut) : optimum;
   }
 
  private:
+  [[nodiscard]] std::vector<AllreduceSplit> splits_of_one_class(const Ratio& worth) const {
+    std::vector<AllreduceSplit> splits;
+    for (const std::vector<NodeId>& spanned : candidates()) {
+      auto trees = solver::make_tree_class(fabric_.network, fabric_.generators, spanned,
+                                           TreePhases::broadcast);
+      if (!trees) continue;
+      const auto program = AllreduceProgram::of_broadcast(fabric_, {*std::move(trees)}, weights_);
+      if (auto split = sparing_split(program, worth)) splits.push_back(*std::move(split));
+    }
+    return splits;
+  }
+
   // The switches at which a tree of the fewest links branches, and all.
   [[nodiscard]] std::set<std::vector<NodeId>> candidates() const {
     const IdVector<ArcId, double> links(fabric_.network.graph.arc_count(), 1);
@@ -66,57 +93,93 @@ class RootedTrees {
     return sets;
   }
 
-  static bool is_better(const BranchingForest& a, const BranchingForest& b) {
-    if (a.algbw != b.algbw) return a.algbw > b.algbw;
-    return messages_in_turn(a) < messages_in_turn(b);
-  }
-
-  [[nodiscard]] std::optional<BranchingForest> trees_at(const std::vector<NodeId>& spanned,
-                                                        const Ratio& bound) const {
-    const Network& network = fabric_.network;
-    auto trees =
-        solver::make_tree_class(network, fabric_.generators, spanned, TreePhases::broadcast);
-    const auto algbw = checked_mul(bound, network.unit);
-    if (!trees || !algbw) return std::nullopt;
-    const auto program = AllreduceProgram::of_broadcast(fabric_, {*std::move(trees)}, weights_);
+  // Of a program that reaches so much: nothing where it does not.
+  [[nodiscard]] std::optional<AllreduceSplit> sparing_split(const AllreduceProgram& program,
+                                                            const Ratio& worth) const {
+    const auto algbw = checked_mul(worth, fabric_.network.unit);
     const solver::CutProgram sparing = with_few_links(program.program());
     CutGeneration generation(sparing);
-    const AllreduceLimits limits;
-    const auto outcome = generation.run({limits.rounds, options_.packing.stop, limits.pivots});
-    if (outcome != CutGeneration::Outcome::complete) return std::nullopt;
-    const auto exact = solver::prove_reached(program.program(), generation.values(), bound);
+    const auto outcome = generation.run({limits_.rounds, limits_.stop, limits_.pivots});
+    if (!algbw || outcome != CutGeneration::Outcome::complete) return std::nullopt;
+    const auto exact = solver::prove_reached(program.program(), generation.values(), worth);
     if (!exact) return std::nullopt;
-    AllreduceOptimum optimum{.upper = *algbw, .statistics = {}};
-    optimum.split = solver::split_of(network, program, *exact);
-    optimum.split->algbw = *algbw;
-    auto forest = pack_branching(network, fabric_.roles, optimum, options_);
-    if (!forest) return std::nullopt;
-    return *std::move(forest);
+    auto split = solver::split_of(fabric_.network, program, *exact);
+    split.algbw = *algbw;
+    return split;
   }
 
   // The same optimum, and among its solutions one that takes little of the links altogether: long
   // ways make high trees.
   static solver::CutProgram with_few_links(solver::CutProgram program) {
     std::map<std::size_t, std::int64_t> links;  // by variable
+    std::int64_t arcs = 0;
     for (const solver::TreeCommodity& commodity : program.commodities) {
+      arcs += static_cast<std::int64_t>(commodity.graph.arc_count());
       for (const std::size_t variable : commodity.variable) ++links[variable];
     }
     // All links together are less than so many times what is rooted.
-    const auto most = 2 * static_cast<std::int64_t>(program.commodities.front().graph.arc_count());
-    for (solver::Term& rooted : program.objective) rooted.coefficient *= most;
+    for (solver::Term& rooted : program.objective) rooted.coefficient *= 2 * arcs;
     for (const auto& [variable, count] : links) program.objective.push_back({variable, -count});
     return program;
   }
 
+  [[nodiscard]] Expected<RootedOptimum> solve_by_classes(const Ratio& cut) const {
+    const Network& network = fabric_.network;
+    const auto relaxed = AllreduceProgram::of_shares(fabric_, weights_);
+    CutGeneration generation(relaxed.program());
+    const auto outcome = generation.run({limits_.rounds, limits_.stop, limits_.pivots});
+    Ratio upper = cut;
+    if (!generation.values().empty()) {
+      const auto proved =
+          solver::prove_upper(relaxed.program(), generation.cuts(), generation.prices());
+      if (proved) upper = std::min(upper, proved->bound);
+    }
+    const auto algbw = checked_mul(upper, network.unit);
+    if (!algbw) return does_not_fit_from_root();
+    RootedOptimum optimum{.upper = *algbw};
+    if (outcome != CutGeneration::Outcome::complete) return optimum;
+    if (upper < cut) optimum.splits = splits_of_one_class(upper);
+    if (!optimum.splits.empty()) return optimum;
+    solver::ClassSearch search(fabric_, limits_, weights_);
+    search.run(relaxed.arc_prices(generation.prices()), upper.to_double());
+    AllreduceOptimum reached{.upper = *algbw, .statistics = {}};
+    search.add_reached(upper, reached);
+    optimum.of_trees = reached.of_trees;
+    if (!reached.split) return optimum;
+    const auto worth = checked_div(reached.split->algbw, network.unit);
+    auto sparing = worth ? sparing_split(search.program(), *worth) : std::nullopt;
+    optimum.splits.push_back(sparing ? *std::move(sparing) : *std::move(reached.split));
+    return optimum;
+  }
+
   Weights weights_;
   AllreduceFabric fabric_;
-  const BranchingOptions& options_;
+  const AllreduceLimits& limits_;
 };
 
 }  // namespace
 
+bool has_able_switches(const SwitchRoles& roles, Collective collective) {
+  const auto able = [&](auto role) { return std::ranges::any_of(roles, role); };
+  return (collective != Collective::reduce && collective != Collective::reduce_scatter &&
+          able(&SwitchRole::copies)) ||
+         (collective != Collective::broadcast && collective != Collective::allgather &&
+          able(&SwitchRole::combines));
+}
+
+Expected<RootedOptimum> rooted_optimum(const Network& network, const SwitchRoles& roles,
+                                       Collective collective, Rank root,
+                                       const AllreduceLimits& limits) {
+  if (collective == Collective::broadcast) {
+    return RootedTrees(network, roles, root, limits).solve();
+  }
+  const Network turned = reversed(network);
+  return RootedTrees(turned, turned_round(roles), root, limits).solve();
+}
+
 std::optional<BranchingForest> branching_from_root(const Network& network, const SwitchRoles& roles,
                                                    Collective collective, Rank root,
+                                                   const RootedOptimum& optimum,
                                                    const BranchingOptions& options) {
   const bool inward = collective == Collective::reduce;
   const Network from_root = inward ? reversed(network) : network;
@@ -127,11 +190,16 @@ std::optional<BranchingForest> branching_from_root(const Network& network, const
     turned = turned_round(*options.previous);
     outward.previous = &*turned;
   }
-  auto forest = RootedTrees(from_root, copying, root, outward).best();
-  if (!forest) return std::nullopt;
-  forest->collective = collective;
-  forest->root = root;
-  return inward ? turned_round(*std::move(forest)) : std::move(forest);
+  std::optional<BranchingForest> best;
+  for (const AllreduceSplit& split : optimum.splits) {
+    auto forest = pack_branching(
+        from_root, copying, {.upper = optimum.upper, .split = split, .statistics = {}}, outward);
+    if (forest && (!best || is_better(*forest, *best))) best = *std::move(forest);
+  }
+  if (!best) return std::nullopt;
+  best->collective = collective;
+  best->root = root;
+  return inward ? turned_round(*std::move(best)) : std::move(best);
 }
 
 }  // namespace forestcoll

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "solver/allreduce/branching.hpp"
+#include "solver/allreduce/split.hpp"
 #include "solver/allreduce/twin_graph.hpp"
+#include "solver/linear/cut_proof.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -86,7 +88,9 @@ bool ClassSearch::add_neighbours() {
 // The program of all classes so far; false where it was not solved.
 bool ClassSearch::solve() {
   Solved next;
-  next.program = std::make_unique<AllreduceProgram>(fabric_, classes_);
+  next.program = std::make_unique<AllreduceProgram>(
+      given_.empty() ? AllreduceProgram(fabric_, classes_)
+                     : AllreduceProgram::of_broadcast(fabric_, classes_, given_));
   next.generation = std::make_unique<CutGeneration>(next.program->program());
   if (found()) next.generation->take_cuts(*best_.generation);
   const auto outcome = next.generation->run({limits_.rounds, limits_.stop, limits_.pivots});
@@ -116,6 +120,19 @@ void ClassSearch::run(IdVector<ArcId, double> prices, double most) {
     if (!solve() || best_.generation->worth() >= most * (1 - kReached)) return;
     prices = best_.program->arc_prices(best_.generation->prices());
   } while (add_cheap_classes(lengths_of(fabric_.network, prices)) || add_neighbours());
+}
+
+void ClassSearch::add_reached(const Ratio& upper, AllreduceOptimum& optimum) const {
+  if (!found()) return;
+  const Network& network = fabric_.network;
+  solver::add_reached(network, program(), generation(), upper, optimum);
+  const CutProgram& solved = program().program();
+  if (!optimum.is_exact() && has_all_classes()) {
+    const auto most = prove_upper(solved, generation().cuts(), generation().prices());
+    if (most) optimum.of_trees = checked_mul(most->bound, network.unit);
+  }
+  optimum.statistics = {solved.variables, generation().cuts().size(),
+                        optimum.statistics.rounds + rounds_};
 }
 
 }  // namespace forestcoll::solver

@@ -8,6 +8,7 @@
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/id.hpp"
+#include "forestcoll/ratio.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/tree_class.hpp"
 #include "solver/linear/cut_generation.hpp"
@@ -20,9 +21,10 @@ namespace forestcoll::solver {
 /// switches.)
 class ClassSearch {
  public:
+  /// `given`: the shares of the ranks, where the fabric is of a broadcast alone.
   /// REQUIRES: `fabric` outlives this.
-  ClassSearch(const AllreduceFabric& fabric, const AllreduceLimits& limits)
-      : fabric_(fabric), limits_(limits) {}
+  ClassSearch(const AllreduceFabric& fabric, const AllreduceLimits& limits, Weights given = {})
+      : fabric_(fabric), limits_(limits), given_(std::move(given)) {}
 
   /// `prices` are for the first classes; no classes are worth more than `most`.
   /// Cost: per class a few searches for cheap trees, and all rounds of a program.
@@ -32,9 +34,9 @@ class ClassSearch {
   [[nodiscard]] bool found() const { return best_.generation != nullptr; }
   [[nodiscard]] const AllreduceProgram& program() const { return *best_.program; }
   [[nodiscard]] const CutGeneration& generation() const { return *best_.generation; }
-  [[nodiscard]] int rounds() const { return rounds_; }
-  /// Whether trees that branch at any set of switches are in the program.
-  [[nodiscard]] bool has_all_classes() const;
+  /// Puts what that reaches into `optimum`, as `solver::add_reached` does, what bounds all trees
+  /// where all sets of switches are in it, and its statistics.
+  void add_reached(const Ratio& upper, AllreduceOptimum& optimum) const;
 
  private:
   struct Solved {
@@ -42,6 +44,8 @@ class ClassSearch {
     std::unique_ptr<CutGeneration> generation;
   };
 
+  // Whether trees that branch at any set of switches are in the program.
+  [[nodiscard]] bool has_all_classes() const;
   bool add_class(std::vector<NodeId> spanned, TreePhases phases);
   bool add_cheap_classes(const IdVector<ArcId, double>& prices);
   bool add_neighbours();
@@ -49,6 +53,7 @@ class ClassSearch {
 
   const AllreduceFabric& fabric_;
   const AllreduceLimits& limits_;
+  const Weights given_;
   std::vector<TreeClass> classes_;
   std::set<std::pair<TreePhases, std::vector<NodeId>>> known_;  // all images
   Solved best_;

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace forestcoll::solver {
 namespace {
+
+// How near the bound what is reached has to be to be looked for there, as a fraction.
+constexpr double kAgreement = 1e-6;
 
 // The trees of one commodity of a program, as its first class has them.
 class SplitCommodity {
@@ -84,6 +88,30 @@ AllreduceSplit split_of(const Network& network, const AllreduceProgram& program,
     }
   }
   return split;
+}
+
+void add_reached(const Network& network, const AllreduceProgram& program,
+                 const CutGeneration& generation, const Ratio& upper, AllreduceOptimum& optimum) {
+  const double most = upper.to_double();
+  const double worth = std::min(generation.worth(), most);
+  std::optional<ReachedProof> reached;
+  if (worth >= most * (1 - kAgreement)) {
+    if (auto exact = prove_reached(program.program(), generation.values(), upper)) {
+      reached = {*std::move(exact), upper};
+    }
+  }
+  if (!reached) {
+    reached = prove_best_reached(program.program(), generation.cuts(), generation.values(), upper);
+  }
+  const auto algbw = reached ? checked_mul(reached->worth, network.unit) : std::nullopt;
+  const double value = worth * network.unit.to_double();
+  if (optimum.value && value < *optimum.value) return;  // others reach more
+  optimum.value = value;
+  if (!algbw || algbw->to_double() < value * (1 - kAgreement)) return;
+  if (optimum.split && *algbw <= optimum.split->algbw) return;
+  optimum.split = split_of(network, program, reached->solution);
+  optimum.split->algbw = *algbw;
+  optimum.value = algbw->to_double();
 }
 
 }  // namespace forestcoll::solver

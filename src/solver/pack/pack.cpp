@@ -5,6 +5,7 @@
 #include "forestcoll/pack.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -61,13 +62,22 @@ bool is_whole(const Network& network, const Scaling& scaling) {
   return scaling.capacity == solver::floor_capacities(network, scaling.scale);
 }
 
-// Floors are alike where capacities are; a balanced part of them need not be.
+// Floors are alike where capacities are; a balanced part of them need not be, and can be alike
+// where the capacities are not. What moves trees keeps both: an arc's capacity stands for the pair.
 std::vector<Symmetry> symmetries_of(const Network& network, const Weights& weights,
                                     const Scaling& scaling) {
   if (is_whole(network, scaling)) return solver::find_symmetries(network, weights);
-  Network part = network;
-  part.capacity = scaling.capacity;
-  return solver::find_symmetries(part, weights);
+  std::map<std::pair<Capacity, Capacity>, Capacity> kinds;
+  const auto kind_of = [&](ArcId a) -> Capacity& {
+    return kinds[{network.capacity[a], scaling.capacity[a]}];
+  };
+  for (std::size_t a = 0; a < network.capacity.size(); ++a) kind_of(ArcId(a));
+  Capacity number = 0;
+  for (auto& [pair, kind] : kinds) kind = ++number;
+  Network both = network;
+  for (std::size_t a = 0; a < network.capacity.size(); ++a)
+    both.capacity[ArcId(a)] = kind_of(ArcId(a));
+  return solver::find_symmetries(both, weights);
 }
 
 // How far it is from one of the roots.
@@ -160,8 +170,8 @@ class Attempts {
                                                solver::RootOrder order) {
     const bool may_finish = if_stopped_ == solver::IfStopped::finish_at_once && !overfull_scale_;
     if (is_stopped() && !may_finish) return std::nullopt;
-    auto packed =
-        solver::pack_trees(core, groups, owed_, order, least_height_, options_, if_stopped_);
+    auto packed = solver::pack_trees(core, groups, owed_, order, least_height_, options_,
+                                     if_stopped_, mending_);
     if (!packed || packed->fits()) return packed;
     const Ratio scale = solver::forest_scale(network_, packed->forest);
     if (!overfull_scale_ || scale < *overfull_scale_) {
@@ -179,6 +189,7 @@ class Attempts {
   std::optional<std::int32_t> exact_height_;
   solver::LeastHeight least_height_;
   std::vector<Symmetry> groups_;
+  std::optional<solver::SharedSteps> mending_;
   std::optional<Ratio> overfull_scale_;
   std::optional<solver::PackedTrees> overfull_;
 };

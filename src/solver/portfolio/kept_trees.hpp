@@ -1,7 +1,8 @@
-// What is left of previous trees that branch at switches.
+// What is left of previous trees.
 #pragma once
 
 #include "forestcoll/branching_forest.hpp"
+#include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
 
@@ -12,5 +13,7 @@ namespace forestcoll {
 /// Cost: that of sorting the edges of both.
 [[nodiscard]] RepackStatistics kept_trees(const BranchingForest& previous,
                                           const BranchingForest& now, const Network& network);
+[[nodiscard]] RepackStatistics kept_trees(const CollectiveForest& previous,
+                                          const CollectiveForest& now, const Network& network);
 
 }  // namespace forestcoll

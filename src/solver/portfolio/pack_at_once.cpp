@@ -9,17 +9,11 @@
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/kept_trees.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
-
-// The k that are asked for; of all up to some k, powers of two: each is a packing.
-std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
-  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
-  return numbers;
-}
 
 Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
@@ -48,7 +42,7 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
+    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest, options)))) {
       best = std::move(found);
     }
     if (stopped) break;
@@ -71,32 +65,32 @@ Ratio kept(const Synthesis& synthesis) {
   return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
 }
 
-// With previous trees it is they that matter: those of one way are of little use for the other.
-Expected<Synthesis> keep_most(const Problem& in_turn, const AllreduceParts& parts,
-                              const SynthesizeOptions& options, Synthesis begun) {
-  auto other = choose_and_pack(in_turn, options, begun);
-  begun.two_phases = std::exchange(begun.forest.optimum, parts.upper);
-  auto at_once = pack_at_once(in_turn, parts, options, begun);
-  if (!other || !at_once) return other ? std::move(other) : std::move(at_once);
-  return kept(*other) < kept(*at_once) ? std::move(at_once) : std::move(other);
+// The faster one, of equals the one that keeps more, and of these the better forest.
+bool is_preferred(const Synthesis& a, const Synthesis& than, const SynthesizeOptions& options) {
+  const auto key = [](const Synthesis& each) { return std::pair(each.forest.algbw, kept(each)); };
+  if (key(a) != key(than)) return key(a) > key(than);
+  return is_better(a.forest, than.forest, options);
 }
 
 }  // namespace
 
 Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts& parts,
                                    const SynthesizeOptions& options, Synthesis begun) {
-  if (options.previous != nullptr) return keep_most(in_turn, parts, options, std::move(begun));
   const Ratio two_phases = std::exchange(begun.forest.optimum, parts.upper);
   begun.two_phases = two_phases;
   auto at_once = pack_at_once(in_turn, parts, options, begun);
+  if (at_once && options.previous != nullptr) {
+    // A part has not all links of the fabric: what it lacks is no failure.
+    at_once->repack = kept_trees(*options.previous, at_once->forest, in_turn.network);
+  }
   const bool done = at_once && !at_once->stopped;
-  if (done && two_phases <= at_once->forest.algbw) return at_once;
+  if (done && two_phases <= at_once->forest.algbw && options.previous == nullptr) return at_once;
   auto other = choose_and_pack(in_turn, options, std::move(begun));
   if (!other) return at_once ? std::move(at_once) : std::move(other);
   // Its phases can overlap as well.
   const auto overlapped = congestion_algbw(other->forest, in_turn.network);
   if (overlapped && other->forest.algbw < *overlapped) other->forest.algbw = *overlapped;
-  if (at_once && other->forest.algbw < at_once->forest.algbw) return at_once;
+  if (at_once && is_preferred(*at_once, *other, options)) return at_once;
   other->stopped |= at_once && at_once->stopped;
   return other;
 }

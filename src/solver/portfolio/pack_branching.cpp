@@ -15,6 +15,7 @@
 #include "solver/allreduce/split_units.hpp"
 #include "solver/allreduce/twin_fabric.hpp"
 #include "solver/pack/search/max_height.hpp"
+#include "solver/portfolio/without_leaves.hpp"
 
 namespace forestcoll {
 namespace {
@@ -126,8 +127,10 @@ Weights totals_of(const PhaseShares& shares) {
   return totals;
 }
 
-// So many chunks from every root, divided among the classes in proportion to what they carry.
+// So many chunks from every root, divided among the classes in proportion to what they carry. A
+// broadcast has no phase that reduces.
 PhaseShares rounded(const PhaseShares& shares, const Weights& chunks) {
+  if (shares.empty()) return {};
   PhaseShares result(shares.size(), RootShares(chunks.size(), 0));
   for (std::size_t v = 0; v < chunks.size(); ++v) {
     if (chunks[Rank(v)] == 0) continue;
@@ -172,6 +175,7 @@ Expected<BranchingForest> pack_branching(const Network& network, const SwitchRol
       if (!trees) return trees.errors();
       packed.push_back({phase[c].switches, inward ? trees->reversed() : *trees});
     }
+    packed = solver::without_leaves(std::move(packed), network.ranks.size());
   }
   result.chunks = 0;
   for (const BranchingTrees& trees : result.broadcast) {

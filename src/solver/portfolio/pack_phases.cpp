@@ -42,12 +42,10 @@ class PhasePacker {
   Expected<Packing> pack_phase(std::size_t i) {
     const PhaseProblem& phase = problem_.phases[i];
     auto packing = try_to_pack(i);
-    if (!packing) return packing;
-    // The distance is the cheaper bound, and often the forest is no higher. It is all that is known
-    // where the fabric could be divided otherwise.
-    const Network& fabric = problem_.is_divided() ? problem_.network : phase.network;
-    std::int32_t least = distance_bound(fabric, phase.weights, packing->forest.symmetry());
-    if (packing->forest.max_height() > least && !problem_.is_divided()) {
+    if (!packing || is_allreduce()) return packing;
+    // The distance is the cheaper bound, and often the forest is no higher.
+    std::int32_t least = distance_bound(phase.network, phase.weights, packing->forest.symmetry());
+    if (packing->forest.max_height() > least) {
       least = packing->least_height
                   ? *packing->least_height
                   : height_lower_bound(phase.network, phase.weights, packing->scaling);
@@ -55,6 +53,8 @@ class PhasePacker {
     result_.least_height = std::max(result_.least_height, least);
     return packing;
   }
+
+  [[nodiscard]] bool is_allreduce() const { return problem_.reduce && problem_.broadcast; }
 
  private:
   [[nodiscard]] bool is_too_high(const Packing& packing) const {
@@ -103,7 +103,8 @@ class PhasePacker {
 
   Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
     if (options_.max_height) {
-      return pack_low(i, open_scalings(problem_, options_, chosen_, i), packing);
+      const auto others = open_scalings(problem_, options_, chosen_, i);
+      return pack_low(i, {others, is_any_number_open(options_)}, packing);
     }
     const PhaseProblem& phase = problem_.phases[i];
     const Scaling& scaling = chosen_.scalings[i];
@@ -125,7 +126,7 @@ class PhasePacker {
   }
 
   // Within the height that was asked for, with the chosen k or one of `others`.
-  Expected<PackingSoFar> pack_low(std::size_t i, const std::vector<Scaling>& others,
+  Expected<PackingSoFar> pack_low(std::size_t i, const OtherNumbers& others,
                                   const PackOptions& packing) {
     const PhaseProblem& phase = problem_.phases[i];
     const Scaling& scaling = chosen_.scalings[i];
@@ -229,6 +230,12 @@ Expected<Synthesis> pack_phases(const Problem& problem, const SynthesizeOptions&
     const auto at_once = congestion_algbw(forest, problem.network);
     if (at_once && forest.algbw < *at_once) forest.algbw = *at_once;
     result.allowed = std::max(result.allowed, forest.algbw);
+  }
+  if (packer.is_allreduce()) {
+    // Of all that carry it out, and not of these parts of the links and these shares alone.
+    const auto rate = checked_div(forest.algbw, problem.network.unit);
+    result.least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
+                                                 packed.front().forest.symmetry());
   }
   return result;
 }

@@ -2,7 +2,8 @@
 // taken.
 //
 // 1. Kinds of links. What NVLink, xGMI, PCIe and their like join is in one box: an island. What
-//    only InfiniBand, Ethernet and their like join is not. Links of other kinds may be either, so
+//    only InfiniBand, Ethernet and their like join is not: where all links of GPUs are of such
+//    kinds and no ids say otherwise, every GPU is a box. Links of other kinds may be either, so
 //    there are two readings: the islands, and what is left whole where the links that leave are
 //    cut. Where they differ, the ids decide, or else the islands, which is a doubt. A GPU alone in
 //    its island, as where the file tells nothing of the links within its boxes, goes with the GPUs
@@ -113,8 +114,9 @@ class Evidence {
     graph::JoinedItems& chosen = confirmed || guessed ? inner : whole;
     join_lonely(chosen);
     Division division = divide(gpus_, chosen);
-    const bool says_nothing =
-        division.parts() == 1 ? islands.parts() > 1 : division.all_alone() && !ids_.agree(division);
+    const bool says_nothing = division.parts() == 1
+                                  ? islands.parts() > 1
+                                  : division.all_alone() && !ids_.agree(division) && !all_leave();
     if (says_nothing) return std::nullopt;
     BoxProposal proposal = of_groups(chosen, std::move(division), "");
     const bool named = ids_.agree(proposal.gpus);
@@ -134,6 +136,20 @@ class Evidence {
                                     proposal.gpus.parts())};
     }
     return proposal;
+  }
+
+  // Whether all links of every GPU are of kinds that leave a box: then no two GPUs are in one.
+  [[nodiscard]] bool all_leave() const {
+    std::vector<bool> leaves(topology_.nodes.size());
+    for (std::size_t l = 0; l < reach_.size(); ++l) {
+      const TopologyLink& link = topology_.links[LinkId(l)];
+      for (const NodeId end : {link.src, link.dst}) {
+        if (!is_gpu(topology_.nodes[end])) continue;
+        if (reach_[l] != Reach::leaves) return false;
+        leaves[end.index()] = true;
+      }
+    }
+    return std::ranges::all_of(gpus_, [&](NodeId gpu) { return leaves[gpu.index()]; });
   }
 
   // GPUs alone in their groups go with those of their prefix, as long as these are in one group.

@@ -20,8 +20,13 @@ IdVector<Rank, std::int32_t> boxes_of_ranks(const Topology& topology) {
   const auto of_nodes = boxes_of_nodes(topology);
   IdVector<Rank, std::int32_t> boxes;
   for (const NodeId node : topology.ranks) boxes.push_back(of_nodes[node]);
+  const auto last = std::ranges::max_element(of_nodes);
+  std::int32_t next = last == of_nodes.end() ? 0 : *last + 1;
   const bool any = std::ranges::any_of(boxes, [](std::int32_t box) { return box >= 0; });
   if (!any) boxes.assign(boxes.size(), 0);
+  for (std::int32_t& box : boxes) {
+    if (box < 0) box = next++;
+  }
   return boxes;
 }
 

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -81,7 +82,8 @@ TEST(Warm, KeepsTreesAtTheNewOptimum) {
     expect_valid(json, "forestcoll-synth.schema.json");
     EXPECT_EQ(json["algbw"], json["optimum"]);
     EXPECT_GT(json["kept"]["kept_trees"], 0);
-    EXPECT_GT(json["kept"]["kept_share"], 0.8);
+    // Both phases of an allreduce at once are faster then, and leave less of one after the other.
+    EXPECT_GT(json["kept"]["kept_share"], collective == "allreduce" ? 0.4 : 0.8);
     EXPECT_GT(json["kept"]["touched_trees"], 0);
     EXPECT_THAT(warm.err, HasSubstr("touched by the failure"));
   }
@@ -89,16 +91,19 @@ TEST(Warm, KeepsTreesAtTheNewOptimum) {
 
 TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
   const Scratch scratch;
-  for (const auto& [name, dropped] : {std::pair("dgx-a100-x4", "box0/nic3"),
-                                      {"torus-4x4", "n0x0~n0x1"},
-                                      {"mi250-x2", "box0/die3~ib"}}) {
+  for (const auto& [name, dropped, collective] :
+       {std::tuple("dgx-a100-x4", "box0/nic3", "allreduce"),
+        {"torus-4x4", "n0x0~n0x1", "allreduce"},
+        {"mi250-x2", "box0/die3~ib", "reduce_scatter"}}) {
     std::vector<std::string> after;
     for (const std::string format : {"forest", "forest-symmetric"}) {
       const std::string before = scratch / format;
-      ASSERT_EQ(run({"synth", topology(name), "-k", "2", "--format", format, "-o", before}).code,
+      ASSERT_EQ(run({"synth", topology(name), "-c", collective, "-k", "2", "--format", format, "-o",
+                     before})
+                    .code,
                 0);
-      const auto warm = run({"synth", topology(name), "-k", "2", "--format", "forest", "--drop",
-                             dropped, "--effort", "fast", "--warm", before});
+      const auto warm = run({"synth", topology(name), "-c", collective, "-k", "2", "--format",
+                             "forest", "--drop", dropped, "--effort", "fast", "--warm", before});
       ASSERT_EQ(warm.code, 0) << warm.err;
       EXPECT_THAT(warm.err, Not(HasSubstr(": 0 kept")));
       after.push_back(warm.out);

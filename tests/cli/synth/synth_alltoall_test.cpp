@@ -135,6 +135,20 @@ TEST(SynthAlltoall, WritesBaselinesInBothFormats) {
   }
 }
 
+// The best up to a number is no slower than any up to it.
+TEST(SynthAlltoall, TheBestUpToANumberIsTheBest) {
+  const Scratch scratch;
+  const std::string ring = scratch / "ring.json";
+  ASSERT_EQ(run({"topo", "gen", "biring(2,12)", "-o", ring}).code, 0);
+  const auto rate = [&](const std::string& k) {
+    const auto made = synth({ring, "-k", k, "--format", "none", "--json"});
+    EXPECT_EQ(made.code, 0) << made.err;
+    return nlohmann::json::parse(made.out)["algbw"]["value"].get<double>();
+  };
+  const double best = rate("max:9");
+  for (const std::string k : {"4", "7", "8", "9", "auto"}) EXPECT_GE(best, rate(k)) << k;
+}
+
 TEST(SynthAlltoall, UnequalAmountsNeedADemand) {
   const std::string fabric = topology("dgx-a100-x1");
   for (const std::string command : {"synth", "bound", "compare"}) {
@@ -203,8 +217,11 @@ TEST(SynthAlltoall, RefusesInWords) {
       {{"--algorithm", "magic"}, 2, "no algorithm \"magic\" for an alltoall [B09]"},
       {{"--cross-nic"}, 2, "--cross-nic is about trees"},
       {{"--effort", "max"}, 2, "--effort is about trees"},
-      {{"--tune", "1M"}, 2, "--tune is about trees"},
-      {{"--instances", "2"}, 2, "--instances is about trees"},
+      {{"--tune", "1M"}, 2, "name a directory with -o or --deploy"},
+      {{"--tune", "1M", "--size", "1M"}, 2, "--size is about one schedule"},
+      {{"--tune", "1M", "--algorithm", "direct"}, 2, "--algorithm is about one schedule"},
+      {{"--tune", "1M", "--demand", pair}, 2, "--demand is about one schedule"},
+      {{"--tune", "1M", "--format", "flows", "-o", "x"}, 2, "--tune writes schedules"},
       {{"--max-height", "2"}, 2, "--max-height is about trees"},
       {{"--threadblocks", "per-tree"}, 2, "--threadblocks per-tree is about trees"},
       {{"-k", "optimal"}, 2, "found \"optimal\" [S03]"},
@@ -229,6 +246,75 @@ TEST(SynthAlltoall, RefusesInWords) {
   const auto demand = run({"synth", pair, "--demand", pair});
   EXPECT_EQ(demand.code, 2);
   EXPECT_THAT(demand.err, HasSubstr("--demand is for -c alltoall"));
+}
+
+// Protocol, instances and buffers by size, each faster than what is written without a size.
+TEST(SynthAlltoall, IsTheFastestForASize) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x1");
+  ASSERT_EQ(synth({fabric, "-o", scratch / "any.xml"}).code, 0);
+  const auto seconds = [&](const std::string& file, const std::string& size) {
+    const auto times = run({"simulate", scratch / file, fabric, "--sizes", size, "--json"});
+    EXPECT_EQ(times.code, 0) << times.err;
+    return nlohmann::json::parse(times.out)["times"][0]["seconds"].get<double>();
+  };
+  for (const std::string size : {"4K", "1M", "256M"}) {
+    const std::string name = size + ".xml", file = scratch / name;
+    const auto made = synth({fabric, "--size", size, "-o", file, "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto json = nlohmann::json::parse(made.out);
+    expect_valid(json, "forestcoll-synth.schema.json");
+    EXPECT_EQ(run({"verify", file, "--topology", fabric}).code, 0);
+    EXPECT_NEAR(json["fastest"]["seconds"].get<double>(), seconds(name, size), 1e-12);
+    EXPECT_LT(seconds(name, size), 0.9 * seconds("any.xml", size)) << size;
+    EXPECT_THAT(read_file(file),
+                HasSubstr("proto=\"" + json["fastest"]["protocol"].get<std::string>() + "\""));
+  }
+}
+
+TEST(SynthAlltoall, TunesForSizes) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x1");
+  for (const std::string target : {"azure", "rccl-6.3", "mscclpp"}) {
+    const std::string directory = scratch / target;
+    const auto made =
+        synth({fabric, "--tune", "4K:64M:16", "--target", target, "-o", directory, "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto json = nlohmann::json::parse(made.out);
+    expect_valid(json, "forestcoll-tune.schema.json");
+    EXPECT_EQ(json["collective"], "alltoall");
+    EXPECT_EQ(json["target"], target);
+    EXPECT_EQ(json["files"].front()["min_bytes"], 4096);
+    EXPECT_EQ(json["files"].back()["max_bytes"], 16 << 20);
+    for (const auto& each : json["files"]) {
+      const std::string name = each["file"];
+      EXPECT_THAT(name, HasSubstr("alltoall-8gpus-"));
+      const auto verdict = run({"verify", directory + "/" + name, "--topology", fabric});
+      EXPECT_EQ(verdict.code, 0) << verdict.out << verdict.err;
+    }
+  }
+}
+
+TEST(SynthAlltoall, DeploysWhatIsTuned) {
+  const Scratch scratch;
+  const std::string directory = scratch / "deployed";
+  const auto made = synth({topology("dgx-a100-x1"), "--tune", "4K,1M", "--deploy", directory});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(read_file(directory + "/run.sh"), HasSubstr("alltoall_perf"));
+  EXPECT_THAT(read_file(directory + "/README.txt"), HasSubstr("algorithms/alltoall-8gpus-"));
+}
+
+TEST(SynthAlltoall, HasInstances) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x1"), file = scratch / "x.xml";
+  for (const std::string instances : {"1", "2", "4", "8"}) {
+    const auto made = synth({fabric, "--instances", instances, "-o", file, "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(nlohmann::json::parse(made.out)["chunks"], 8 * std::stoi(instances));
+    const auto verdict = run({"verify", file, "--topology", fabric, "--json"});
+    EXPECT_EQ(verdict.code, 0) << verdict.out;
+    EXPECT_EQ(nlohmann::json::parse(verdict.out)["algbw"]["exact"], "2400/7");
+  }
 }
 
 TEST(SynthAlltoall, OneSizeIsHeededAsSeveralAre) {

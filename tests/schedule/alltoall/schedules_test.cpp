@@ -328,6 +328,35 @@ TEST(AlltoallSchedules, EveryTargetTakesThem) {
   }
 }
 
+// In instances: as many chunks of each part, each pair's on lanes of their own; what is a rank's
+// own is copied by as many threadblocks.
+TEST(AlltoallSchedules, InInstancesAreRight) {
+  const Fabric relayed = bundled_fabric("hypercube-16"), switched = fabric_of(star(6));
+  for (const Fabric* fabric : {&relayed, &switched}) {
+    const auto ranks = static_cast<std::int64_t>(fabric->network.ranks.size());
+    for (const std::int64_t k : {1, 3}) {
+      Ratio rate;
+      for (const std::int32_t instances : {1, 2, 4}) {
+        for (const bool merge : {false, true}) {
+          auto options = for_target("azure", k);
+          options.lowering.merge = merge;
+          options.lowering.instances = instances;
+          const auto made = compile_alltoall(*fabric, uniform(*fabric), options);
+          ASSERT_TRUE(made) << to_string(made.errors().front());
+          ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
+          EXPECT_TRUE(made->verdict.free_at_one_in_flight);
+          EXPECT_EQ(made->verdict.chunks, ranks * k * instances);
+          if (instances == 1 && !merge) rate = made->algbw;
+          EXPECT_EQ(made->algbw, rate);
+          if (fabric == &switched) {
+            EXPECT_EQ(made->verdict.threadblocks, instances * (merge ? 6 : 11));
+          }
+        }
+      }
+    }
+  }
+}
+
 // Forty ranks need 79 threadblocks where each has one direction, 40 where each has both.
 TEST(AlltoallSchedules, MergeThreadblocksWhereTheyDoNotFit) {
   const Fabric fabric = fabric_of(star(40));

@@ -21,6 +21,7 @@
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
+#include "in_network_oracle.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 #include "support/oracles.hpp"
@@ -256,6 +257,45 @@ TEST(AtOnce, SharesAreRoundedByLargestRemainders) {
   Weights shares = weights({6, 0, 4});
   EXPECT_EQ(solver::take_common_factor(shares), 2);
   EXPECT_EQ(shares, weights({3, 0, 2}));
+}
+
+// Two roots with shares of 2 and 1 reach the rate of higher trees at a height of 2.
+TEST(AtOnce, RootsOfOtherSharesCanHaveLowerTrees) {
+  FabricBuilder ring(4);
+  ring.link(0, 1, 2);
+  ring.link(1, 2, 7);
+  ring.link(2, 3, 1);
+  ring.link(3, 0, 4);
+  const Synthesis made = synthesized(ring.build());
+  EXPECT_EQ(made.forest.algbw, Ratio(3));
+  EXPECT_LE(made.least_height, 2);
+}
+
+// By a linear program with a column for every tree of a height: none reaches the rate below the
+// height that is said to be the least.
+TEST(AtOnce, NoAllreduceIsLowerThanIsSaid) {
+  int tight = 0, compared = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 4,
+                                                       .max_switches = 1,
+                                                       .one_way = seed % 3 == 1,
+                                                       .unbalanced = seed % 3 == 2});
+    const Synthesis made = synthesized(network);
+    const double rate = (made.forest.algbw / network.unit).to_double();
+    if (made.least_height > 1) {
+      const auto lower =
+          best_by_all_trees(network, {}, static_cast<std::size_t>(made.least_height) - 1);
+      if (!lower) continue;
+      ++compared;
+      EXPECT_LT(*lower, rate * (1 - 1e-9)) << "seed " << seed;
+    }
+    const std::int32_t height =
+        std::max(made.forest.broadcast->max_height(), made.forest.reduce->max_height());
+    EXPECT_LE(made.least_height, height) << "seed " << seed;
+    tight += made.least_height == height ? 1 : 0;
+  }
+  EXPECT_GT(compared, 50);
+  EXPECT_GT(tight, 50);
 }
 
 }  // namespace

@@ -185,5 +185,35 @@ TEST(Branching, NoTreesOfSmallFabricsReachMore) {
   EXPECT_GT(fabrics, 55);
 }
 
+// A switch that others of the class branch at is no part of a tree that passes nothing on there.
+TEST(Branching, NoTreeEndsAtASwitch) {
+  int branching = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 6, .max_switches = 3, .one_way = seed % 2 == 0});
+    const SwitchRoles roles = random_roles(network, seed);
+    const auto optimum = allreduce_optimum(network, roles);
+    if (!optimum || !optimum->split) continue;
+    const auto forest = pack_branching(network, roles, *optimum, {.chunks = 8});
+    ASSERT_TRUE(forest) << seed;
+    for (const auto* phase : {&forest->reduce, &forest->broadcast}) {
+      for (const BranchingTrees& trees : *phase) {
+        for (std::size_t t = 0; t < trees.forest.tree_count(); ++t) {
+          std::vector<int> below(trees.forest.rank_count(), 0);
+          const Rank root = trees.forest.tree(TreeId(t)).root;
+          for (std::size_t v = 0; v < below.size(); ++v) {
+            if (Rank(v) != root) ++below[trees.forest.parent(TreeId(t), Rank(v)).index()];
+          }
+          for (std::size_t v = network.ranks.size(); v < below.size(); ++v) {
+            ++branching;
+            EXPECT_GT(below[v], 0) << "seed " << seed;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(branching, 100);
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

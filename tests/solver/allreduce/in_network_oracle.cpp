@@ -32,8 +32,8 @@ struct Hop {
 class TreeEnumeration {
  public:
   TreeEnumeration(const Network& network, const SwitchRoles& roles, bool reduce,
-                  const std::vector<NodeId>& switches)
-      : network_(network), roles_(roles), reduce_(reduce), spanned_(switches) {
+                  const std::vector<NodeId>& switches, std::size_t height)
+      : network_(network), roles_(roles), reduce_(reduce), height_(height), spanned_(switches) {
     spanned_.insert(spanned_.end(), network.ranks.begin(), network.ranks.end());
     for (const NodeId from : spanned_) {
       path_ = {from};
@@ -100,11 +100,12 @@ class TreeEnumeration {
     }
   }
 
-  static bool reaches_all(NodeId root, const std::vector<const Hop*>& chosen) {
+  [[nodiscard]] bool reaches_all(NodeId root, const std::vector<const Hop*>& chosen) const {
     std::set<NodeId> reached = {root};
-    for (std::size_t round = 0; round < chosen.size(); ++round) {
+    for (std::size_t round = 0; round < std::min(height_, chosen.size()); ++round) {
+      const std::set<NodeId> before = reached;
       for (const Hop* hop : chosen) {
-        if (reached.contains(hop->from)) reached.insert(hop->to);
+        if (before.contains(hop->from)) reached.insert(hop->to);
       }
     }
     return reached.size() == chosen.size() + 1;
@@ -121,6 +122,7 @@ class TreeEnumeration {
   const Network& network_;
   const SwitchRoles& roles_;
   bool reduce_;
+  std::size_t height_;
   std::vector<NodeId> spanned_;
   std::vector<NodeId> path_;
   std::vector<Hop> hops_;
@@ -145,38 +147,37 @@ std::vector<std::vector<int>> least_loads(const std::set<std::vector<int>>& load
   return least;
 }
 
-std::optional<std::vector<Column>> all_columns(const Network& network, const SwitchRoles& roles) {
-  std::vector<Column> columns;
-  for (const bool reduce : {false, true}) {
-    std::vector<NodeId> able;
-    for (std::size_t v = 0; v < roles.size(); ++v) {
-      if (is_able(roles[NodeId(v)], reduce)) able.emplace_back(v);
+// Of one phase, from these ranks and from switches that can be roots.
+bool add_columns(const Network& network, const SwitchRoles& roles, bool reduce, std::size_t height,
+                 const std::vector<NodeId>& ranks, bool from_switches,
+                 std::vector<Column>& columns) {
+  std::vector<NodeId> able;
+  for (std::size_t v = 0; v < roles.size(); ++v) {
+    if (is_able(roles[NodeId(v)], reduce)) able.emplace_back(v);
+  }
+  std::map<NodeId, std::set<std::vector<int>>> loads;
+  for (std::size_t subset = 0; subset < (std::size_t{1} << able.size()); ++subset) {
+    std::vector<NodeId> switches, roots = ranks;
+    for (std::size_t i = 0; i < able.size(); ++i) {
+      if ((subset >> i & 1) == 0) continue;
+      switches.push_back(able[i]);
+      if (from_switches && roles[able[i]].is_root()) roots.push_back(able[i]);
     }
-    std::map<NodeId, std::set<std::vector<int>>> loads;
-    for (std::size_t subset = 0; subset < (std::size_t{1} << able.size()); ++subset) {
-      std::vector<NodeId> switches, roots = network.ranks;
-      for (std::size_t i = 0; i < able.size(); ++i) {
-        if ((subset >> i & 1) == 0) continue;
-        switches.push_back(able[i]);
-        if (roles[able[i]].is_root()) roots.push_back(able[i]);
-      }
-      TreeEnumeration trees(network, roles, reduce, switches);
-      for (const NodeId root : roots) {
-        if (!trees.add_loads(root, loads[root])) return std::nullopt;
-      }
-    }
-    for (const auto& [root, of_root] : loads) {
-      for (const auto& load : least_loads(of_root)) columns.push_back({root, reduce, load});
+    TreeEnumeration trees(network, roles, reduce, switches, height);
+    for (const NodeId root : roots) {
+      if (!trees.add_loads(root, loads[root])) return false;
     }
   }
-  return columns;
+  for (const auto& [root, of_root] : loads) {
+    for (const auto& load : least_loads(of_root)) columns.push_back({root, reduce, load});
+  }
+  return true;
 }
 
-}  // namespace
-
-std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles) {
-  const auto columns = all_columns(network, roles);
-  if (!columns) return std::nullopt;
+// Maximises what the columns of the phases together carry; where there are two, as much is reduced
+// at a node as is broadcast from it.
+std::optional<double> best_of(const std::vector<Column>& columns, const Network& network,
+                              bool are_both) {
   glp_prob* const program = glp_create_prob();
   glp_set_obj_dir(program, GLP_MAX);
   const auto arcs = static_cast<int>(network.graph.arc_count());
@@ -186,13 +187,15 @@ std::optional<double> best_by_all_trees(const Network& network, const SwitchRole
     glp_set_row_bnds(program, a + 1, GLP_UP, 0,
                      static_cast<double>(network.capacity[ArcId(std::int32_t(a))]));
   }
-  for (int v = 0; v < nodes; ++v) glp_set_row_bnds(program, arcs + v + 1, GLP_FX, 0, 0);
-  glp_add_cols(program, static_cast<int>(columns->size()));
-  for (std::size_t j = 0; j < columns->size(); ++j) {
-    const Column& column = (*columns)[j];
+  for (int v = 0; v < nodes; ++v) {
+    glp_set_row_bnds(program, arcs + v + 1, are_both ? GLP_FX : GLP_FR, 0, 0);
+  }
+  glp_add_cols(program, static_cast<int>(columns.size()));
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const Column& column = columns[j];
     const int number = static_cast<int>(j) + 1;
     glp_set_col_bnds(program, number, GLP_LO, 0, 0);
-    glp_set_obj_coef(program, number, column.reduce ? 0 : 1);
+    glp_set_obj_coef(program, number, are_both && column.reduce ? 0 : 1);
     std::vector<int> rows = {0, arcs + column.root.value + 1};
     std::vector<double> values = {0, column.reduce ? -1.0 : 1.0};
     for (int a = 0; a < arcs; ++a) {
@@ -209,6 +212,29 @@ std::optional<double> best_by_all_trees(const Network& network, const SwitchRole
   const double best = glp_get_obj_val(program);
   glp_delete_prob(program);
   return solved ? std::optional(best) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
+                                        std::size_t height) {
+  std::vector<Column> columns;
+  for (const bool reduce : {false, true}) {
+    if (!add_columns(network, roles, reduce, height, network.ranks, true, columns))
+      return std::nullopt;
+  }
+  return best_of(columns, network, true);
+}
+
+std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
+                                        Collective collective, Rank root) {
+  std::vector<Column> columns;
+  const bool reduce = collective == Collective::reduce;
+  if (!add_columns(network, roles, reduce, network.ranks.size() + roles.size(),
+                   {network.ranks[root.index()]}, false, columns)) {
+    return std::nullopt;
+  }
+  return best_of(columns, network, false);
 }
 
 namespace {

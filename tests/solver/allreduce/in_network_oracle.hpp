@@ -5,6 +5,7 @@
 #include <string>
 
 #include "forestcoll/allreduce.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -12,8 +13,13 @@ namespace forestcoll::testing {
 
 /// The optimum in the network's units, by a linear program with a column for every tree: ranks and
 /// any set of able switches, each hung below another by any path through switches. Nothing where
-/// the trees are too many.
-std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles);
+/// the trees are too many. `height`: of trees that are no higher.
+std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
+                                        std::size_t height = 1'000);
+
+/// The same of a broadcast from one root, or of a reduce to it.
+std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
+                                        Collective collective, Rank root);
 
 /// What a split says of itself, by definition. Empty where it holds: nothing takes more of an arc
 /// than it has, echoes counted; only able switches branch; what goes through a switch leaves it;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "solver/allreduce/at_once.hpp"
 #include "solver/common/core.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
@@ -171,6 +172,50 @@ TEST(Core, ContractsPassThroughSwitchesToTheNarrowerSide) {
   ASSERT_EQ(core.segment(ArcId(0)).size(), 2u);
   EXPECT_EQ(core.segment(ArcId(0))[0], NodeId(nic));
   EXPECT_EQ(core.segment(ArcId(0))[1], NodeId(1));
+}
+
+// Boxes that are alike, of GPUs in a ring that share a NIC for each direction, but for one arc that
+// is slow: switches are unbalanced, and what is packed is a balanced part.
+Network boxes_with_a_slow_arc(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const std::size_t boxes = 2 + random() % 3, size = 2 + random() % 3;
+  test::FabricBuilder builder(boxes * size);
+  const std::size_t fabric = builder.add_switch();
+  const std::size_t slow = random() % (boxes * size);
+  const auto inner = static_cast<Capacity>(4 * (1 + random() % 4));
+  const bool inward = random() % 2 == 0;
+  for (std::size_t box = 0; box < boxes; ++box) {
+    const std::size_t in = builder.add_switch(), out = builder.add_switch();
+    const auto all = static_cast<Capacity>(4 * size);
+    builder.arc(fabric, in, all);
+    builder.arc(out, fabric, all);
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::size_t gpu = box * size + i;
+      if (size > 1) builder.link(gpu, box * size + (i + 1) % size, inner);
+      builder.arc(in, gpu, gpu == slow && inward ? 2 : 8);
+      builder.arc(gpu, out, gpu == slow && !inward ? 2 : 8);
+    }
+  }
+  return builder.build();
+}
+
+TEST(Pack, WhatMovesTreesKeepsTheFabricWherePartOfItIsPacked) {
+  int parts = 0, moved = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const Network network = boxes_with_a_slow_arc(seed);
+    const Weights weights = uniform_weights(network);
+    const Rate rate = tree_rate(network, weights);
+    if (!rate.part) continue;
+    ++parts;
+    const auto packing = pack(network, weights, scale_to_optimum(network, rate));
+    ASSERT_TRUE(packing) << seed;
+    EXPECT_TRUE(solver::keeps_fabric(packing->forest.symmetry(), network)) << seed;
+    EXPECT_EQ(test::find_forest_flaw(network, weights, packing->scaling, packing->forest), "")
+        << seed;
+    moved += packing->forest.symmetry().size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(parts, 50);
+  EXPECT_GT(moved, 0);
 }
 
 }  // namespace

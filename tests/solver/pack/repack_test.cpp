@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "support/fabrics.hpp"
@@ -226,6 +227,33 @@ TEST(Repack, ThroughTheFacadeBothPhasesKeepTrees) {
   const auto other = synthesize(network, options);
   ASSERT_FALSE(other);
   EXPECT_EQ(other.errors().front().code, Code::R02);
+}
+
+// Both ways are packed around the previous trees; neither hides what the other reaches.
+TEST(Repack, AnAllreduceIsNoSlowerThanFromScratch) {
+  int faster_at_once = 0;
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const Network network = test::random_fabric(
+        seed, {.max_compute = 6, .one_way = seed % 3 == 1, .unbalanced = seed % 3 == 2});
+    const auto left = damaged(network, seed);
+    if (!left) continue;
+    SynthesizeOptions options{.collective = Collective::allreduce};
+    if (seed % 2 == 0)
+      options.trees_per_root = {TreesPerRoot::Mode::fixed, 1 + std::int64_t(seed % 4)};
+    const auto before = synthesize(network, options);
+    const auto cold = synthesize(*left, options);
+    ASSERT_TRUE(before && cold) << seed;
+    options.previous = &before->forest;
+    const auto warm = synthesize(*left, options);
+    ASSERT_TRUE(warm && warm->repack) << seed;
+    EXPECT_GE(warm->forest.algbw, cold->forest.algbw) << seed;
+    EXPECT_EQ(warm->forest.optimum, cold->forest.optimum) << seed;
+    EXPECT_EQ(warm->optimum_at_least, cold->optimum_at_least) << seed;
+    EXPECT_EQ(warm->two_phases, cold->two_phases) << seed;
+    EXPECT_EQ(congestion_algbw(warm->forest, *left), warm->forest.algbw) << seed;
+    faster_at_once += cold->two_phases && *cold->two_phases < cold->forest.algbw ? 1 : 0;
+  }
+  EXPECT_GT(faster_at_once, 20);
 }
 
 TEST(Repack, RefusesAnotherRootAndUnknownRanks) {

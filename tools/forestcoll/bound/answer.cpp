@@ -86,6 +86,34 @@ Expected<BoundAnswer> solve_three(const Fabric& fabric) {
   return answer;
 }
 
+void add(const Fabric& fabric, Collective collective, std::optional<Rank> root,
+         BoundAnswer& answer) {
+  const auto alone = solve_one(fabric, collective, root);
+  if (!alone) {
+    answer.unknown.push_back({collective, alone.errors().front()});
+    if (collective == Collective::allreduce) {
+      answer.allreduce = rate_figures(fabric.network, switch_roles(fabric.topology), collective,
+                                      Expected<Bound>(alone.errors()));
+    }
+    return;
+  }
+  if (answer.rows.empty()) answer.k = alone->k;
+  answer.rows.push_back(alone->rows.front());
+  // Those of an allreduce are there.
+  if (collective != Collective::allreduce) answer.phases.push_back(alone->phases.front());
+}
+
+// Where the numbers of all together do not fit, each by itself.
+Expected<BoundAnswer> solve_each(const Fabric& fabric) {
+  BoundAnswer answer;
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+    add(fabric, collective, {}, answer);
+  }
+  if (answer.phases.empty()) return answer.unknown.front().why;
+  return answer;
+}
+
 // The same rate by other code: what the cuts allow, and where switches cost some of it, what the
 // proof allows and what its part of the fabric reaches. What is found, where that differs.
 std::optional<Ratio> other_rate(const Network& network, const Weights& weights, const Rate& rate) {
@@ -100,30 +128,44 @@ std::optional<Ratio> other_rate(const Network& network, const Weights& weights, 
   return differs(rate_by_prices(network, weights, rate.part->proof), rate.inverse);
 }
 
+void add_switches(const Fabric& fabric, Rank root, BoundAnswer& answer) {
+  const SwitchRoles roles = switch_roles(fabric.topology);
+  for (const BoundRow& row : answer.rows) {
+    if (!is_rooted(row.collective) || !has_able_switches(roles, row.collective)) continue;
+    if (!row.rates.by_trees) continue;
+    const Ratio without = row.rates.by_trees->at_most;
+    auto optimum = rooted_optimum(fabric.network, roles, row.collective, root);
+    if (optimum && optimum->upper <= without) continue;
+    answer.by_switches.push_back({row.collective, without, std::move(optimum)});
+  }
+}
+
 }  // namespace
 
 Expected<BoundAnswer> solve_bound(const Fabric& fabric, const BoundArguments& options) {
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
-    return solve_one(fabric, *collective, *root);
+    auto answer = solve_one(fabric, *collective, *root);
+    if (answer && *root) add_switches(fabric, **root, *answer);
+    return answer;
   }
   auto answer = solve_three(fabric);
+  if (!answer) answer = solve_each(fabric);
   if (!answer || options.root.empty()) return answer;
   const auto root = find_rank(fabric.topology, options.root);
   if (!root) return root.errors();
   for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
-    const auto rooted = solve_one(fabric, collective, *root);
-    if (!rooted) return rooted.errors();
-    answer->rows.push_back(rooted->rows.front());
-    answer->phases.push_back(rooted->phases.front());
+    add(fabric, collective, *root, *answer);
   }
+  add_switches(fabric, *root, *answer);
   return answer;
 }
 
-const BoundRow* find_allreduce(const BoundAnswer& answer) {
+const AllreduceFigures* find_allreduce(const BoundAnswer& answer) {
+  if (answer.allreduce) return &*answer.allreduce->allreduce;
   const auto at = std::ranges::find(answer.rows, Collective::allreduce, &BoundRow::collective);
-  return at == answer.rows.end() ? nullptr : &*at;
+  return at == answer.rows.end() ? nullptr : &*at->rates.allreduce;
 }
 
 std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,

@@ -32,11 +32,27 @@ struct BoundRow {
   std::optional<Expected<Ratio>> reached = {};  ///< see `add_reached`
 };
 
+/// What stands in place of a line whose exact numbers do not fit.
+struct UnknownBound {
+  Collective collective;
+  Diagnostic why;
+};
+
+/// A broadcast or reduce that switches make faster than trees over GPUs, or may.
+struct FasterBySwitches {
+  Collective collective;
+  Ratio without;  ///< GB/s
+  Expected<RootedOptimum> optimum;
+};
+
 /// The collectives that were asked for, and the phases that prove them.
 struct BoundAnswer {
-  std::vector<BoundRow> rows;
+  std::vector<BoundRow> rows;  ///< at least one
   std::vector<PhaseBound> phases;
   std::int64_t k = 1;  ///< of the first row, like the first phase
+  std::vector<UnknownBound> unknown = {};
+  std::optional<RateFigures> allreduce = {};  ///< where its row is unknown
+  std::vector<FasterBySwitches> by_switches = {};
 };
 
 /// All-to-all beside the collectives by trees, where it is in the report.
@@ -46,12 +62,13 @@ struct QuickAlltoall {
   std::optional<Expected<Ratio>> reached = {};
 };
 
-/// Errors: S02 a root that is missing, unknown or not wanted, E14.
+/// Every collective stands by itself: one whose numbers do not fit hides no other.
+/// Errors: S02 a root that is missing, unknown or not wanted; E14 where none is known.
 [[nodiscard]] Expected<BoundAnswer> solve_bound(const Fabric& fabric,
                                                 const BoundArguments& options);
 
-/// The row of the allreduce, or null.
-[[nodiscard]] const BoundRow* find_allreduce(const BoundAnswer& answer);
+/// What is known of an allreduce, its row or not; null where it is not among the answers.
+[[nodiscard]] const AllreduceFigures* find_allreduce(const BoundAnswer& answer);
 
 /// Nothing where one collective is asked for, or where it would take long.
 [[nodiscard]] std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,

@@ -169,8 +169,8 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     json["what_if"] = to_json(*changes, fabric->topology, *asked);
     if (options.json) put_figures(json["what_if"], figures_of(found->answer, asked->collective));
     text += in_words(*changes, fabric->topology, *asked, lines);
-    const BoundRow* allreduce = find_allreduce(found->answer);
-    if (allreduce != nullptr && allreduce->rates.allreduce->in_network) {
+    const AllreduceFigures* allreduce = find_allreduce(found->answer);
+    if (allreduce != nullptr && allreduce->in_network) {
       const auto roles = at_work("what if switches could do less", console,
                                  [&] { return role_failures(fabric->topology); });
       if (!roles) return fail(roles.errors(), console);

@@ -54,12 +54,11 @@ std::string table(const std::vector<BoundRow>& rows, const std::optional<QuickAl
 
 // What is to be known of an allreduce beside its row: what trees over GPUs have, and switches add.
 std::string allreduce_lines(const BoundAnswer& answer) {
-  const BoundRow* row = find_allreduce(answer);
-  if (row == nullptr || !row->rates.allreduce->two_phases) return "";
-  const AllreduceFigures& known = *row->rates.allreduce;
-  std::string text = in_words(known.by_trees, *known.two_phases);
-  if (known.in_network) {
-    text += in_network_in_words(*known.in_network, known.by_trees, *known.two_phases);
+  const AllreduceFigures* known = find_allreduce(answer);
+  if (known == nullptr) return "";
+  std::string text = in_words(known->by_trees, known->two_phases);
+  if (known->in_network) {
+    text += in_network_in_words(*known->in_network, known->by_trees, known->two_phases);
   }
   return text;
 }
@@ -99,13 +98,12 @@ Json figures_json(const BoundFindings& found) {
 }
 
 void put_allreduce(Json& report, const BoundAnswer& answer) {
-  const BoundRow* row = find_allreduce(answer);
-  if (row == nullptr || !row->rates.allreduce->two_phases) return;
-  const AllreduceFigures& known = *row->rates.allreduce;
-  report["two_phases"] = exact(*known.two_phases);
-  report["allreduce_optimum"] = to_json(known.by_trees, *known.two_phases);
-  if (known.in_network) {
-    report["allreduce_in_network"] = to_json(*known.in_network, *known.two_phases);
+  const AllreduceFigures* known = find_allreduce(answer);
+  if (known == nullptr) return;
+  if (known->two_phases) report["two_phases"] = exact(*known->two_phases);
+  report["allreduce_optimum"] = to_json(known->by_trees, known->two_phases);
+  if (known->in_network) {
+    report["allreduce_in_network"] = to_json(*known->in_network, known->two_phases);
   }
 }
 
@@ -123,7 +121,14 @@ std::string bound_in_words(const BoundFindings& found, const Fabric& fabric,
   const auto& alltoall = found.alltoall;
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(fabric.network.ranks.size(), "GPU"));
-  text += table(answer.rows, alltoall) + allreduce_lines(answer) + open_lines(answer);
+  text += table(answer.rows, alltoall);
+  for (const UnknownBound& row : answer.unknown) {
+    text += fmt::format("{}: {}\n", to_string(row.collective), not_computed(row.why));
+  }
+  text += allreduce_lines(answer) + open_lines(answer);
+  for (const FasterBySwitches& faster : answer.by_switches) {
+    text += in_network_in_words(faster.collective, faster.optimum, faster.without);
+  }
   for (const BoundRow& row : answer.rows) {
     if (row.reached && !fabric.before) text += reached_line(row, options.target);
   }
@@ -179,9 +184,15 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
                  {"k", answer.k},
                  {"bottleneck", to_json(bottleneck, fabric.topology)}};
   report.update(figures_json(found));
+  for (const UnknownBound& row : answer.unknown) {
+    report["not_computed"][std::string(to_string(row.collective))] = to_json(row.why);
+  }
   put_allreduce(report, answer);
   for (const FailurePrice& price : found.prices) {
     report["failure"][price.collective] = to_json(price);
+  }
+  for (const FasterBySwitches& faster : answer.by_switches) {
+    report["in_network"][std::string(to_string(faster.collective))] = to_json(faster.optimum);
   }
   if (alltoall) {
     report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),

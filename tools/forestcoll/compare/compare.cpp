@@ -156,7 +156,6 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   choose_sizes(options.sizes, request);
   request.threads = options.threads;
   request.trees = options.trees;
-  request.by_size = !options.trees && !alltoall;
   const auto rings = read_rings(options.nccl_graph);
   if (!rings) return fail(rings.errors(), console);
   request.baseline = {.graph = *rings ? &**rings : nullptr,
@@ -173,6 +172,8 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
     request.collective_name = demand->demand.is_uniform() ? "alltoall" : "alltoallv";
     request.demand = *std::move(demand);
   }
+  // Programs know equal amounts alone.
+  request.by_size = !options.trees && request.collective_name != "alltoallv";
   const auto root = find_root(fabric->topology, request.collective, options.root);
   if (!root) return fail(root.errors(), console);
   request.root = *root;

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "command.hpp"
-#include "common/bound_alltoall.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "common/synthesis/run.hpp"
 #include "synth/tune.hpp"
@@ -11,11 +10,9 @@
 namespace forestcoll::cli {
 namespace {
 
-// An all-to-all has no sizes to tune for, and says so.
 ExitCode synth(const SynthArguments& given, const Console& console) {
   const SynthArguments arguments = with_sizes(given);
-  const bool tunes = !arguments.tune.empty() && !is_alltoall(arguments.collective);
-  return tunes ? tune(arguments, console) : run_synthesis(arguments, console);
+  return arguments.tune.empty() ? run_synthesis(arguments, console) : tune(arguments, console);
 }
 
 }  // namespace

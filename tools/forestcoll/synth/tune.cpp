@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "common/bound_alltoall.hpp"
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/report/findings/warnings.hpp"
@@ -19,6 +21,7 @@
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/report/fastest_report.hpp"
 #include "common/synthesis/report/trees_per_root.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/text.hpp"
@@ -127,7 +130,7 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
             const Console& console) {
   note(console,
        fmt::format("{}: {} over {}, {} by size (a model, not a measurement), {} assumed per GPU",
-                   fabric.topology.name, to_string(options.synthesis.collective),
+                   fabric.topology.name, tuning.collective,
                    counted(fabric.topology.ranks.size(), "GPU"),
                    counted(tuning.files.size(), "file"),
                    counted(static_cast<std::size_t>(options.sms), "SM")));
@@ -151,7 +154,7 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
   Json json = {{"format", "forestcoll-tune"},
                {"version", 1},
                {"topology", fabric.topology.name},
-               {"collective", to_string(options.synthesis.collective)},
+               {"collective", tuning.collective},
                {"compute_nodes", fabric.topology.ranks.size()},
                {"target", target_of(options)},
                {"sms", options.sms},
@@ -182,16 +185,25 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
     schedules.push_back({{file.name, file.text}, file.first, file.last, unit});
   }
   if (deploys) {
-    return deployment_files({fabric.topology, options,
-                             std::string(to_string(options.synthesis.collective)),
-                             std::move(schedules)});
+    return deployment_files({fabric.topology, options, tuning.collective, std::move(schedules)});
   }
   std::vector<NamedText> files;
   for (DeployedSchedule& schedule : schedules) files.push_back(std::move(schedule.file));
   return files;
 }
 
-ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console) {
+// Of an all-to-all, as the solver is told.
+std::optional<AlltoallCompileOptions> told(std::optional<AlltoallCompileOptions> alltoall,
+                                           const PreparedSynthesis& prepared) {
+  if (!alltoall) return alltoall;
+  alltoall->solver.stop = prepared.limit.token();
+  alltoall->solver.threads = prepared.solver.threads;
+  return alltoall;
+}
+
+ExitCode tune_prepared(const PreparedSynthesis& prepared,
+                       const std::optional<AlltoallCompileOptions>& alltoall,
+                       const Console& console) {
   const SynthArguments& arguments = prepared.arguments;
   const SynthRequest& request = prepared.request;
   const Fabric& fabric = prepared.fabric;
@@ -200,7 +212,8 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
   if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
     return fail(done.errors(), console);
   }
-  TuneOptions options{.compile = request.compile,
+  TuneOptions options{.alltoall = told(alltoall, prepared),
+                      .compile = request.compile,
                       .sizes = request.tune,
                       .instances = arguments.instances,
                       .buffer_bytes = request.buffer_bytes};
@@ -224,11 +237,18 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
 }  // namespace
 
 ExitCode tune(const SynthArguments& given, const Console& console) {
-  const auto arguments = with_format(given);
+  auto arguments = with_format(given);
   if (!arguments) return fail(arguments.errors(), console);
+  std::optional<AlltoallCompileOptions> alltoall;
+  if (is_alltoall(arguments->collective)) {
+    auto request = resolve_alltoall(*arguments);
+    if (!request) return fail(request.errors(), console);
+    alltoall = std::move(request->options);
+    *arguments = as_for_allgather(*arguments);
+  }
   const auto prepared = prepare(*arguments, console);
   if (!prepared) return fail(prepared.errors(), console);
-  return tune_prepared(**prepared, console);
+  return tune_prepared(**prepared, alltoall, console);
 }
 
 }  // namespace forestcoll::cli

@@ -137,6 +137,24 @@ AlltoallRoutes in_single_parts(const AlltoallRoutes& routes) {
   return single;
 }
 
+// Parts of a pair that go the same way in the same rounds are one path with several parts again.
+void join_equal_paths(AlltoallRoutes& routes) {
+  std::vector<AlltoallPath> joined;
+  std::map<std::pair<std::vector<NodeId>, std::vector<std::int32_t>>, std::size_t> known;
+  for (AlltoallPath& path : routes.paths) {
+    if (joined.empty() || joined.back().src != path.src || joined.back().dst != path.dst) {
+      known.clear();
+    }
+    const auto [at, is_new] = known.emplace(std::pair(path.nodes, path.rounds), joined.size());
+    if (is_new) {
+      joined.push_back(std::move(path));
+    } else {
+      joined[at->second].parts += path.parts;
+    }
+  }
+  routes.paths = std::move(joined);
+}
+
 }  // namespace
 
 Expected<AlltoallRoutes> route_alltoall(const Network& network, const Demand& demand,
@@ -197,6 +215,7 @@ Expected<AlltoallRoutes> complete_routes(const Network& network, const Demand& d
   AlltoallRoutes parts = in_single_parts(*whole);
   if (parts.paths.size() == whole->paths.size()) return whole;
   make_rounds(network, demand, parts);
+  join_equal_paths(parts);
   auto single = with_rates(network, demand, std::move(parts));
   return single && single->rate_in_rounds > whole->rate_in_rounds ? single : whole;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "forestcoll/pack.hpp"
@@ -22,21 +23,24 @@ class Spread {
   explicit Spread(const Network& network)
       : network_(network), bits_(network.graph.node_count()), next_(bits_.size()) {}
 
-  // Hops until every rank has the bits of all `roots` (at most 64).
-  std::int32_t hops(const std::vector<Rank>& roots) {
+  // Hops until every rank has the bit of each of `roots` (at most 64), by root.
+  std::vector<std::int32_t> hops(const std::vector<Rank>& roots) {
     std::fill(bits_.begin(), bits_.end(), 0);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       bits_[network_.ranks[roots[i].index()].index()] |= std::uint64_t{1} << i;
     }
-    const std::uint64_t all =
-        roots.size() == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << roots.size()) - 1;
-    const auto done = [&] {
-      return std::all_of(network_.ranks.begin(), network_.ranks.end(),
-                         [&](NodeId v) { return bits_[v.index()] == all; });
-    };
-    std::int32_t count = 0;
-    for (; !done(); ++count) hop();
-    return count;
+    std::vector<std::int32_t> hops(roots.size(), 0);
+    std::uint64_t missing = std::numeric_limits<std::uint64_t>::max() >> (64 - roots.size());
+    for (std::int32_t count = 0;; ++count) {
+      std::uint64_t everywhere = missing;
+      for (const NodeId v : network_.ranks) everywhere &= bits_[v.index()];
+      for (std::size_t i = 0; i < roots.size(); ++i) {
+        if ((everywhere >> i & 1) != 0) hops[i] = count;
+      }
+      missing &= ~everywhere;
+      if (missing == 0) return hops;
+      hop();
+    }
   }
 
  private:
@@ -94,6 +98,21 @@ Weights one_root_per_orbit(const Network& network, const Weights& weights,
   return first;
 }
 
+// By rank: hops to the farthest other one, of ranks with a weight; others are left at 0.
+IdVector<Rank, std::int32_t> farthest(const Network& network, const Weights& weights) {
+  Spread spread(network);
+  IdVector<Rank, std::int32_t> result(weights.size(), 0);
+  std::vector<Rank> roots;
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    if (weights[Rank(r)] > 0) roots.push_back(Rank(r));
+    if (roots.size() < 64 && (r + 1 < weights.size() || roots.empty())) continue;
+    const std::vector<std::int32_t> hops = spread.hops(roots);
+    for (std::size_t i = 0; i < roots.size(); ++i) result[roots[i]] = hops[i];
+    roots.clear();
+  }
+  return result;
+}
+
 }  // namespace
 
 namespace solver {
@@ -103,20 +122,22 @@ std::int32_t distance_bound(const Network& network, const Weights& weights,
   return height_lower_bound(network, one_root_per_orbit(network, weights, symmetry));
 }
 
+std::int32_t allreduce_height_bound(const Network& network, const Ratio& rate,
+                                    const Symmetry& symmetry) {
+  const Weights roots = one_root_per_orbit(network, uniform_weights(network), symmetry);
+  const auto out = farthest(network, roots), in = farthest(reversed(network), roots);
+  std::int32_t height = std::numeric_limits<std::int32_t>::max();
+  for (std::size_t r = 0; r < roots.size(); ++r) {
+    if (roots[Rank(r)] > 0) height = std::min(height, std::max(out[Rank(r)], in[Rank(r)]));
+  }
+  return height == 1 && allreduce_stars_are_impossible(network, rate) ? 2 : height;
+}
+
 }  // namespace solver
 
 std::int32_t height_lower_bound(const Network& network, const Weights& weights) {
-  Spread spread(network);
-  std::int32_t height = 0;
-  std::vector<Rank> roots;
-  for (std::size_t r = 0; r < weights.size(); ++r) {
-    if (weights[Rank(r)] > 0) roots.push_back(Rank(r));
-    if (roots.size() == 64 || (r + 1 == weights.size() && !roots.empty())) {
-      height = std::max(height, spread.hops(roots));
-      roots.clear();
-    }
-  }
-  return height;
+  const auto hops = farthest(network, weights);
+  return *std::max_element(hops.begin(), hops.end());
 }
 
 std::int32_t height_lower_bound(const Network& network, const Weights& weights,

@@ -6,6 +6,7 @@
 #include "forest/symmetry.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::solver {
 
@@ -14,5 +15,11 @@ namespace forestcoll::solver {
 /// is of nodes and ranks like the network's. Cost: as there by root, and O(m log m) per generator.
 [[nodiscard]] std::int32_t distance_bound(const Network& network, const Weights& weights,
                                           const Symmetry& symmetry);
+
+/// No allreduce at this rate, in the network's units, is lower, whatever the shares of its roots,
+/// both phases at once or one after the other: all may be rooted at the rank that is nearest to the
+/// farthest others. REQUIRES and cost: as above, both ways.
+[[nodiscard]] std::int32_t allreduce_height_bound(const Network& network, const Ratio& rate,
+                                                  const Symmetry& symmetry);
 
 }  // namespace forestcoll::solver

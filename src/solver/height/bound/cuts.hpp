@@ -6,6 +6,7 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::solver {
 
@@ -29,5 +30,10 @@ namespace forestcoll::solver {
 /// is no room (linear programming duality; Shahrokhi, Matula 1990).
 [[nodiscard]] bool stars_are_impossible(const Network& network, const Weights& weights,
                                         const Scaling& scaling);
+
+/// Is there no allreduce of height 1 at this rate, in the network's units, whatever the shares of
+/// its roots, with both phases at once? False where that is not known. Cost: that of sorting the
+/// fabric into tiers, for each of them, and up to 512 ranks of looking at all pairs.
+[[nodiscard]] bool allreduce_stars_are_impossible(const Network& network, const Ratio& rate);
 
 }  // namespace forestcoll::solver

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -225,11 +226,12 @@ bool some_switch_is_too_narrow(const Network& network, const Weights& weights,
 }
 
 // How many hops each node is from the nearest rank, whatever the direction of the arcs.
-IdVector<NodeId, std::int32_t> tiers(const Network& network, const Scaling& scaling) {
+IdVector<NodeId, std::int32_t> tiers(const Network& network,
+                                     const IdVector<ArcId, Capacity>& capacity) {
   const std::size_t nodes = network.graph.node_count();
   IdVector<NodeId, std::vector<NodeId>> neighbours(nodes);
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    if (scaling.capacity[ArcId(a)] == 0) continue;
+    if (capacity[ArcId(a)] == 0) continue;
     const Arc& arc = network.graph.arcs()[a];
     neighbours[arc.tail].push_back(arc.head);
     neighbours[arc.head].push_back(arc.tail);
@@ -247,45 +249,91 @@ IdVector<NodeId, std::int32_t> tiers(const Network& network, const Scaling& scal
   return tier;
 }
 
+/// The links that leave some of the ranks, and that lead to them.
+struct Part {
+  std::vector<Rank> ranks;
+  Int128 out = 0, in = 0;
+};
+
 // The parts into which the fabric falls without its upper switches: racks, pods. All that the ranks
 // of a part send to others, and get from them, passes the links that leave it.
+template <class IsTooNarrow>
+bool some_part_is_too_narrow(const Network& network, const IdVector<ArcId, Capacity>& capacity,
+                             const IsTooNarrow& is_too_narrow) {
+  const auto tier = tiers(network, capacity);
+  const std::int32_t top = *std::max_element(tier.begin(), tier.end());
+  for (std::int32_t height = 0; height < top; ++height) {
+    boost::disjoint_sets_with_storage<> joined(tier.size());
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+      const Arc& arc = network.graph.arcs()[a];
+      if (capacity[ArcId(a)] > 0 && std::max(tier[arc.tail], tier[arc.head]) <= height) {
+        joined.union_set(arc.tail.index(), arc.head.index());
+      }
+    }
+    std::vector<Part> parts(tier.size());
+    for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+      parts[joined.find_set(network.ranks[r].index())].ranks.emplace_back(r);
+    }
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+      const Arc& arc = network.graph.arcs()[a];
+      const std::size_t from = joined.find_set(arc.tail.index());
+      const std::size_t to = joined.find_set(arc.head.index());
+      if (from == to) continue;
+      parts[from].out += capacity[ArcId(a)];
+      parts[to].in += capacity[ArcId(a)];
+    }
+    if (std::any_of(parts.begin(), parts.end(), is_too_narrow)) return true;
+  }
+  return false;
+}
+
 bool some_part_is_too_narrow(const Network& network, const Weights& weights,
                              const Scaling& scaling) {
-  const auto tier = tiers(network, scaling);
-  const std::int32_t top = *std::max_element(tier.begin(), tier.end());
   const auto everyone = static_cast<Int128>(network.ranks.size());
   Int128 all = 0;
   for (const std::int64_t weight : weights) all += Int128{weight} * scaling.k;
-  for (std::int32_t height = 0; height < top; ++height) {
-    boost::disjoint_sets_with_storage<> parts(tier.size());
-    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-      const Arc& arc = network.graph.arcs()[a];
-      if (scaling.capacity[ArcId(a)] > 0 && std::max(tier[arc.tail], tier[arc.head]) <= height) {
-        parts.union_set(arc.tail.index(), arc.head.index());
-      }
-    }
-    std::vector<Int128> ranks(tier.size(), 0), trees(tier.size(), 0);
-    std::vector<Int128> out(tier.size(), 0), in(tier.size(), 0);
-    for (std::size_t r = 0; r < network.ranks.size(); ++r) {
-      const std::size_t part = parts.find_set(network.ranks[r].index());
-      ranks[part] += 1;
-      trees[part] += Int128{weights[Rank(r)]} * scaling.k;
-    }
-    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-      const Arc& arc = network.graph.arcs()[a];
-      const std::size_t from = parts.find_set(arc.tail.index());
-      const std::size_t to = parts.find_set(arc.head.index());
-      if (from == to) continue;
-      out[from] += scaling.capacity[ArcId(a)];
-      in[to] += scaling.capacity[ArcId(a)];
-    }
-    for (std::size_t p = 0; p < tier.size(); ++p) {
-      if (trees[p] * (everyone - ranks[p]) > out[p] || (all - trees[p]) * ranks[p] > in[p]) {
-        return true;
-      }
-    }
+  return some_part_is_too_narrow(network, scaling.capacity, [&](const Part& part) {
+    Int128 trees = 0;
+    for (const Rank r : part.ranks) trees += Int128{weights[r]} * scaling.k;
+    const auto ranks = static_cast<Int128>(part.ranks.size());
+    return trees * (everyone - ranks) > part.out || (all - trees) * ranks > part.in;
+  });
+}
+
+// Ranks up to which all pairs are looked at.
+constexpr std::size_t kMostPaired = 512;
+
+// Where all trees are stars, u sends v what is rooted at u to be broadcast, and what is rooted at v
+// to be reduced: x(u) + x(v) is no more than their arc and what passes switches, either way. That
+// bounds Σ x, over all pairs and over the narrowest pair of every rank.
+bool pairs_are_too_narrow(const Network& network, const Ratio& rate) {
+  const std::size_t ranks = network.ranks.size();
+  if (ranks > kMostPaired) return false;
+  const Digraph& graph = network.graph;
+  IdVector<NodeId, Int128> up(graph.node_count(), 0), down(graph.node_count(), 0);
+  for (std::size_t a = 0; a < graph.arc_count(); ++a) {
+    const Arc& arc = graph.arcs()[a];
+    if (!network.is_compute(arc.head)) up[arc.tail] += network.capacity[ArcId(a)];
+    if (!network.is_compute(arc.tail)) down[arc.head] += network.capacity[ArcId(a)];
   }
-  return false;
+  const auto between = [&](NodeId u, NodeId v) {
+    const ArcId arc = graph.find(u, v);
+    return std::min(up[u], down[v]) + (arc.valid() ? network.capacity[arc] : 0);
+  };
+  Int128 all = 0, narrowest = 0;
+  for (const NodeId u : network.ranks) {
+    std::optional<Int128> least;
+    for (const NodeId v : network.ranks) {
+      if (u == v) continue;
+      const Int128 both = std::min(between(u, v), between(v, u));
+      least = std::min(least.value_or(both), both);
+      all += both;  // twice, as the pair is met from both sides
+    }
+    narrowest += *least;
+  }
+  const Int128 needed = rate.num();
+  return 2 * needed * static_cast<Int128>(ranks - 1) > all * rate.den() ||
+         needed > narrowest * rate.den();
 }
 
 }  // namespace
@@ -302,6 +350,18 @@ bool stars_are_impossible(const Network& network, const Weights& weights, const 
     lengths.adapt();
   }
   return false;
+}
+
+// With x rooted in a part of n of N ranks, x · (N − n) is broadcast from it, and (rate − x) · n is
+// reduced out of it: rate · min(n, N − n) at least. As much comes in.
+bool allreduce_stars_are_impossible(const Network& network, const Ratio& rate) {
+  if (pairs_are_too_narrow(network, rate)) return true;
+  const auto everyone = static_cast<Int128>(network.ranks.size());
+  return some_part_is_too_narrow(network, network.capacity, [&](const Part& part) {
+    const auto ranks = static_cast<Int128>(part.ranks.size());
+    const Int128 least = rate.num() * std::min(ranks, everyone - ranks);
+    return least > std::min(part.out, part.in) * rate.den();
+  });
 }
 
 }  // namespace forestcoll::solver

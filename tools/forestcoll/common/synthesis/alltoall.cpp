@@ -17,6 +17,7 @@
 #include "common/synthesis/output/trace.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/report/alltoall_report.hpp"
+#include "common/synthesis/report/fastest_report.hpp"
 #include "common/synthesis/report/price_times.hpp"
 #include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/trace_request.hpp"
@@ -24,6 +25,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli {
@@ -140,6 +142,24 @@ Expected<std::optional<FailurePrice>> price_of(const AlltoallCompilation& made,
   return std::optional(std::move(price));
 }
 
+// With protocol, instances and buffers, which `options` then have. Whose choice it was is told in
+// `choice`.
+Expected<AlltoallCompilation> compile_for_size(const Fabric& fabric, const AlltoallRequest& request,
+                                               std::optional<std::int32_t> instances,
+                                               AlltoallCompileOptions& options,
+                                               std::optional<FastestChoice>& choice) {
+  auto found = fastest_alltoall(fabric, {.alltoall = options,
+                                         .compile = {},
+                                         .sizes = {*options.bytes},
+                                         .instances = instances,
+                                         .buffer_bytes = request.buffer_bytes,
+                                         .parameters = {}});
+  if (!found) return found.errors();
+  choice = std::move(found->choice);
+  options = std::move(found->options);
+  return std::move(found->compilation);
+}
+
 // The summary for people.
 void tell(const AlltoallCompilation& made, const Fabric& fabric,
           const AlltoallCompileOptions& options, const SynthArguments& arguments,
@@ -162,8 +182,9 @@ void tell(const AlltoallCompilation& made, const Fabric& fabric,
 ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console, Json* summary) {
   AlltoallTimes times;
   Stopwatch watch;
-  auto options = resolve_alltoall(arguments);
-  if (!options) return fail(options.errors(), console);
+  const auto request = resolve_alltoall(arguments);
+  if (!request) return fail(request.errors(), console);
+  AlltoallCompileOptions options = request->options;
   if (!arguments.deploy.empty()) {
     const auto done = refuse_directory(arguments.deploy, "--deploy");
     if (!done) return fail(done.errors(), console);
@@ -171,38 +192,44 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   const auto solver = resolve(arguments.solver);
   if (!solver) return fail(solver.errors(), console);
   const TimeLimit limit(solver->seconds);
-  options->solver.stop = limit.token();
-  options->solver.threads = solver->threads;
-  const auto fabric = load_for(options->format, arguments, console);
+  options.solver.stop = limit.token();
+  options.solver.threads = solver->threads;
+  const auto fabric = load_for(options.format, arguments, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
   const auto demand = read_demand(fabric->network, arguments.demand);
   if (!demand) return fail(demand.errors(), console);
   times.parse = watch.restart();
 
-  const auto made =
-      at_work("solving", console, [&] { return compile_alltoall(*fabric, *demand, *options); });
+  std::optional<FastestChoice> choice;
+  const auto made = at_work("solving", console, [&] {
+    if (!request->by_size) return compile_alltoall(*fabric, *demand, options);
+    return compile_for_size(*fabric, *request, arguments.instances, options, choice);
+  });
   if (!made) return fail(made.errors(), console);
   times.compile = watch.restart();
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
-  if (options->format != AlltoallFormat::none) {
-    const auto done = write_alltoall(*made, *fabric, *options, arguments);
+  if (options.format != AlltoallFormat::none) {
+    const auto done = write_alltoall(*made, *fabric, options, arguments);
     if (!done) return fail(done.errors(), console);
   }
   times.write = watch.restart();
-  tell(*made, *fabric, *options, arguments, times, console);
+  tell(*made, *fabric, options, arguments, times, console);
+  if (choice) note(console, "  fastest for this size: " + in_words(*choice));
+  if (choice && choice->buffer_bytes > 0) note(console, buffers_line(choice->buffer_bytes));
   const auto figures = figures_of(*made, *demand);
   if (!figures) return fail(figures.errors(), console);
   Expected<std::optional<FailurePrice>> price = std::optional<FailurePrice>();
   if (is_priced(arguments, console, summary)) {
-    price = price_of(*made, *figures, *fabric, *demand, *options, console);
+    price = price_of(*made, *figures, *fabric, *demand, options, console);
   }
   if (!price) return fail(price.errors(), console);
   if (*price) note(console, in_words(**price));
   if (!arguments.json) return ExitCode::done;
   Json json = alltoall_json(*made, *figures, *fabric, times);
   if (*price) json["failure"] = to_json(**price);
-  if (!options->algorithm.empty()) json["algorithm"] = algorithm_json(options->algorithm, *made);
+  if (!options.algorithm.empty()) json["algorithm"] = algorithm_json(options.algorithm, *made);
+  if (choice) json["fastest"] = to_json(*choice);
   if (summary != nullptr) {
     *summary = std::move(json);
     return ExitCode::done;

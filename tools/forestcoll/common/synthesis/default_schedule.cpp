@@ -128,9 +128,9 @@ Expected<Ratio> reached_by_default(const Fabric& given, const ParsedDemand& dema
   const ProgressBar bar("making a schedule", console);
   const auto arguments = arguments_of(std::string(kAlltoall), target);
   if (!arguments) return arguments.errors();
-  const auto options = resolve_alltoall(*arguments);
-  if (!options) return options.errors();
-  const auto made = compile_alltoall(*fabric, demand, *options);
+  const auto request = resolve_alltoall(*arguments);
+  if (!request) return request.errors();
+  const auto made = compile_alltoall(*fabric, demand, request->options);
   if (!made) return made.errors();
   return made->algbw;
 }

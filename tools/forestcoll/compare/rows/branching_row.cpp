@@ -16,10 +16,15 @@ std::optional<BranchingForest> better_branching(const Fabric& fabric,
   const SwitchRoles roles = switch_roles(fabric.topology);
   if (roles.empty()) return std::nullopt;
   if (without.root) {
-    auto forest = branching_from_root(network, roles, without.collective, *without.root);
-    const bool is_lower = forest && !(forest->algbw < without.algbw) &&
-                          messages_in_turn(*forest) < shape_of(without).highest;
-    return is_lower ? std::move(forest) : std::nullopt;
+    if (!has_able_switches(roles, without.collective)) return std::nullopt;
+    const auto optimum = rooted_optimum(network, roles, without.collective, *without.root);
+    if (!optimum) return std::nullopt;
+    auto forest = branching_from_root(network, roles, without.collective, *without.root, *optimum);
+    const bool is_better =
+        forest &&
+        (without.algbw < forest->algbw ||
+         (forest->algbw == without.algbw && messages_in_turn(*forest) < shape_of(without).highest));
+    return is_better ? std::move(forest) : std::nullopt;
   }
   if (without.collective != Collective::allreduce) return std::nullopt;
   const auto optimum = allreduce_optimum(network, roles);

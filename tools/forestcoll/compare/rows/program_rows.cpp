@@ -18,6 +18,7 @@ namespace {
 // Programs of a rooted collective have the steps of a few trees, others those of as many as GPUs.
 constexpr std::size_t kMostRanksTimed = 512;
 constexpr std::size_t kMostRanksTimedRooted = 1024;
+constexpr std::size_t kMostRanksTimedAlltoall = 128;
 constexpr const char* kNcclPick = "nccl-pick";
 constexpr const char* kMscclppPick = "mscclpp-pick";
 constexpr const char* kNvls = "nvls";
@@ -135,6 +136,14 @@ std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
   return names;
 }
 
+AlltoallCompileOptions options_of_alltoall(const RowsRequest& request) {
+  AlltoallCompileOptions options;
+  options.proof = request.alltoall_proof;
+  options.solver.threads = request.threads;
+  options.xml.protocol = "";  // chosen by size
+  return options;
+}
+
 Diagnostic no_programs(const std::string& name) {
   if (is_selector(name)) {
     return make_error(Code::N06,
@@ -158,7 +167,9 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                                     const RowsRequest& request,
                                                     const Console& console) {
   const std::size_t ranks = fabric.network.ranks.size();
-  const std::size_t most = is_rooted(request.collective) ? kMostRanksTimedRooted : kMostRanksTimed;
+  const std::size_t most = request.demand                  ? kMostRanksTimedAlltoall
+                           : is_rooted(request.collective) ? kMostRanksTimedRooted
+                                                           : kMostRanksTimed;
   if (ranks > most) {
     return make_error(Code::N07,
                       fmt::format("programs of {} GPUs are too many to be simulated here", ranks),
@@ -177,6 +188,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   SynthesizeOptions& synthesis = options.compile.synthesis;
   synthesis.collective = request.collective;
   synthesis.root = request.root;
+  if (request.demand) options.alltoall = options_of_alltoall(request);
   ProgressBar bar("timing programs", console);
   synthesis.packing.progress = [&bar](std::string_view stage, std::optional<double> done) {
     bar.update(stage, done);

@@ -59,7 +59,7 @@ class RowMaker {
     } else {
       make_from_baseline(row);
     }
-    const bool is_timed = request_.by_size && !request_.demand && name != kOursByRate;
+    const bool is_timed = request_.by_size && name != kOursByRate;
     if (is_timed && !row.error) add_program_times(row, request_, ranks());
     return row;
   }
@@ -183,7 +183,7 @@ class RowMaker {
       return;
     }
     fill_.set_program_size(row, made->verdict);
-    if (request_.programs) fill_.simulate_program(row, made->text);
+    if (request_.programs && !request_.by_size) fill_.simulate_program(row, made->text);
   }
 
   void make_from_baseline(ComparedRow& row) {

@@ -51,8 +51,11 @@ std::string best_of_trees(const AllreduceOptimum& optimum) {
                      number(*optimum.of_trees));
 }
 
-std::string not_computed(const Diagnostic& error) {
-  return fmt::format("not computed: {} [{}]", with_flags(error.message), name_of(error.code));
+// Where reduce-scatter, then allgather has no rate to compare with.
+std::string alone(const AllreduceOptimum& optimum) {
+  if (optimum.is_exact()) return fmt::format("{} GB/s", number(optimum.upper));
+  if (optimum.split) return between(optimum, Ratio(0), "");
+  return fmt::format("no more than {} GB/s", number(optimum.upper));
 }
 
 std::string line(const char* subject, const std::string& says) {
@@ -60,13 +63,19 @@ std::string line(const char* subject, const std::string& says) {
 }
 
 // The optimum without able switches, or what it is at least.
-Ratio known_of_ranks(const Expected<AllreduceOptimum>& of_ranks, const Ratio& two_phases) {
-  return of_ranks && of_ranks->split ? std::max(of_ranks->split->algbw, two_phases) : two_phases;
+Expected<Ratio> known_of_ranks(const Expected<AllreduceOptimum>& of_ranks,
+                               const Expected<Ratio>& two_phases) {
+  if (!of_ranks || !of_ranks->split) return two_phases;
+  return two_phases ? std::max(of_ranks->split->algbw, *two_phases) : of_ranks->split->algbw;
 }
 
 }  // namespace
 
-Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases) {
+std::string not_computed(const Diagnostic& error) {
+  return fmt::format("not computed: {} [{}]", with_flags(error.message), name_of(error.code));
+}
+
+Json to_json(const Expected<AllreduceOptimum>& optimum, const Expected<Ratio>& two_phases) {
   if (!optimum) return {{"not_computed", to_json(optimum.errors().front())}};
   Json json = {{"at_most", exact(optimum->upper)}};
   if (optimum->split) json["reached"] = exact(optimum->split->algbw);
@@ -74,14 +83,16 @@ Json to_json(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases)
   if (optimum->of_trees) json["trees_at_most"] = exact(*optimum->of_trees);
   if (optimum->value) {
     json["value"] = *optimum->value;
-    json["gap"] = gap(*optimum->value, two_phases);
+    if (two_phases) json["gap"] = gap(*optimum->value, *two_phases);
   }
   return json;
 }
 
-std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two_phases) {
+std::string in_words(const Expected<AllreduceOptimum>& optimum, const Expected<Ratio>& in_turn) {
   constexpr const char* kSubject = "optimum of allreduce by trees";
   if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
+  if (!in_turn) return line(kSubject, alone(*optimum));
+  const Ratio& two_phases = *in_turn;
   if (has_gap(*optimum)) return line(kSubject, between(*optimum, two_phases, kTwoPhases));
   if (!optimum->is_exact()) {
     return line(kSubject,
@@ -100,10 +111,12 @@ std::string in_words(const Expected<AllreduceOptimum>& optimum, const Ratio& two
 
 std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
                                 const Expected<AllreduceOptimum>& of_ranks,
-                                const Ratio& two_phases) {
+                                const Expected<Ratio>& two_phases) {
   constexpr const char* kSubject = "optimum of allreduce, with switches that copy and combine";
   if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
-  const Ratio without = known_of_ranks(of_ranks, two_phases);
+  const auto known = known_of_ranks(of_ranks, two_phases);
+  if (!known) return line(kSubject, alone(*optimum));
+  const Ratio& without = *known;
   if (has_gap(*optimum)) {
     return line(kSubject,
                 between(*optimum, without, "the best without them") + best_of_trees(*optimum));
@@ -115,6 +128,31 @@ std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
   }
   return line(kSubject, fmt::format("about {} GB/s, {}; proved is no more than {} GB/s",
                                     number(*optimum->value), more, number(optimum->upper)));
+}
+
+Json to_json(const Expected<RootedOptimum>& optimum) {
+  if (!optimum) return {{"not_computed", to_json(optimum.errors().front())}};
+  Json json = {{"at_most", exact(optimum->upper)}};
+  const auto reached = optimum->reached();
+  if (reached) json["reached"] = exact(*reached);
+  if (reached == optimum->upper) json["exact"] = optimum->upper.to_string();
+  if (optimum->of_trees) json["trees_at_most"] = exact(*optimum->of_trees);
+  return json;
+}
+
+std::string in_network_in_words(Collective collective, const Expected<RootedOptimum>& optimum,
+                                const Ratio& without) {
+  const std::string subject = fmt::format("{} with switches that {}", to_string(collective),
+                                          collective == Collective::broadcast ? "copy" : "combine");
+  if (!optimum) return line(subject.c_str(), not_computed(optimum.errors().front()));
+  const Ratio reached = std::max(optimum->reached().value_or(without), without);
+  if (reached == optimum->upper) {
+    return line(subject.c_str(), fmt::format("{} GB/s, {} more than without them", number(reached),
+                                             gain(reached.to_double(), without.to_double())));
+  }
+  return line(subject.c_str(),
+              fmt::format("between {} GB/s, which trees reach, and {} GB/s, which nothing exceeds",
+                          number(reached), number(optimum->upper)));
 }
 
 }  // namespace forestcoll::cli

@@ -34,6 +34,16 @@ std::string paths_line(const Synthesis& synthesis) {
       number(forest.optimum), percent(forest.algbw, forest.optimum));
 }
 
+std::string rounded_line(const Synthesis& synthesis) {
+  if (!synthesis.rounded_to) return {};
+  const CollectiveForest& forest = synthesis.forest;
+  return fmt::format(
+      "  exact numbers of the optimum do not fit 64 bits: with bandwidths rounded down to "
+      "multiples "
+      "of {} GB/s, {} below it\n",
+      number(*synthesis.rounded_to), percent_lost(forest.algbw, forest.optimum));
+}
+
 // A stop explains a loss by itself.
 std::string raised_line(const Synthesis& synthesis) {
   if (!synthesis.raised || synthesis.stopped) return {};
@@ -92,8 +102,8 @@ Json kept_json(const RepackStatistics& repack) {
 }
 
 std::string solver_lines(const Synthesis& synthesis) {
-  return paths_line(synthesis) + at_once_line(synthesis) + raised_line(synthesis) +
-         stopped_line(synthesis) + repack_line(synthesis);
+  return paths_line(synthesis) + at_once_line(synthesis) + rounded_line(synthesis) +
+         raised_line(synthesis) + stopped_line(synthesis) + repack_line(synthesis);
 }
 
 std::string tradeoff_lines(const Tradeoff& tradeoff) {
@@ -117,6 +127,10 @@ void add_solver_report(Json& json, const Synthesis& synthesis) {
   if (synthesis.optimum_of_paths) {
     json["optimum_of_paths"] = exact(*synthesis.optimum_of_paths);
     json["optimum_of_schedules"] = exact(forest.optimum);
+  }
+  if (synthesis.rounded_to) {
+    json["rounded_down"] = {{"grid", exact(*synthesis.rounded_to)},
+                            {"lost", share_lost(forest.algbw, forest.optimum)}};
   }
   json["raised"] = synthesis.raised;
   if (synthesis.raised) {

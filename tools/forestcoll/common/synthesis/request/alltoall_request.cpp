@@ -28,8 +28,6 @@ Expected<void> refuse_tree_options(const SynthArguments& arguments) {
        {std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
         std::pair("--cross-nic", arguments.baseline.cross_nic),
         std::pair("--nccl-constants", arguments.baseline.nccl_constants),
-        std::pair("--tune", !arguments.tune.empty()),
-        std::pair("--instances", arguments.instances.has_value()),
         std::pair("--unfused", arguments.unfused),
         std::pair("--force-simple", arguments.force_simple),
         std::pair("--threadblocks per-tree", arguments.threadblocks == "per-tree"),
@@ -90,6 +88,7 @@ Expected<void> read_parts(const std::string& text, AlltoallCompileOptions& optio
   if (!is_number || value < 1 || value > kMaxParts) return no_parts(text);
   if (search) {
     options.max_k = value;
+    options.fastest_k = true;
   } else {
     options.k = value;
   }
@@ -116,6 +115,19 @@ Expected<void> read_largest_size(const SynthArguments& arguments, AlltoallCompil
   return {};
 }
 
+Expected<void> refuse_with_tune(const SynthArguments& arguments) {
+  if (arguments.tune.empty()) return {};
+  for (const auto& [option, given] : {std::pair("--demand", !arguments.demand.empty()),
+                                      std::pair("--algorithm", arguments.baseline.chosen()),
+                                      std::pair("--size", !arguments.size.empty())}) {
+    if (!given) continue;
+    return make_error(Code::S04,
+                      fmt::format("{} is about one schedule, and --tune makes several", option),
+                      fmt::format("leave {} or --tune out", option));
+  }
+  return {};
+}
+
 // Empty: ours.
 Expected<std::string> read_algorithm(const SynthArguments& arguments) {
   if (const auto done = refuse_no_demand(arguments.collective, arguments.demand); !done) {
@@ -129,23 +141,29 @@ Expected<std::string> read_algorithm(const SynthArguments& arguments) {
 
 }  // namespace
 
-// What schedules of all collectives have in common is read as for an allgather.
-Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& arguments) {
-  for (const auto& done : {refuse_tree_options(arguments), refuse_format(arguments),
-                           refuse_in_place(arguments), refuse_deployed_plan(arguments)}) {
-    if (!done) return done.errors();
-  }
-  const auto options_of_baseline = read_algorithm(arguments);
-  if (!options_of_baseline) return options_of_baseline.errors();
+SynthArguments as_for_allgather(const SynthArguments& arguments) {
   SynthArguments common = arguments;
   common.collective = to_string(Collective::allgather);
   common.baseline = {};
   // No window: what is made is for a size.
   if (arguments.format == "flows" || arguments.format == "none") common.sizes.clear();
   common.trees.clear();
-  const auto request = resolve(common);
+  return common;
+}
+
+// What schedules of all collectives have in common is read as for an allgather.
+Expected<AlltoallRequest> resolve_alltoall(const SynthArguments& arguments) {
+  for (const auto& done :
+       {refuse_tree_options(arguments), refuse_format(arguments), refuse_in_place(arguments),
+        refuse_deployed_plan(arguments), refuse_with_tune(arguments)}) {
+    if (!done) return done.errors();
+  }
+  const auto options_of_baseline = read_algorithm(arguments);
+  if (!options_of_baseline) return options_of_baseline.errors();
+  const auto request = resolve(as_for_allgather(arguments));
   if (!request) return request.errors();
-  AlltoallCompileOptions options;
+  AlltoallRequest result;
+  AlltoallCompileOptions& options = result.options;
   options.algorithm = *options_of_baseline;
   if (const auto done = read_largest_size(arguments, options); !done) return done.errors();
   if (const auto done = read_parts(arguments.trees, options); !done) return done.errors();
@@ -155,12 +173,16 @@ Expected<AlltoallCompileOptions> resolve_alltoall(const SynthArguments& argument
                                                      : AlltoallFormat::msccl;
   options.in_place = arguments.in_place;
   options.xml = request->compile.xml;
-  if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
   options.sms = request->compile.sms;
   options.lowering = {.target = request->compile.lowering.target,
                       .max_threadblocks = request->compile.lowering.max_threadblocks,
-                      .merge = arguments.threadblocks == "merge"};
-  return options;
+                      .merge = arguments.threadblocks == "merge",
+                      .instances = request->compile.lowering.instances};
+  const bool is_program = is_schedule(request->compile.format) && !is_trace(arguments.format);
+  result.by_size = is_program && !arguments.size.empty() && arguments.demand.empty() &&
+                   options.algorithm.empty();
+  result.buffer_bytes = request->buffer_bytes;
+  return result;
 }
 
 Expected<void> refuse_alltoall_options(const SynthArguments& arguments) {

@@ -10,7 +10,6 @@
 #include <system_error>
 #include <utility>
 
-#include "common/bound_alltoall.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/file_option.hpp"
@@ -437,7 +436,7 @@ Expected<SynthArguments> with_format(SynthArguments arguments) {
 
 SynthArguments with_sizes(SynthArguments arguments) {
   const bool has_window = !arguments.sizes.empty() || !arguments.min_bytes.empty() ||
-                          !arguments.max_bytes.empty() || is_alltoall(arguments.collective);
+                          !arguments.max_bytes.empty();
   const bool is_deployed = !arguments.deploy.empty() && is_free(arguments) && !has_window;
   const bool is_directory = arguments.output.ends_with('/') && arguments.tune.empty();
   if (is_deployed || is_directory) arguments.tune = kSizesOfDirectory;

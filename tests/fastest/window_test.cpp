@@ -1,0 +1,97 @@
+// The sizes that a file claims, by definition: everything is simulated at every size.
+#include "fastest/window.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fastest/contest.hpp"
+#include "fastest/fabrics.hpp"
+#include "fastest/selectors.hpp"
+
+namespace forestcoll {
+namespace {
+
+using fastest::Contest;
+
+constexpr std::int64_t kLeast = 1 << 10, kMost = std::int64_t{1} << 34;
+
+// Of those that are taken, whether a runtime selects them as files or not.
+double least_of(Contest& contest, std::int64_t bytes, const Contest::Takes& takes) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t c = 0; c < contest.contenders().size(); ++c) {
+    if (takes(c)) least = std::min(least, *contest.seconds(c, bytes));
+  }
+  return least;
+}
+
+bool is_good(Contest& contest, const fastest::Selector& nccl, std::size_t contender,
+             std::int64_t bytes) {
+  if (!contest.serves(contender, bytes)) return false;
+  const double seconds = *contest.seconds(contender, bytes);
+  const auto served = [&](std::size_t c) { return contest.serves(c, bytes); };
+  return seconds <= 1.1 * least_of(contest, bytes, served) &&
+         seconds <= least_of(contest, bytes, takes(contest, nccl, bytes));
+}
+
+void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes) {
+  FastestOptions options;
+  options.compile.synthesis.collective = Collective::allreduce;
+  options.sizes = {bytes};
+  auto contest = Contest::hold(fabric, options);
+  ASSERT_TRUE(contest);
+  const auto winner = contest->winners().front();
+  ASSERT_TRUE(winner);
+  const auto nccl = fastest::selectors(*contest, fabric).front();
+  ASSERT_EQ(nccl.name, "nccl-pick");
+  const SizeWindow window = find_window(*contest, fabric, winner->contender, bytes);
+  std::int64_t first = bytes, last = bytes;
+  while (first > kLeast && is_good(*contest, nccl, winner->contender, first / 2)) first /= 2;
+  while (last < kMost && is_good(*contest, nccl, winner->contender, last * 2)) last *= 2;
+  EXPECT_EQ(window.first, first <= kLeast ? 0 : first);
+  EXPECT_EQ(window.last, last >= kMost ? std::nullopt : std::optional(last));
+  ASSERT_FALSE(window.times.empty());
+  EXPECT_LE(window.times.size(), 3U);
+  for (const TimeBeside& time : window.times) {
+    EXPECT_EQ(time.seconds, *contest->seconds(winner->contender, time.bytes));
+    EXPECT_EQ(time.runtime_seconds,
+              least_of(*contest, time.bytes, takes(*contest, nccl, time.bytes)));
+  }
+}
+
+TEST(Window, OfLargeMessagesIsThatOfItsDefinition) {
+  expect_window_by_definition(test::star_of(4), std::int64_t{1} << 30);
+}
+
+TEST(Window, OfSmallMessagesIsThatOfItsDefinition) {
+  expect_window_by_definition(test::star_of(4), 1 << 12);
+}
+
+TEST(Window, IsWhatTheFileClaims) {
+  FastestOptions options;
+  options.sizes = {std::int64_t{1} << 20};
+  const auto made = fastest_schedule(test::star_of(4), options);
+  ASSERT_TRUE(made && made->window);
+  const std::string min = "minBytes=\"" + std::to_string(made->window->first) + "\"";
+  EXPECT_NE(made->compilation.text.find(min), std::string::npos);
+  ASSERT_TRUE(made->window->last);
+  const std::string max = "maxBytes=\"" + std::to_string(*made->window->last) + "\"";
+  EXPECT_NE(made->compilation.text.find(max), std::string::npos);
+}
+
+TEST(Window, IsNoneWhereSizesAreGiven) {
+  FastestOptions options;
+  options.sizes = {std::int64_t{1} << 20};
+  options.compile.xml.min_bytes = 1 << 19;
+  const auto made = fastest_schedule(test::star_of(4), options);
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(made->window);
+  EXPECT_NE(made->compilation.text.find("minBytes=\"524288\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace forestcoll
