@@ -45,9 +45,12 @@ class ChannelWriter {
 
   void write() {
     for (std::int32_t p = 0; p < partner_count(); ++p) meet(p);
-    if (partner_count() < layout_.slices) {
+    if (has_spare_block()) {
       add_block(Rank());
-      copy_own(partner_count());
+      if (layout_.shape.out_of_place) {
+        push(partner_count(), Operation::copy, part_of(self_), sum_of(self_), layout_.slices);
+        arrived_.push_back(static_cast<std::int32_t>(steps(partner_count()).size()) - 1);
+      }
     }
     for (std::int32_t slice = 0; slice < layout_.slices; ++slice) sum(slice);
     if (!layout_.shape.in_two) return;
@@ -58,6 +61,9 @@ class ChannelWriter {
   [[nodiscard]] std::int32_t partner_count() const {
     return static_cast<std::int32_t>(partners_.size());
   }
+  // It has no partner; out of place it copies what is the rank's own while messages are on their
+  // way, which the others do for the slices that they sum where there is none.
+  [[nodiscard]] bool has_spare_block() const { return partner_count() < layout_.slices; }
   [[nodiscard]] Rank partner(std::int32_t p) const {
     return partners_[static_cast<std::size_t>(p)];
   }
@@ -112,15 +118,11 @@ class ChannelWriter {
   void meet(std::int32_t p) {
     add_block(partner(p));
     push(p, Operation::send, part_of(partner(p)), part_of(partner(p)), layout_.slices);
-    copy_own(p);  // while the partner's data is on its way
+    if (layout_.shape.out_of_place && !has_spare_block() && p < layout_.slices) {
+      push(p, Operation::copy, part_of(self_, p), sum_of(self_, p));
+    }
     push(p, Operation::recv, received(p), received(p), layout_.slices);
     arrived_.push_back(static_cast<std::int32_t>(steps(p).size()) - 1);
-  }
-
-  // Of the slice that the block sums: out of place no input is written.
-  void copy_own(std::int32_t slice) {
-    if (!layout_.shape.out_of_place || slice >= layout_.slices) return;
-    push(slice, Operation::copy, part_of(self_, slice), sum_of(self_, slice));
   }
 
   // In the order of the ranks. The sum of those before this one replaces the first of them; with
@@ -173,7 +175,8 @@ class ChannelWriter {
   RankProgram& program_;
   std::int32_t first_;  // of its threadblocks
   std::vector<Rank> partners_;
-  std::vector<std::int32_t> arrived_, summed_;  // steps, by partner and by slice
+  // Steps that all sums wait for, and that end a sum, by block.
+  std::vector<std::int32_t> arrived_, summed_;
 };
 
 }  // namespace
