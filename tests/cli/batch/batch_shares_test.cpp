@@ -103,8 +103,8 @@ TEST(Batch, ManifestsHaveOptionsForEach) {
   EXPECT_THAT(keys(files_below(batch.out())),
               ElementsAre("a.json/allreduce.xml", "b.json/allgather-k2.xml",
                           "b.json/allgather-koptimal.xml"));
-  const auto synth = run({"synth", batch.in() + "/a.json", "-q", "--ranks", "0-3", "--instances",
-                          "2", "--target", "rccl-6"});
+  const auto synth = run({"synth", "-k", "auto", batch.in() + "/a.json", "-q", "--ranks", "0-3",
+                          "--instances", "2", "--target", "rccl-6"});
   EXPECT_EQ(read_file(batch.out() + "/a.json/allreduce.xml"), synth.out);
 }
 

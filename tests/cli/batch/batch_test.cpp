@@ -42,7 +42,8 @@ TEST(Batch, MakesWhatSynthMakes) {
                           "deep/er/small.json/allgather.xml", "deep/er/small.json/allreduce.xml"));
   for (const auto& [path, bytes] : files) {
     const auto input = batch.in() + "/" + fs::path(path).parent_path().string();
-    const auto synth = run({"synth", input, "-q", "-c", fs::path(path).stem().string()});
+    const auto synth =
+        run({"synth", "-k", "auto", input, "-q", "-c", fs::path(path).stem().string()});
     EXPECT_EQ(synth.code, 0) << synth.err;
     EXPECT_EQ(bytes, synth.out) << path;
   }

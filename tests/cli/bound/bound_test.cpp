@@ -279,7 +279,7 @@ TEST(Bound, SameBytesEveryTime) {
 }
 
 TEST(Verify, SaysWhatIsWrong) {
-  const auto synth = run({"synth", "-"}, {.input = small_topology()});
+  const auto synth = run({"synth", "-k", "auto", "-"}, {.input = small_topology()});
   std::string text = synth.out;
   const auto dependent = text.find("hasdep=\"1\"");
   ASSERT_NE(dependent, std::string::npos) << text;
@@ -368,7 +368,7 @@ TEST(TopoCheck, ArithmeticThatDoesNotFitIsThree) {
   EXPECT_EQ(check.code, 3);
   EXPECT_THAT(check.err, HasSubstr("--quantize"));
   EXPECT_EQ(run({"bound", file}).code, 3);
-  EXPECT_EQ(run({"synth", file}).code, 3);
+  EXPECT_EQ(run({"synth", "-k", "auto", file}).code, 3);
 }
 
 TEST(Program, VersionAndHelp) {

@@ -29,7 +29,7 @@ Result refuse(const std::string& text, int code) {
   const Scratch scratch;
   const std::string input = scratch.write("t.json", text);
   const std::string output = scratch.write("out.xml", kOldText);
-  const auto synth = run({"synth", input, "-o", output});
+  const auto synth = run({"synth", "-k", "auto", input, "-o", output});
   EXPECT_EQ(synth.code, code) << synth.err;
   EXPECT_EQ(synth.out, "");
   EXPECT_THAT(synth.err, StartsWith(input + ": "));
@@ -124,11 +124,11 @@ TEST(Unreadable, IsFour) {
                                    {fifo, "a pipe to which nothing writes"},
                                    {"/dev/zero", "more than 1024 MiB"}};
   for (const Case& bad : cases) {
-    for (const std::vector<std::string>& command :
-         std::vector<std::vector<std::string>>{{"synth", bad.path, "-o", scratch / "out"},
-                                               {"bound", bad.path},
-                                               {"verify", bad.path},
-                                               {"topo", "check", bad.path}}) {
+    for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+             {"synth", "-k", "auto", bad.path, "-o", scratch / "out"},
+             {"bound", bad.path},
+             {"verify", bad.path},
+             {"topo", "check", bad.path}}) {
       // What takes its time is tried once only.
       if ((bad.path == "/dev/zero" || bad.path == fifo) && command[0] != "bound") continue;
       const auto result = run(command);
@@ -165,7 +165,7 @@ TEST(Unwritable, IsFour) {
        {scratch / "directory", scratch / "missing/out.xml", scratch / "file/out.xml",
         std::string("/proc/out.xml"), std::string("/dev/full"), scratch / "new/",
         scratch / std::string(300, 'x'), std::string()}) {
-    const auto synth = run({"synth", topology("dgx-a100-x1"), "-o", path});
+    const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", path});
     EXPECT_EQ(synth.code, 4) << path << synth.err;
     EXPECT_THAT(synth.err, HasSubstr((path.empty() ? "\"\"" : path) + ": cannot write"));
   }
@@ -175,7 +175,7 @@ TEST(Unwritable, IsFour) {
 
 TEST(Unwritable, StandardOutput) {
   for (const std::vector<std::string>& command :
-       std::vector<std::vector<std::string>>{{"synth", topology("dgx-a100-x1")},
+       std::vector<std::vector<std::string>>{{"synth", "-k", "auto", topology("dgx-a100-x1")},
                                              {"bound", topology("dgx-a100-x1")},
                                              {"topo", "check", topology("dgx-a100-x1")},
                                              {"--help"},
@@ -193,10 +193,11 @@ TEST(Unwritable, StandardOutput) {
 TEST(Unwritable, HalfWrittenFilesAreRemoved) {
   const Scratch scratch;
   const std::string output = scratch.write("out.xml", kOldText);
-  const auto synth = run({"synth", topology("dgx-a100-x2"), "-o", output}, {.before_exec = [] {
-                           const rlimit limit = {.rlim_cur = 4096, .rlim_max = 4096};
-                           setrlimit(RLIMIT_FSIZE, &limit);
-                         }});
+  const auto synth =
+      run({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", output}, {.before_exec = [] {
+            const rlimit limit = {.rlim_cur = 4096, .rlim_max = 4096};
+            setrlimit(RLIMIT_FSIZE, &limit);
+          }});
   EXPECT_EQ(synth.code, 4) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr(output + ": cannot write: File too large"));
   EXPECT_EQ(read_file(output), kOldText);
@@ -208,7 +209,8 @@ TEST(Output, ReplacesAFileAndKeepsItsModeAndLinks) {
   const std::string target = scratch.write("target.xml", kOldText);
   chmod(target.c_str(), 0640);
   std::filesystem::create_symlink("target.xml", scratch / "link.xml");
-  const auto synth = run({"synth", topology("dgx-a100-x1"), "-o", scratch / "link.xml"});
+  const auto synth =
+      run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "link.xml"});
   EXPECT_EQ(synth.code, 0) << synth.err;
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link.xml"));
   EXPECT_THAT(read_file(target), HasSubstr("<algo"));
@@ -223,25 +225,25 @@ TEST(Output, ADanglingLinkIsFollowed) {
   std::filesystem::create_directory(scratch / "d");
   std::filesystem::create_symlink("d/second", scratch / "first");
   std::filesystem::create_symlink(scratch / "target.xml", scratch / "d/second");
-  const auto synth = run({"synth", topology("dgx-a100-x1"), "-o", scratch / "first"});
+  const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "first"});
   EXPECT_EQ(synth.code, 0) << synth.err;
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "first"));
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "d/second"));
   EXPECT_THAT(read_file(scratch / "target.xml"), HasSubstr("<algo"));
   EXPECT_THAT(scratch.names(), ElementsAre("d", "first", "target.xml"));
   std::filesystem::create_symlink("loop", scratch / "loop");
-  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "-o", scratch / "loop"}).code, 4);
+  EXPECT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "loop"}).code, 4);
 }
 
 TEST(Output, DevicesAreNotReplaced) {
-  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "-o", "/dev/null"}).code, 0);
+  EXPECT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", "/dev/null"}).code, 0);
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 TEST(Output, ARelativeNameIsWrittenInTheCurrentDirectory) {
   const Scratch scratch;
   const auto synth =
-      run({"synth", topology("dgx-a100-x1"), "-o", "a.xml"},
+      run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", "a.xml"},
           {.before_exec = [&] { chdir((scratch / "").c_str()) == 0 || (_exit(9), 0); }});
   EXPECT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(scratch.names(), ElementsAre("a.xml"));

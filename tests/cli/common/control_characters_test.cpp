@@ -35,7 +35,7 @@ TEST(ControlCharacters, AreRefusedByEveryCommand) {
     const std::string file = scratch.write("t.json", text);
     for (const std::vector<std::string>& words :
          std::vector<std::vector<std::string>>{{"bound", file},
-                                               {"synth", file},
+                                               {"synth", "-k", "auto", file},
                                                {"topo", "show", file},
                                                {"topo", "convert", file, "--to", "graphml"},
                                                {"compare", file, "--trees", "--svg", "-"}}) {

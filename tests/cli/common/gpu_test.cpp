@@ -119,7 +119,7 @@ TEST(Gpu, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   const Scratch scratch;
   const std::string file = scratch / "a.xml";
   const std::string report = scratch / "report.json";
-  const auto synth = run({"synth", topology("mi250-x1"), "-o", file, "--json"});
+  const auto synth = run({"synth", "-k", "auto", topology("mi250-x1"), "-o", file, "--json"});
   ASSERT_EQ(synth.code, 0) << synth.err;
   const auto summary = Json::parse(synth.out);
   expect_valid(summary, "forestcoll-synth.schema.json");

@@ -85,12 +85,18 @@ TEST_F(IdleOption, OfForests) {
 
 TEST_F(IdleOption, AFileWithoutAName) {
   const std::vector<std::vector<std::string>> commands = {
-      {"topo", "show", file_, "--svg"},   {"topo", "show", file_, "--png"},
-      {"topo", "show", file_, "--dot"},   {"compare", file_, "--svg"},
-      {"compare", file_, "--html"},       {"compare", file_, "--nccl-graph"},
-      {"compare", file_, "--parameters"}, {"synth", file_, "--warm"},
-      {"synth", file_, "--nccl-graph"},   {"simulate", file_, file_, "--parameters"},
-      {"verify", file_, "--topology"},    {"topo", "import", "slurm", file_, "--box"}};
+      {"topo", "show", file_, "--svg"},
+      {"topo", "show", file_, "--png"},
+      {"topo", "show", file_, "--dot"},
+      {"compare", file_, "--svg"},
+      {"compare", file_, "--html"},
+      {"compare", file_, "--nccl-graph"},
+      {"compare", file_, "--parameters"},
+      {"synth", file_, "--warm"},
+      {"synth", "-k", "auto", file_, "--nccl-graph"},
+      {"simulate", file_, file_, "--parameters"},
+      {"verify", file_, "--topology"},
+      {"topo", "import", "slurm", file_, "--box"}};
   for (std::vector<std::string> words : commands) {
     const std::string option = words.back();
     words.emplace_back("");

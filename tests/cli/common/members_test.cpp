@@ -89,8 +89,9 @@ TEST(Members, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
     EXPECT_EQ(run({"simulate", file, kRail, "--members", kGroup, "--sizes", "1G"}).out,
               run({"simulate", file, kRail, "--ranks", kGroup, "--sizes", "1G"}).out);
   }
-  EXPECT_EQ(run({"synth", kRail, "-c", "allgather", "--members", kGroup, "-o", "-"}).out,
-            run({"synth", kRail, "-c", "allgather", "--ranks", kGroup, "-o", "-"}).out);
+  EXPECT_EQ(
+      run({"synth", "-k", "auto", kRail, "-c", "allgather", "--members", kGroup, "-o", "-"}).out,
+      run({"synth", "-k", "auto", kRail, "-c", "allgather", "--ranks", kGroup, "-o", "-"}).out);
 }
 
 TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
@@ -133,7 +134,8 @@ TEST(Members, CompareAndTopologiesKnowThem) {
   EXPECT_THAT(run({"topo", "show", group}).out, HasSubstr("4 GPUs and 28 that relay"));
   const auto bound = run({"bound", group, "--json"});
   EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"]["exact"], "1600/3");
-  const auto schedule = run({"synth", group, "-c", "allgather", "-o", scratch / "a.xml"});
+  const auto schedule =
+      run({"synth", "-k", "auto", group, "-c", "allgather", "-o", scratch / "a.xml"});
   EXPECT_EQ(schedule.code, 0) << schedule.err;
   EXPECT_THAT(schedule.err, HasSubstr("28 GPUs that could relay are left out"));
 }
@@ -151,7 +153,7 @@ TEST(Members, RefusesWhatContradictsThem) {
   // Only over relays do these GPUs reach each other.
   const std::string ring = bundled_path("torus-4x4");
   EXPECT_EQ(run({"bound", ring, "--members", "0,5"}).code, 0);
-  const auto apart = run({"synth", ring, "--members", "0,5", "-o", "-"});
+  const auto apart = run({"synth", "-k", "auto", ring, "--members", "0,5", "-o", "-"});
   EXPECT_EQ(apart.code, 2);
   EXPECT_THAT(apart.err, HasSubstr("[E08]"));
   EXPECT_EQ(run({"synth", ring, "--members", "0,5", "--format", "none"}).code, 0);

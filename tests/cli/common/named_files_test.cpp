@@ -65,8 +65,10 @@ TEST_P(NamedFiles, AreRefusedBeforeAnythingIsComputed) {
 INSTANTIATE_TEST_SUITE_P(
     OverAnInput, NamedFiles,
     ::testing::Values(
-        Clash{"synth", {"synth", "FILE", "-o", "FILE"}, "/t.json names the topology file itself"},
-        Clash{"synth_link", {"synth", "FILE", "-o", "LINK"}, "topology file itself"},
+        Clash{"synth",
+              {"synth", "-k", "auto", "FILE", "-o", "FILE"},
+              "/t.json names the topology file itself"},
+        Clash{"synth_link", {"synth", "-k", "auto", "FILE", "-o", "LINK"}, "topology file itself"},
         Clash{"synth_warm",
               {"synth", topology("dgx-a100-x1"), "--warm", "FILE", "-o", "FILE"},
               "--warm file itself"},
@@ -131,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"compare", "FILE", "--html", "-", "--csv"},
               "--html and the report both go to standard output"},
         Clash{"synth_report",
-              {"synth", "FILE", "-o", "/dev/stdout", "--json"},
+              {"synth", "-k", "auto", "FILE", "-o", "/dev/stdout", "--json"},
               "-o and --json both go to standard output"}),
     name_of);
 
@@ -159,7 +161,7 @@ TEST(StandardOutput, IsNoInput) {
                                                {"topo", "show", file},
                                                {"topo", "convert", file, "--to", "csv"},
                                                {"topo", "import", "auto", file},
-                                               {"synth", file},
+                                               {"synth", "-k", "auto", file},
                                                {"compare", file, "--trees"},
                                                {"verify", file},
                                                {"simulate", file, topology("dgx-a100-x1")}}) {
@@ -205,7 +207,7 @@ TEST(NamedTwice, WhatIsHarmlessIsLeftAlone) {
   EXPECT_EQ(run({"topo", "show", file, "--svg", "/dev/null", "--dot", "/dev/null"}).code, 0);
   EXPECT_EQ(run({"bound", "-"}, {.input = small_topology(), .stdout_path = "/dev/null"}).code, 0);
   const std::string xml = scratch / "a.xml";
-  ASSERT_EQ(run({"synth", file, "-o", xml}).code, 0);
+  ASSERT_EQ(run({"synth", "-k", "auto", file, "-o", xml}).code, 0);
   EXPECT_EQ(run({"compare", file, "--trees", "--schedule", xml, "--schedule", xml, "--svg",
                  scratch / "s"})
                 .code,

@@ -130,7 +130,7 @@ TEST(Names, TheWindowOfAScheduleTakesThemToo) {
   EXPECT_THAT(window({"--min-bytes", "64kib", "--max-bytes", "16MB"}),
               HasSubstr(R"(minBytes="65536" maxBytes="16777216")"));
   for (const std::string wrong : {"64K:16M:2", "64K,1M,16M", "64Q", "1M:"}) {
-    const auto synth = on_a_pair({"synth", "--sizes", wrong});
+    const auto synth = on_a_pair({"synth", "-k", "auto", "--sizes", wrong});
     EXPECT_EQ(synth.code, 2) << wrong;
     EXPECT_THAT(synth.err, HasSubstr("--sizes: expected one window, MIN:MAX")) << wrong;
   }
@@ -184,7 +184,8 @@ TEST(Names, JobsAreThreads) {
 TEST(Names, TheTargetMscclppAsksForAPlan) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
-  const auto synth = run({"synth", topology("dgx-a100-x1"), "--target", "mscclpp", "-o", plan});
+  const auto synth =
+      run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--target", "mscclpp", "-o", plan});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_EQ(read_file(plan), run({"synth", topology("dgx-a100-x1"), "--format", "mscclpp"}).out);
   const auto verify = run({"verify", plan, "--target", "mscclpp"});
@@ -229,7 +230,8 @@ TEST(Names, TheTargetMscclppDoesSoInABatchToo) {
 
 TEST(Names, AmdGpusAreToldWhatTheDefaultTargetIs) {
   const auto note = [](const std::string& fabric, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"synth", topology(fabric), "-o", "/dev/null"};
+    std::vector<std::string> arguments = {"synth",          "-k", "auto",
+                                          topology(fabric), "-o", "/dev/null"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = run(arguments);
     EXPECT_EQ(result.code, 0) << result.err;

@@ -59,8 +59,8 @@ TEST_F(OpenOptimum, SynthNamesWhatBoundNames) {
 // Of XML that is not what was written, but what is beside it; and the relays' figure is that of
 // both phases at the same time, which is above that of one after the other.
 TEST_F(OpenOptimum, XmlSaysWhatSwitchesAndRelaysAdd) {
-  const auto synth =
-      run({"synth", file_, "-c", "allreduce", "--json", "-o", scratch_ / "group.xml"});
+  const auto synth = run(
+      {"synth", "-k", "auto", file_, "-c", "allreduce", "--json", "-o", scratch_ / "group.xml"});
   ASSERT_EQ(synth.code, 0) << synth.err;
   const Json report = Json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");

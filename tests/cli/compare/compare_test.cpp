@@ -166,14 +166,14 @@ TEST(Compare, TimesAgreeWithTheRateOfLargeMessagesAndWithSimulate) {
 TEST(Compare, SchedulesFromFiles) {
   const Scratch scratch;
   const std::string own = scratch / "own.xml";
-  ASSERT_EQ(run({"synth", topology("dgx-a100-x1"), "-o", own}).code, 0);
+  ASSERT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", own}).code, 0);
   const std::string gather = scratch / "gather.json";
   ASSERT_EQ(
       run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "--format", "forest", "-o", gather})
           .code,
       0);
   const std::string other = scratch / "other.xml";
-  ASSERT_EQ(run({"synth", topology("dgx-a100-x2"), "-o", other}).code, 0);
+  ASSERT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", other}).code, 0);
   const std::string no_schedule = scratch.write("no.xml", "<algo");
   const auto report =
       compare_json({"--algorithms", "forestcoll", "--schedule", own, "--schedule", gather,

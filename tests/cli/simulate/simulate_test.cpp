@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string schedule(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"synth", topology("dgx-a100-x1")};
+  std::vector<std::string> arguments = {"synth", "-k", "auto", topology("dgx-a100-x1")};
   arguments.insert(arguments.end(), more.begin(), more.end());
   const Result synth = run(arguments);
   EXPECT_EQ(synth.code, 0) << synth.err;

@@ -66,7 +66,8 @@ TEST(SynthAtOnce, IsSaidInTheSummary) {
 TEST(SynthAtOnce, XmlByDefaultIsAtOnce) {
   const Scratch scratch;
   const auto algbw = [&](const std::string& name) {
-    const auto synth = run({"synth", topology(name), "--json", "-o", scratch / "x.xml"});
+    const auto synth =
+        run({"synth", "-k", "auto", topology(name), "--json", "-o", scratch / "x.xml"});
     EXPECT_EQ(synth.code, 0) << synth.err;
     EXPECT_EQ(run({"verify", scratch / "x.xml", "--topology", topology(name)}).code, 0);
     return nlohmann::json::parse(synth.out);

@@ -22,7 +22,7 @@ TEST(FewPeers, TallerTreesFitWhereLowOnesDoNot) {
            {"-c", "allgather"},
            {"-c", "allreduce"},
            {"-c", "reduce_scatter", "-k", "1", "--target", "rccl-6"}}) {
-    std::vector<std::string> arguments = {"synth", fabric, "-o", file, "--json"};
+    std::vector<std::string> arguments = {"synth", "-k", "auto", fabric, "-o", file, "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto synth = run(arguments);
     ASSERT_EQ(synth.code, 0) << synth.err;
@@ -53,7 +53,8 @@ TEST(FewPeers, LowTreesStayWhereTheyFit) {
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "8", "-o", fabric}).code, 0);
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--sms", "132"}, {"--format", "forest"}}) {
-    std::vector<std::string> arguments = {"synth", fabric, "-c", "allgather", "-o", "/dev/null"};
+    std::vector<std::string> arguments = {"synth", "-k",        "auto", fabric,
+                                          "-c",    "allgather", "-o",   "/dev/null"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto synth = run(arguments);
     EXPECT_EQ(synth.code, 0) << synth.err;
@@ -66,8 +67,8 @@ TEST(FewPeers, WithoutSymmetryTheRefusalStands) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "8", "-o", fabric}).code, 0);
-  const auto synth = run({"synth", fabric, "-c", "allgather", "-o", scratch / "a.xml", "--derate",
-                          "pod0/gpu0~pod0/edge0=1/2"});
+  const auto synth = run({"synth", "-k", "auto", fabric, "-c", "allgather", "-o", scratch / "a.xml",
+                          "--derate", "pod0/gpu0~pod0/edge0=1/2"});
   EXPECT_EQ(synth.code, 3) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("[T01]"));
 }

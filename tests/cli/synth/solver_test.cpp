@@ -192,14 +192,15 @@ TEST(Weights, AllReportsAndFormatsKnowThem) {
 }
 
 TEST(Weights, MscclCannotExpressThem) {
-  const auto synth = run({"synth", "-", "-c", "allgather"}, {.input = weighted_topology()});
+  const auto synth =
+      run({"synth", "-k", "auto", "-", "-c", "allgather"}, {.input = weighted_topology()});
   EXPECT_EQ(synth.code, 3);
   EXPECT_EQ(synth.out, "");
   EXPECT_THAT(synth.err, HasSubstr("rank 0 has weight 3, rank 2 has 0"));
   EXPECT_THAT(synth.err, HasSubstr("[T09]"));
   EXPECT_THAT(synth.err, HasSubstr("--format forest"));
-  const auto rooted =
-      run({"synth", "-", "-c", "broadcast", "--root", "2"}, {.input = weighted_topology()});
+  const auto rooted = run({"synth", "-k", "auto", "-", "-c", "broadcast", "--root", "2"},
+                          {.input = weighted_topology()});
   EXPECT_EQ(rooted.code, 0) << rooted.err;
 }
 
@@ -221,7 +222,7 @@ TEST(TimeLimit, IsNotMentionedWhereThereWasTime) {
   const auto limited = run({"synth", topology("dgx-a100-x2"), "--time-limit", "50"});
   EXPECT_EQ(limited.code, 0) << limited.err;
   EXPECT_THAT(limited.err, Not(HasSubstr("stopped")));
-  EXPECT_EQ(limited.out, run({"synth", topology("dgx-a100-x2")}).out);
+  EXPECT_EQ(limited.out, run({"synth", "-k", "auto", topology("dgx-a100-x2")}).out);
 }
 
 TEST(TimeLimit, BeforeTheOptimumIsKnownThereIsABoundAndNoFile) {

@@ -243,7 +243,7 @@ TEST(SynthAlltoall, RefusesInWords) {
   const auto flows = run({"synth", pair, "--format", "flows"});
   EXPECT_EQ(flows.code, 2);
   EXPECT_THAT(flows.err, HasSubstr("--format flows is for -c alltoall"));
-  const auto demand = run({"synth", pair, "--demand", pair});
+  const auto demand = run({"synth", "-k", "auto", pair, "--demand", pair});
   EXPECT_EQ(demand.code, 2);
   EXPECT_THAT(demand.err, HasSubstr("--demand is for -c alltoall"));
 }

@@ -33,7 +33,7 @@ TEST(SynthChoice, TheModelHasTheLastWordOnTheNumberOfChunks) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   const auto synth = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"synth", fabric, "--json", "-o", scratch / "x"});
+    more.insert(more.begin(), {"synth", "-k", "auto", fabric, "--json", "-o", scratch / "x"});
     return nlohmann::json::parse(run(more).out);
   };
   const auto seconds = [&] {
@@ -52,7 +52,7 @@ TEST(SynthChoice, TheModelHasTheLastWordOnTheNumberOfChunks) {
 TEST(SynthChoice, ChoosesByWhatSimulateSays) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-1-v100");
-  const auto synth = run({"synth", fabric, "--json", "-o", scratch / "x"});
+  const auto synth = run({"synth", "-k", "auto", fabric, "--json", "-o", scratch / "x"});
   const auto schedule = nlohmann::json::parse(synth.out);
   const auto simulated =
       run({"simulate", scratch / "x", fabric, "--sizes", "1G", "--gpu", "v100", "--json"});
@@ -69,7 +69,7 @@ TEST(SynthChoice, AllreducesAtOnceSayWhatOneAfterTheOtherReaches) {
   const Scratch scratch;
   const std::string fabric = scratch.write("islands.json", island_topology());
   const auto bound = nlohmann::json::parse(run({"bound", fabric, "--json"}).out);
-  const auto synth = run({"synth", fabric, "--json", "-o", scratch / "x"});
+  const auto synth = run({"synth", "-k", "auto", fabric, "--json", "-o", scratch / "x"});
   const auto schedule = nlohmann::json::parse(synth.out);
   expect_valid(schedule, "forestcoll-synth.schema.json");
   EXPECT_EQ(schedule["optimum"]["exact"], bound["allreduce_optimum"]["exact"]);
@@ -79,7 +79,7 @@ TEST(SynthChoice, AllreducesAtOnceSayWhatOneAfterTheOtherReaches) {
   EXPECT_EQ(bound["two_phases"]["exact"], "3/2");
   EXPECT_THAT(synth.err, HasSubstr("the optimum has reduce and broadcast at the same time"));
   EXPECT_GT(schedule["routed_algbw"]["value"], 1.5);
-  EXPECT_THAT(run({"synth", fabric}).out, HasSubstr("optimum 2 GB/s -->"));
+  EXPECT_THAT(run({"synth", "-k", "auto", fabric}).out, HasSubstr("optimum 2 GB/s -->"));
   const auto tuned = run({"synth", fabric, "--tune", "1M,1G", "-o", scratch / "tuned"});
   EXPECT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_THAT(tuned.err, HasSubstr("of the optimum 2 GB/s"));

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Result synth(const std::string& fabric, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"synth", fabric};
+  std::vector<std::string> arguments = {"synth", "-k", "auto", fabric};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run(arguments);
 }

@@ -53,8 +53,9 @@ TEST(SynthRuntime, RootedCollectivesBetweenBoxesAreInLL) {
       EXPECT_THAT(idle.err, HasSubstr("[S04]"));
     }
   }
-  EXPECT_EQ(run({"synth", topology("dgx-a100-x2"), "--force-simple"}).code, 2);
-  EXPECT_THAT(run({"synth", topology("dgx-a100-x2")}).out, HasSubstr("proto=\"Simple\""));
+  EXPECT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x2"), "--force-simple"}).code, 2);
+  EXPECT_THAT(run({"synth", "-k", "auto", topology("dgx-a100-x2")}).out,
+              HasSubstr("proto=\"Simple\""));
 }
 
 TEST(SynthRuntime, WarnsOfLL128WhereTheRuntimeDoesNotUseIt) {
@@ -119,7 +120,8 @@ TEST(SynthRuntime, TellsTheCountsThatTheReleaseSelects) {
 
 TEST(SynthRuntime, TheSummarySaysTheWindowAsTheTargetReadsIt) {
   const auto said = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"synth", "-", "-o", "/dev/null", "--target", "msccl"};
+    std::vector<std::string> arguments = {"synth", "-k",        "auto",     "-",
+                                          "-o",    "/dev/null", "--target", "msccl"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments, {.input = small_topology()}).err;
   };

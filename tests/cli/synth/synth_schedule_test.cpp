@@ -69,8 +69,8 @@ TEST(SynthSchedule, EveryCollectivePlacementAndTarget) {
 }
 
 TEST(SynthSchedule, OneFileForBothPlacementsIsNotForTheResearchRuntime) {
-  const auto synth =
-      run({"synth", topology("dgx-a100-x1"), "--target", "msccl", "--inplace", "--outofplace"});
+  const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--target", "msccl",
+                          "--inplace", "--outofplace"});
   EXPECT_EQ(synth.code, 3);
   EXPECT_THAT(synth.err, HasSubstr("[T06]"));
   EXPECT_EQ(synth.out, "");
@@ -101,11 +101,12 @@ TEST(SynthSchedule, Threadblocks) {
   EXPECT_LT(merged, 20);
   EXPECT_EQ(twenty, 20);
   EXPECT_GT(spread, 20);
-  const auto per_tree = run({"synth", file, "--threadblocks", "per-tree", "--sms", "40"});
+  const auto per_tree =
+      run({"synth", "-k", "auto", file, "--threadblocks", "per-tree", "--sms", "40"});
   EXPECT_EQ(per_tree.code, 3);
   EXPECT_THAT(per_tree.err, HasSubstr("with one for every edge of every tree"));
   EXPECT_THAT(per_tree.err, HasSubstr("--threadblocks merge"));
-  EXPECT_EQ(run({"synth", file, "--threadblocks", "1"}).code, 3);
+  EXPECT_EQ(run({"synth", "-k", "auto", file, "--threadblocks", "1"}).code, 3);
 }
 
 TEST(SynthSchedule, TheClustersOfThirtyTwoFit) {
@@ -187,7 +188,7 @@ TEST(SynthSchedule, ChannelsAreSpreadOverTheNicsOfAGpu) {
 TEST(SynthSchedule, TheReportSaysWhatWasAskedOfTheSchedule) {
   const Scratch scratch;
   const auto report = [&](std::vector<std::string> more) {
-    more.insert(more.begin(), {"synth", topology("dgx-a100-x1"), "--json"});
+    more.insert(more.begin(), {"synth", "-k", "auto", topology("dgx-a100-x1"), "--json"});
     if (more.back() != "none") more.insert(more.end(), {"-o", scratch / "x"});
     const auto synth = run(more);
     EXPECT_EQ(synth.code, 0) << synth.err;
@@ -281,7 +282,7 @@ TEST(SynthSchedule, AnAllreduceOverAnyNumberOfRanksHasAPowerOfTwoOfChunks) {
       "nodes": [ { "id": "gpu[1-)" + ranks + R"(]", "type": "compute" },
                  { "id": "sw", "type": "switch" } ],
       "links": [ { "src": "gpu[1-)" + ranks + R"(]", "dst": "sw", "bandwidth": 25 } ] })");
-    const auto synth = run({"synth", file, "--json", "-o", scratch / "x"});
+    const auto synth = run({"synth", "-k", "auto", file, "--json", "-o", scratch / "x"});
     ASSERT_EQ(synth.code, 0) << synth.err;
     const auto json = nlohmann::json::parse(synth.out);
     expect_valid(json, "forestcoll-synth.schema.json");

@@ -20,7 +20,7 @@ TEST(SynthInNetwork, SummarySaysWhatSwitchesCouldAdd) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
-  const auto synth = run({"synth", file, "--json", "-o", scratch / "x.xml"});
+  const auto synth = run({"synth", "-k", "auto", file, "--json", "-o", scratch / "x.xml"});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("64.28 % of the optimum 400 GB/s\n"
                                    "  optimum by trees, without copies and sums in switches "
@@ -30,7 +30,8 @@ TEST(SynthInNetwork, SummarySaysWhatSwitchesCouldAdd) {
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["in_network"]["exact"], "400");
   EXPECT_EQ(report["algbw"]["exact"], "1800/7");
-  const auto gather = run({"synth", file, "-c", "allgather", "--json", "-o", scratch / "y.xml"});
+  const auto gather =
+      run({"synth", "-k", "auto", file, "-c", "allgather", "--json", "-o", scratch / "y.xml"});
   EXPECT_FALSE(nlohmann::json::parse(gather.out).contains("in_network"));
 }
 

@@ -22,7 +22,7 @@ using ::testing::StartsWith;
 
 TEST(Synth, WritesAScheduleThatVerifyAccepts) {
   const Scratch scratch;
-  const auto synth = run({"synth", topology("dgx-a100-x2"), "-o", scratch / "a.xml"});
+  const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", scratch / "a.xml"});
   EXPECT_EQ(synth.code, 0) << synth.err;
   EXPECT_EQ(synth.out, "");
   EXPECT_THAT(synth.err, HasSubstr("of the optimum 173.333 (520/3) GB/s"));
@@ -33,7 +33,7 @@ TEST(Synth, WritesAScheduleThatVerifyAccepts) {
 }
 
 TEST(Synth, WritesToStandardOutputByDefault) {
-  const auto synth = run({"synth", "-", "--quiet"}, {.input = small_topology()});
+  const auto synth = run({"synth", "-k", "auto", "-", "--quiet"}, {.input = small_topology()});
   EXPECT_EQ(synth.code, 0) << synth.err;
   EXPECT_EQ(synth.err, "");
   const auto verify = run({"verify", "-"}, {.input = synth.out});
@@ -103,7 +103,8 @@ TEST(Synth, StagesAddUpToTheTotal) {
   };
   for (const auto& request : requests) {
     const Scratch scratch;
-    std::vector<std::string> arguments = {"synth", topology(request.front()), "--json"};
+    std::vector<std::string> arguments = {"synth", "-k", "auto", topology(request.front()),
+                                          "--json"};
     arguments.insert(arguments.end(), request.begin() + 1, request.end());
     if (request.back() != "none") arguments.insert(arguments.end(), {"-o", scratch / "a"});
     Stopwatch watch;
@@ -125,7 +126,7 @@ TEST(Synth, StagesAddUpToTheTotal) {
 
 TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
   for (const std::string fabric : {"dgx-a100-x1", "dgx-a100-x4", "hypercube-16"}) {
-    const auto synth = run({"synth", topology(fabric), "-o", "/dev/null"});
+    const auto synth = run({"synth", "-k", "auto", topology(fabric), "-o", "/dev/null"});
     ASSERT_EQ(synth.code, 0) << synth.err;
     const std::string line = synth.err.substr(synth.err.find("  seconds:"));
     const std::regex stage("([a-z]+) ([0-9]+)\\.([0-9]{3})");
@@ -147,7 +148,8 @@ TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
 TEST(Synth, TreesPerRoot) {
   const auto k_of = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {
-        "synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-o", "/dev/null"};
+        "synth",  "-k", "auto",     topology("dgx-a100-x2"), "-c", "allgather",
+        "--json", "-o", "/dev/null"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return nlohmann::json::parse(run(arguments).out)["k"].get<int>();
   };
@@ -170,25 +172,27 @@ TEST(Synth, SameBytesEveryTime) {
 }
 
 TEST(Synth, SizeWindow) {
-  const auto synth =
-      run({"synth", topology("dgx-a100-x1"), "--min-bytes", "64K", "--max-bytes", "2G"});
+  const auto synth = run(
+      {"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "64K", "--max-bytes", "2G"});
   EXPECT_EQ(synth.code, 0);
   EXPECT_THAT(synth.out, HasSubstr("minBytes=\"65536\""));
   EXPECT_THAT(synth.out, HasSubstr("maxBytes=\"2147483648\""));
 }
 
 TEST(Synth, AWindowWithoutASizeIsAUsageError) {
-  const auto first = run({"synth", topology("dgx-a100-x1"), "--max-bytes", "1"});
+  const auto first = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--max-bytes", "1"});
   EXPECT_EQ(first.code, 2);
   EXPECT_EQ(first.out, "");
   EXPECT_THAT(first.err, HasSubstr("--min-bytes 0 and --max-bytes 1 leave no size"));
   EXPECT_THAT(first.err, HasSubstr("the smallest multiple from --min-bytes on is 8:"));
   EXPECT_THAT(first.err, HasSubstr("[S03]"));
-  const auto between =
-      run({"synth", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "71"});
+  const auto between = run(
+      {"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "71"});
   EXPECT_EQ(between.code, 2);
   EXPECT_THAT(between.err, HasSubstr("is 72: choose a --max-bytes above it"));
-  EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "73"}).code,
+  EXPECT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes",
+                 "73"})
+                .code,
             0);
 }
 
@@ -197,10 +201,11 @@ TEST(Synth, ATopologyWithoutANameIsCalledByItsFile) {
   const std::string name = R"("name": "pair",)";
   text.erase(text.find(name), name.size());
   const Scratch scratch;
-  const auto synth = run({"synth", scratch.write("two.gpus.json", text)});
+  const auto synth = run({"synth", "-k", "auto", scratch.write("two.gpus.json", text)});
   EXPECT_THAT(synth.err, StartsWith("two.gpus: allreduce over 2 GPUs"));
   EXPECT_THAT(synth.out, HasSubstr("allreduce on two.gpus,"));
-  EXPECT_THAT(run({"synth", "-"}, {.input = text}).err, StartsWith("topology: allreduce"));
+  EXPECT_THAT(run({"synth", "-k", "auto", "-"}, {.input = text}).err,
+              StartsWith("topology: allreduce"));
   const auto latin1 = run({"synth", scratch.write("\xe9.json", text), "--format", "forest"});
   EXPECT_EQ(latin1.code, 0) << latin1.err;
   EXPECT_THAT(latin1.out, HasSubstr("\"topology\":\"\xef\xbf\xbd\""));
@@ -229,7 +234,7 @@ TEST(Synth, WarnsWhereXmlLosesTheRoutes) {
   EXPECT_THAT(lost.err, HasSubstr("[W11]"));
   EXPECT_THAT(run({"synth", "-", "--format", "forest"}, {.input = text}).err,
               Not(HasSubstr("[W11]")));
-  EXPECT_THAT(run({"synth", topology("dgx-a100-x1")}).err, Not(HasSubstr("[W11]")));
+  EXPECT_THAT(run({"synth", "-k", "auto", topology("dgx-a100-x1")}).err, Not(HasSubstr("[W11]")));
 }
 
 TEST(Synth, CountsOneAsOne) {
@@ -241,7 +246,7 @@ TEST(Synth, CountsOneAsOne) {
 }
 
 TEST(Verify, AnswersAndErrorsHaveTheirOwnExitCodes) {
-  const auto schedule = run({"synth", topology("dgx-a100-x1")});
+  const auto schedule = run({"synth", "-k", "auto", topology("dgx-a100-x1")});
   EXPECT_EQ(
       run({"verify", "-", "--topology", topology("dgx-a100-x2")}, {.input = schedule.out}).code, 1);
   const auto not_a_schedule = run({"verify", topology("dgx-a100-x1")});
@@ -256,7 +261,7 @@ TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
   EXPECT_EQ(synth.code, 3);
   EXPECT_THAT(synth.err, HasSubstr("[T04]"));
   EXPECT_THAT(scratch.names(), IsEmpty());
-  const auto sms = run({"synth", topology("dgx-a100-x2"), "--sms", "1"});
+  const auto sms = run({"synth", "-k", "auto", topology("dgx-a100-x2"), "--sms", "1"});
   EXPECT_EQ(sms.code, 3);
   EXPECT_THAT(sms.err, HasSubstr("[T01]"));
 }
@@ -305,9 +310,9 @@ TEST(Synth, UsageErrors) {
 }
 
 TEST(Synth, VerboseAndQuiet) {
-  const auto plain = run({"synth", topology("dgx-a100-x1")});
+  const auto plain = run({"synth", "-k", "auto", topology("dgx-a100-x1")});
   const auto verbose = run({"--verbose", "synth", topology("dgx-a100-x1")});
-  const auto quiet = run({"synth", topology("dgx-a100-x2-degraded"), "-q"});
+  const auto quiet = run({"synth", "-k", "auto", topology("dgx-a100-x2-degraded"), "-q"});
   EXPECT_THAT(plain.err, Not(HasSubstr("packing:")));
   EXPECT_THAT(verbose.err, HasSubstr("packing:"));
   const auto one =
@@ -318,7 +323,8 @@ TEST(Synth, VerboseAndQuiet) {
 }
 
 TEST(Synth, StandardErrorHasNoColourIntoAFile) {
-  EXPECT_THAT(run({"synth", topology("dgx-a100-x2-degraded")}).err, Not(HasSubstr("\033[")));
+  EXPECT_THAT(run({"synth", "-k", "auto", topology("dgx-a100-x2-degraded")}).err,
+              Not(HasSubstr("\033[")));
 }
 
 }  // namespace

@@ -128,7 +128,7 @@ TEST_F(HandWritten, WhatWasInferredIsSaid) {
       {"topo", "convert", without_, "--to", "csv"},
       {"bound", without_},
       {"synth", without_, "--format", "mscclpp", "-o", plan},
-      {"synth", without_, "-o", xml},
+      {"synth", "-k", "auto", without_, "-o", xml},
       {"verify", plan, "--topology", without_},
       {"simulate", xml, without_, "--sizes", "1M"},
       {"compare", without_, "--trees"},

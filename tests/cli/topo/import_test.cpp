@@ -23,7 +23,7 @@ const std::string kSmi = "GPU0 GPU1 NIC0\nGPU0 X NV12 PIX\nGPU1 NV12 X PIX\nNIC0
 std::vector<std::vector<std::string>> readers_of_dumps(const Scratch& scratch) {
   return {{"bound"},
           {"compare", "--sizes", "1M"},
-          {"synth", "-o", scratch / "x.xml"},
+          {"synth", "-k", "auto", "-o", scratch / "x.xml"},
           {"topo", "import", "auto"},
           {"topo", "show"},
           {"topo", "check"},
@@ -286,7 +286,7 @@ std::string cloud_file() {
 TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenWhereAScheduleIsJudged) {
   const Scratch scratch;
   const std::string file = scratch.write("cloud.xml", cloud_file()), xml = scratch / "x.xml";
-  ASSERT_EQ(run({"synth", file, "--box", "dgx-a100", "-o", xml}).code, 0);
+  ASSERT_EQ(run({"synth", "-k", "auto", file, "--box", "dgx-a100", "-o", xml}).code, 0);
   EXPECT_EQ(run({"verify", xml, "--topology", file}).code, 2);
   const auto verdict = run({"verify", xml, "--topology", file, "--box", "dgx-a100"});
   EXPECT_EQ(verdict.code, 0) << verdict.err;
@@ -317,7 +317,7 @@ TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
   EXPECT_EQ(algbw({"--box", topology("dgx-a100-x1")}), "2400/7");
   EXPECT_EQ(algbw({"--pcie-p2p"}), "192/7");
   for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"synth", "-o", scratch / "x.xml"},
+       {std::vector<std::string>{"synth", "-k", "auto", "-o", scratch / "x.xml"},
         {"compare", "--sizes", "1M"},
         {"topo", "show"},
         {"topo", "check"},
@@ -351,7 +351,7 @@ TEST(TopoImport, OptionsOfDumpsAreRefusedWhereTheySayNothing) {
   EXPECT_EQ(ours.code, 2);
   EXPECT_THAT(ours.err, AllOf(HasSubstr("[I08]"), HasSubstr("--nvlink: the file is a topology")));
   const std::string box = scratch.write("box.json", read_file(topology("dgx-a100-x1")));
-  const auto clash = run({"synth", file, "--box", box, "-o", box});
+  const auto clash = run({"synth", "-k", "auto", file, "--box", box, "-o", box});
   EXPECT_EQ(clash.code, 2);
   EXPECT_THAT(clash.err, HasSubstr("[S04]"));
 }

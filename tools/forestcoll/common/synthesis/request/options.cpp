@@ -392,6 +392,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "N is exactly N; max:N, with N up to 10000, is the best up to N. Of an alltoall: parts\n"
           "that every pair's data is cut into; auto is the least of 1, 2, 4, 8 within 1 % of the\n"
           "best, N and max:N go up to 4096")
+      ->take_last()
       ->type_name("K");
   command
       .add_option(

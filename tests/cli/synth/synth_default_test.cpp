@@ -1,0 +1,111 @@
+// What `synth` writes where nothing says how to choose.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+// Four A100 on a switch.
+std::string star() {
+  return R"({ "format": "forestcoll-topology", "version": 1, "name": "star",
+    "nodes": [ { "id": "gpu[0-3]", "type": "compute" }, { "id": "sw", "type": "switch" } ],
+    "links": [ { "src": "gpu[0-3]", "dst": "sw", "bandwidth": 300, "kind": "nvlink",
+                 "latency": "0.7us" } ] })";
+}
+
+TEST(SynthDefault, IsTheFastestForAGibibyte) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("star.json", star());
+  for (const std::string format : {"msccl", "mscclpp"}) {
+    const auto chosen = run({"synth", fabric, "--format", format, "--json", "-o", scratch / "a"});
+    ASSERT_EQ(chosen.code, 0) << chosen.err;
+    EXPECT_EQ(read_file(scratch / "a"),
+              run({"synth", fabric, "--format", format, "--size", "1G"}).out);
+    const Json json = Json::parse(chosen.out);
+    expect_valid(json, "forestcoll-synth.schema.json");
+    EXPECT_EQ(json["fastest"]["bytes"], 1 << 30);
+    for (const Json& time : json["window"]["times"]) {
+      if (time.contains("ratio")) EXPECT_LE(time["ratio"], 1.0) << json["window"];
+    }
+    EXPECT_THAT(chosen.err, HasSubstr("for buffers "));
+  }
+}
+
+// Three ranks have no parts of 1 GiB: the largest size of parts that are powers of two is 768 MiB.
+TEST(SynthDefault, IsForPartsOfAPowerOfTwo) {
+  const Scratch scratch;
+  std::string three = star();
+  while (three.find("gpu[0-3]") != std::string::npos) {
+    three.replace(three.find("gpu[0-3]"), 8, "gpu[0-2]");
+  }
+  const auto chosen = run({"synth", scratch.write("three.json", three), "-c", "allgather", "--json",
+                           "-o", scratch / "a"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_EQ(Json::parse(chosen.out)["fastest"]["bytes"], 768 << 20);
+}
+
+TEST(SynthDefault, GivenSizesAreTheFilesOwn) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("star.json", star());
+  const auto given = run({"synth", fabric, "--sizes", "1M:2G", "--json", "-o", scratch / "a"});
+  ASSERT_EQ(given.code, 0) << given.err;
+  const Json json = Json::parse(given.out);
+  EXPECT_TRUE(json.contains("fastest"));
+  EXPECT_FALSE(json.contains("window"));
+  EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="1048576" maxBytes="2147483648")"));
+}
+
+TEST(SynthDefault, ANumberOfTreesIsChosenByRateAsBefore) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("star.json", star());
+  const auto by_rate = run({"synth", fabric, "-k", "auto", "--json", "-o", scratch / "a"});
+  ASSERT_EQ(by_rate.code, 0) << by_rate.err;
+  EXPECT_FALSE(Json::parse(by_rate.out).contains("fastest"));
+  EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="0")"));
+}
+
+TEST(SynthDefault, OnMoreThan64GpusBoundsChoose) {
+  const Scratch scratch;
+  std::string many = star();
+  while (many.find("gpu[0-3]") != std::string::npos) {
+    many.replace(many.find("gpu[0-3]"), 8, "gpu[0-65]");
+  }
+  const auto chosen = run({"synth", scratch.write("many.json", many), "-c", "allgather", "--json",
+                           "-o", scratch / "a"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  EXPECT_FALSE(Json::parse(chosen.out).contains("fastest"));
+  EXPECT_THAT(chosen.err, HasSubstr("chosen by rate and bounds"));
+}
+
+TEST(SynthDefault, ADirectoryGetsAFileForEachRangeOfSizes) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("star.json", star());
+  const auto files = run({"synth", fabric, "-o", scratch / "set/", "--json"});
+  ASSERT_EQ(files.code, 0) << files.err;
+  const Json json = Json::parse(files.out);
+  EXPECT_EQ(json["format"], "forestcoll-tune");
+  EXPECT_EQ(json["files"].front()["min_bytes"], 1 << 10);
+  EXPECT_EQ(json["files"].back()["max_bytes"], std::int64_t{1} << 32);
+  for (const Json& file : json["files"]) {
+    EXPECT_TRUE(std::filesystem::exists(scratch / "set/" + file["file"].get<std::string>()));
+    for (const Json& time : file["times"]) {
+      if (time.contains("ratio")) EXPECT_LE(time["ratio"], 1.0) << file;
+    }
+  }
+  EXPECT_THAT(files.err, HasSubstr("times the runtime's own"));
+  const auto deployed = run({"synth", fabric, "--deploy", scratch / "deployed"});
+  ASSERT_EQ(deployed.code, 0) << deployed.err;
+  EXPECT_THAT(deployed.err, HasSubstr("times the runtime's own"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
