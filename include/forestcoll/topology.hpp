@@ -99,8 +99,8 @@ using SwitchRoles = IdVector<NodeId, SwitchRole>;
 /// Nodes of the same box have the same number, from 0 on; those of no box have −1.
 [[nodiscard]] IdVector<NodeId, std::int32_t> boxes_of_nodes(const Topology& topology);
 
-/// The same by rank. A GPU of no box is a box of its own, but a fabric whose GPUs name no box at all
-/// is one.
+/// The same by rank. A GPU of no box is a box of its own, but a fabric whose GPUs name no box at
+/// all is one.
 [[nodiscard]] IdVector<Rank, std::int32_t> boxes_of_ranks(const Topology& topology);
 
 /// The names of the boxes that GPUs are in, sorted.

@@ -34,7 +34,7 @@ class ClassFinder {
   std::optional<ClassGraph> find() {
     class_of_ = equitable_partition(labelled());
     number_classes();
-  const double most = kMostClasses * static_cast<double>(graph_.activities.size());
+    const double most = kMostClasses * static_cast<double>(graph_.activities.size());
     if (static_cast<double>(activities_.first.size()) > most) return std::nullopt;
     add_parts();
     add_activities();

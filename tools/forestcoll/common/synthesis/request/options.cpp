@@ -436,8 +436,8 @@ Expected<SynthArguments> with_format(SynthArguments arguments) {
 }
 
 SynthArguments with_sizes(SynthArguments arguments) {
-  const bool has_window = !arguments.sizes.empty() || !arguments.min_bytes.empty() ||
-                          !arguments.max_bytes.empty();
+  const bool has_window =
+      !arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty();
   const bool is_deployed = !arguments.deploy.empty() && is_free(arguments) && !has_window;
   const bool is_directory = arguments.output.ends_with('/') && arguments.tune.empty();
   if (is_deployed || is_directory) arguments.tune = kSizesOfDirectory;
