@@ -34,7 +34,8 @@ TEST(SynthDefault, IsTheFastestForAGibibyte) {
     expect_valid(json, "forestcoll-synth.schema.json");
     EXPECT_EQ(json["fastest"]["bytes"], 1 << 30);
     for (const Json& time : json["window"]["times"]) {
-      if (time.contains("ratio")) EXPECT_LE(time["ratio"], 1.0) << json["window"];
+      if (!time.contains("ratio")) continue;
+      EXPECT_LE(time["ratio"], 1.0) << json["window"];
     }
     EXPECT_THAT(chosen.err, HasSubstr("for buffers "));
   }
@@ -98,7 +99,8 @@ TEST(SynthDefault, ADirectoryGetsAFileForEachRangeOfSizes) {
   for (const Json& file : json["files"]) {
     EXPECT_TRUE(std::filesystem::exists(scratch / "set/" + file["file"].get<std::string>()));
     for (const Json& time : file["times"]) {
-      if (time.contains("ratio")) EXPECT_LE(time["ratio"], 1.0) << file;
+      if (!time.contains("ratio")) continue;
+      EXPECT_LE(time["ratio"], 1.0) << file;
     }
   }
   EXPECT_THAT(files.err, HasSubstr("times the runtime's own"));

@@ -181,8 +181,10 @@ Expected<void> compile_into(MadeSchedule& made, PreparedSynthesis& prepared,
   const auto& baseline = made.baseline;
   auto compiled = under_bar(options.synthesis, prepared.solver, prepared.limit, console, [&] {
     if (prepared.request.size) {
-      const auto make = prepared.request.size_is_default ? compile_by_default : compile_for_size;
-      return take_choice(make(fabric, prepared.request, prepared.arguments), made);
+      return take_choice(prepared.request.size_is_default
+                             ? compile_by_default(fabric, prepared.request, prepared.arguments)
+                             : compile_for_size(fabric, prepared.request, prepared.arguments),
+                         made);
     }
     if (baseline && baseline->exchange != nullptr) {
       return compile_exchange(fabric, *baseline->exchange, options);
