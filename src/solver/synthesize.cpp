@@ -13,13 +13,11 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
-#include "solver/low/low_trees.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/coarser.hpp"
 #include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
-#include "solver/portfolio/pack_low_at_once.hpp"
 
 namespace forestcoll {
 namespace {
@@ -66,57 +64,11 @@ void name_interval(const Network& network, const std::optional<solver::Allreduce
   if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
-Expected<Synthesis> pack_at_any_height(const Problem& problem,
-                                       const std::optional<solver::AllreduceParts>& parts,
-                                       const SynthesizeOptions& options, Synthesis begun) {
+Expected<Synthesis> pack_forest(const Problem& problem,
+                                const std::optional<solver::AllreduceParts>& parts,
+                                const SynthesizeOptions& options, Synthesis begun) {
   return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
                : solver::choose_and_pack(problem, options, std::move(begun));
-}
-
-Expected<Synthesis> pack_all(const Problem& problem,
-                             const std::optional<solver::AllreduceParts>& parts,
-                             const SynthesizeOptions& options, Synthesis begun) {
-  const bool is_low = options.max_height && options.collective == Collective::allreduce;
-  if (!is_low || !options.at_once) {
-    return pack_at_any_height(problem, parts, options, std::move(begun));
-  }
-  Synthesis of_both = begun;
-  if (parts) of_both.two_phases = std::exchange(of_both.forest.optimum, parts->upper);
-  std::optional<solver::LowAtOnce> low;
-  if (problem.network.ranks.size() <= solver::LowTreeSearch::kMostExact) {
-    low = solver::pack_low_at_once(problem, options, of_both);
-    if (low && low->is_optimal) return std::move(low->synthesis);
-  }
-  auto other = pack_at_any_height(problem, parts, options, std::move(begun));
-  if (other && other->forest.algbw == other->forest.optimum) return other;
-  if (!low) low = solver::pack_low_at_once(problem, options, of_both);
-  if (!low || (other && low->synthesis.forest.algbw <= other->forest.algbw)) return other;
-  low->synthesis.stopped |= other && other->stopped;
-  return std::move(low->synthesis);
-}
-
-// With few ranks the fastest low trees are known in a moment: they may be as fast as others.
-Expected<Synthesis> lowered(const Problem& problem,
-                            const std::optional<solver::AllreduceParts>& parts,
-                            const SynthesizeOptions& options, const Synthesis& begun,
-                            Synthesis packed) {
-  const std::int32_t height = solver::height_of(packed.forest);
-  if (options.max_height || options.previous != nullptr || packed.stopped ||
-      height <= packed.least_height ||
-      problem.network.ranks.size() > solver::LowTreeSearch::kMostExact) {
-    return packed;
-  }
-  SynthesizeOptions low = options;
-  low.max_height = height - 1;
-  low.packing.effort = std::min(options.packing.effort, Effort::normal);
-  auto lower = pack_all(problem, parts, low, begun);
-  if (!lower || lower->stopped || !solver::is_better(lower->forest, packed.forest, options)) {
-    return packed;
-  }
-  lower->tradeoff = std::move(packed.tradeoff);
-  lower->allowed = std::max(packed.allowed, lower->forest.algbw);
-  lower->raised = lower->forest.algbw < lower->allowed;
-  return lower;
 }
 
 // Previous trees cost no rate: where packing from scratch reaches more than packing around them,
@@ -126,7 +78,7 @@ void prefer_cold(const Problem& problem, const std::optional<solver::AllreducePa
   if (warm.stopped || warm.forest.algbw == warm.forest.optimum) return;
   SynthesizeOptions from_scratch = options;
   from_scratch.previous = nullptr;
-  auto cold = pack_all(problem, parts, from_scratch, std::move(begun));
+  auto cold = pack_forest(problem, parts, from_scratch, std::move(begun));
   if (!cold || cold->forest.algbw <= warm.forest.algbw) return;
   cold->repack = kept_trees(*options.previous, cold->forest, problem.network);
   cold->seconds.pack += warm.seconds.pack;
@@ -217,10 +169,8 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
   begun.seconds.rate =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
-  // 2. The trees: of both phases at once where that is better, else of one after the other; and
-  // where they have to be low, at once in any case.
-  auto packed = pack_all(problem, both.parts, options, begun);
-  if (packed) packed = lowered(problem, both.parts, options, begun, *std::move(packed));
+  // 2. The trees: of both phases at once where that is better, else of one after the other.
+  auto packed = pack_forest(problem, both.parts, options, begun);
   if (packed && options.previous != nullptr && (both.parts || packed->raised)) {
     prefer_cold(problem, both.parts, options, std::move(begun), *packed);
   }

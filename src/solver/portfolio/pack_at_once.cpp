@@ -10,10 +10,17 @@
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/kept_trees.hpp"
-#include "solver/portfolio/numbers_of_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
+
+// The k that are asked for; of all up to some k, powers of two: each is a packing.
+std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
+  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
+  return numbers;
+}
 
 Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
@@ -42,7 +49,7 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest, options)))) {
+    if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
       best = std::move(found);
     }
     if (stopped) break;
@@ -65,11 +72,9 @@ Ratio kept(const Synthesis& synthesis) {
   return repack && repack->previous > 0 ? Ratio(repack->kept, repack->previous) : Ratio(0);
 }
 
-// The faster one, of equals the one that keeps more, and of these the better forest.
-bool is_preferred(const Synthesis& a, const Synthesis& than, const SynthesizeOptions& options) {
-  const auto key = [](const Synthesis& each) { return std::pair(each.forest.algbw, kept(each)); };
-  if (key(a) != key(than)) return key(a) > key(than);
-  return is_better(a.forest, than.forest, options);
+// The slower one, or of equals the one that keeps less.
+bool is_worse(const Synthesis& a, const Synthesis& b) {
+  return std::pair(a.forest.algbw, kept(a)) < std::pair(b.forest.algbw, kept(b));
 }
 
 }  // namespace
@@ -90,7 +95,7 @@ Expected<Synthesis> pack_both_ways(const Problem& in_turn, const AllreduceParts&
   // Its phases can overlap as well.
   const auto overlapped = congestion_algbw(other->forest, in_turn.network);
   if (overlapped && other->forest.algbw < *overlapped) other->forest.algbw = *overlapped;
-  if (at_once && is_preferred(*at_once, *other, options)) return at_once;
+  if (at_once && is_worse(*other, *at_once)) return at_once;
   other->stopped |= at_once && at_once->stopped;
   return other;
 }
