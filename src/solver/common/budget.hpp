@@ -1,7 +1,6 @@
 // What an attempt at a packing may cost.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <stop_token>
@@ -23,25 +22,11 @@ class Budget {
   void spend(std::int64_t steps) { steps_left_ -= steps; }
   void spend_repair() { --repairs_left_; }
   [[nodiscard]] bool stopped() const { return stop_.stop_requested(); }
-  [[nodiscard]] std::int64_t steps_left() const { return steps_left_; }
   [[nodiscard]] bool is_over() const { return steps_left_ <= 0 || repairs_left_ <= 0 || stopped(); }
 
  private:
   std::int64_t steps_left_, repairs_left_;
   std::stop_token stop_;
-};
-
-/// Steps that attempts one after the other share: each may take half of what is left, so that the
-/// first have what they ask for, the last not nothing, and all together no more than that.
-class SharedSteps {
- public:
-  explicit SharedSteps(std::int64_t steps) : left_(steps) {}
-
-  [[nodiscard]] std::int64_t share(std::int64_t asked) const { return std::min(asked, left_ / 2); }
-  void spend(std::int64_t steps) { left_ -= steps; }
-
- private:
-  std::int64_t left_;
 };
 
 }  // namespace forestcoll::solver

@@ -170,8 +170,8 @@ class Attempts {
                                                solver::RootOrder order) {
     const bool may_finish = if_stopped_ == solver::IfStopped::finish_at_once && !overfull_scale_;
     if (is_stopped() && !may_finish) return std::nullopt;
-    auto packed = solver::pack_trees(core, groups, owed_, order, least_height_, options_,
-                                     if_stopped_, mending_);
+    auto packed =
+        solver::pack_trees(core, groups, owed_, order, least_height_, options_, if_stopped_);
     if (!packed || packed->fits()) return packed;
     const Ratio scale = solver::forest_scale(network_, packed->forest);
     if (!overfull_scale_ || scale < *overfull_scale_) {
@@ -189,7 +189,6 @@ class Attempts {
   std::optional<std::int32_t> exact_height_;
   solver::LeastHeight least_height_;
   std::vector<Symmetry> groups_;
-  std::optional<solver::SharedSteps> mending_;
   std::optional<Ratio> overfull_scale_;
   std::optional<solver::PackedTrees> overfull_;
 };

@@ -70,15 +70,13 @@ class Portfolio {
  public:
   Portfolio(const Core& core, std::span<const Symmetry> groups,
             const IdVector<Rank, std::int64_t>& owed, RootOrder order,
-            const LeastHeight& least_height, const PackOptions& options, IfStopped if_stopped,
-            std::optional<SharedSteps>& mending)
+            const LeastHeight& least_height, const PackOptions& options, IfStopped if_stopped)
       : core_(core),
         owed_(owed),
         order_(order),
         least_height_(least_height),
         options_(options),
         if_stopped_(if_stopped),
-        mending_(mending),
         each_(trivial_orbits(core)),
         edges_(core.compute.size() * core.compute.size()),
         is_direct_(
@@ -87,10 +85,6 @@ class Portfolio {
             })) {
     for (const Symmetry& group : groups) {
       if (auto orbits = make_orbits(core, group)) symmetric_.push_back(*std::move(orbits));
-    }
-    if (!mending_) {
-      mending_.emplace(2 *
-                       (kMoreHeight * budget(kTimes).steps_left() + last_budget().steps_left()));
     }
   }
 
@@ -212,13 +206,8 @@ class Portfolio {
       const std::size_t most_trees = kMaxWholeEdges / core_.compute.size();
       for (std::int32_t h = least; h <= least + kMoreHeight; ++h) {
         const bool is_last = h == least + kMoreHeight;
-        const std::int64_t steps =
-            mending_->share((is_last ? last_budget() : budget(kTimes)).steps_left());
-        Budget limit(steps, options_.stop);
-        const bool is_mended =
-            mend_overfull(rows, resources, h, most_trees, is_last ? 2 : 1, limit);
-        mending_->spend(steps - limit.steps_left());
-        if (!is_mended) continue;
+        Budget limit = is_last ? last_budget() : budget(kTimes);
+        if (!mend_overfull(rows, resources, h, most_trees, is_last ? 2 : 1, limit)) continue;
         lower_edge_by_edge(rows, resources, each_, least_height_.goal(), options_.effort,
                            options_.stop, options_.progress);
         break;
@@ -251,7 +240,6 @@ class Portfolio {
   const LeastHeight& least_height_;
   const PackOptions& options_;
   const IfStopped if_stopped_;
-  std::optional<SharedSteps>& mending_;
   const Orbits each_;
   const std::size_t edges_;
   const bool is_direct_;
@@ -273,8 +261,8 @@ Ratio stretch_of(const IdVector<ArcId, Capacity>& capacity, const IdVector<ArcId
 std::optional<PackedTrees> pack_trees(const Core& core, std::span<const Symmetry> groups,
                                       const IdVector<Rank, std::int64_t>& owed, RootOrder order,
                                       const LeastHeight& least_height, const PackOptions& options,
-                                      IfStopped if_stopped, std::optional<SharedSteps>& mending) {
-  return Portfolio(core, groups, owed, order, least_height, options, if_stopped, mending).run();
+                                      IfStopped if_stopped) {
+  return Portfolio(core, groups, owed, order, least_height, options, if_stopped).run();
 }
 
 }  // namespace forestcoll::solver

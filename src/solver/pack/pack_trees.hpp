@@ -10,7 +10,6 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/ratio.hpp"
-#include "solver/common/budget.hpp"
 #include "solver/common/core.hpp"
 #include "solver/height/height.hpp"
 #include "solver/pack/pack_so_far.hpp"
@@ -56,11 +55,10 @@ struct PackedTrees {
 /// found it is the one of the least stretch, of these the lowest, and of these the one of the
 /// fewest trees. So it does not fit the capacities only where no way found one that does. Trees
 /// that are higher than they must be are lowered as far as `options.effort` goes; `least_height` is
-/// only asked where trees are high enough to be worth the question. `mending` is what moving edges
-/// off overfull links may take of this and later attempts together; the first one sets it.
+/// only asked where trees are high enough to be worth the question.
 [[nodiscard]] std::optional<PackedTrees> pack_trees(
     const Core& core, std::span<const Symmetry> groups, const IdVector<Rank, std::int64_t>& owed,
     RootOrder order, const LeastHeight& least_height, const PackOptions& options,
-    IfStopped if_stopped, std::optional<SharedSteps>& mending);
+    IfStopped if_stopped);
 
 }  // namespace forestcoll::solver
