@@ -178,6 +178,7 @@ bool add_columns(const Network& network, const SwitchRoles& roles, bool reduce, 
 // at a node as is broadcast from it.
 std::optional<double> best_of(const std::vector<Column>& columns, const Network& network,
                               bool are_both) {
+  if (columns.empty()) return 0.0;  // GLPK takes no program without columns
   glp_prob* const program = glp_create_prob();
   glp_set_obj_dir(program, GLP_MAX);
   const auto arcs = static_cast<int>(network.graph.arc_count());

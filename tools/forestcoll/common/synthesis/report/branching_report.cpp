@@ -49,6 +49,7 @@ BranchingPoints points_of(const BranchingForest& forest, const Topology& topolog
 }
 
 std::string listed(const std::vector<std::string>& switches) {
+  if (switches.empty()) return "no switch";
   return switches.size() == 1
              ? fmt::format("the switch {}", switches.front())
              : fmt::format("{} switches, {} first", switches.size(), switches.front());
