@@ -47,10 +47,13 @@ struct RateFigures {
 
 /// `trees` is the `bound` of this collective on this network. Where the two sides of a switch that
 /// copies or combines differ, such a phase is faster than trees by up to what the cuts allow: the
-/// optimum is between. Errors of figures: those of `trees` and of `allreduce_optimum`. Cost: of an
-/// allreduce that of `allreduce_optimum`, twice where switches copy or combine; else constant.
+/// optimum is between, and of a broadcast or reduce from `root` what `rooted_optimum` says. Errors
+/// of figures: those of `trees`, `allreduce_optimum` and `rooted_optimum`. Cost: of an allreduce
+/// that of `allreduce_optimum`, twice where switches copy or combine, of one root that of
+/// `rooted_optimum` there; else constant.
 [[nodiscard]] RateFigures rate_figures(const Network& network, const SwitchRoles& roles,
                                        Collective collective, const Expected<Bound>& trees,
+                                       std::optional<Rank> root = {},
                                        const std::stop_token& stop = {});
 
 /// The same, with the bound found here.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"
 
@@ -55,10 +56,22 @@ RateFigures of_phase(const SwitchRoles& roles, const Expected<Bound>& trees) {
           by_trees};
 }
 
+// Of one root, whose trees over GPUs reach `trees`.
+RateFigures of_root(const Ratio& trees, const Expected<RootedOptimum>& known) {
+  const RateFigure by_trees{trees, trees};
+  if (!known) return {known.errors(), by_trees};
+  const Ratio reached = std::max(trees, known->reached().value_or(trees));
+  return {RateFigure{std::max(known->upper, reached), reached}, by_trees};
+}
+
 }  // namespace
 
 RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Collective collective,
-                         const Expected<Bound>& trees, const std::stop_token& stop) {
+                         const Expected<Bound>& trees, std::optional<Rank> root,
+                         const std::stop_token& stop) {
+  if (root && trees && has_able_switches(roles, collective)) {
+    return of_root(trees->algbw, rooted_optimum(network, roles, collective, *root, {.stop = stop}));
+  }
   if (collective != Collective::allreduce) return of_phase(roles, trees);
   return of_allreduce(network, roles,
                       trees ? Expected<Ratio>(trees->algbw) : Expected<Ratio>(trees.errors()),
@@ -67,7 +80,7 @@ RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Colle
 
 RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Collective collective,
                          std::optional<Rank> root, const std::stop_token& stop) {
-  return rate_figures(network, roles, collective, bound(network, collective, root), stop);
+  return rate_figures(network, roles, collective, bound(network, collective, root), root, stop);
 }
 
 RateFigures rate_figures(const Expected<RateFigure>& flows) {

@@ -34,7 +34,7 @@ TEST_P(BatchAlgorithm, MakesWhatSynthMakes) {
   if (!how.empty()) words.push_back(how);
   const auto result = batch.run(words);
   ASSERT_EQ(result.code, 0) << result.err;
-  Words synth = {"synth", "-k", "auto", batch.in() + "/box.json", "-q"};
+  Words synth = {"synth", batch.in() + "/box.json", "-q"};
   synth.insert(synth.end(), asked.begin(), asked.end());
   EXPECT_EQ(read_file(batch.out() + "/box.json/allreduce" + format.second), run(synth).out);
   EXPECT_EQ(batch.items()[0]["k"], "own");

@@ -163,8 +163,8 @@ TEST(Unwritable, IsFour) {
   scratch.write("file", kOldText);
   for (const std::string& path :
        {scratch / "directory", scratch / "missing/out.xml", scratch / "file/out.xml",
-        std::string("/proc/out.xml"), std::string("/dev/full"), scratch / "new/",
-        scratch / std::string(300, 'x'), std::string()}) {
+        std::string("/proc/out.xml"), std::string("/dev/full"), scratch / std::string(300, 'x'),
+        std::string()}) {
     const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", path});
     EXPECT_EQ(synth.code, 4) << path << synth.err;
     EXPECT_THAT(synth.err, HasSubstr((path.empty() ? "\"\"" : path) + ": cannot write"));

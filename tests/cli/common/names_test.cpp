@@ -187,7 +187,8 @@ TEST(Names, TheTargetMscclppAsksForAPlan) {
   const auto synth =
       run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--target", "mscclpp", "-o", plan});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_EQ(read_file(plan), run({"synth", topology("dgx-a100-x1"), "--format", "mscclpp"}).out);
+  EXPECT_EQ(read_file(plan),
+            run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--format", "mscclpp"}).out);
   const auto verify = run({"verify", plan, "--target", "mscclpp"});
   EXPECT_EQ(verify.code, 0) << verify.err;
   const auto both = on_a_pair({"synth", "--target", "mscclpp", "--format", "msccl"});
@@ -211,7 +212,7 @@ TEST(Names, TheTargetMscclppDoesSoInABatchToo) {
   const auto plan = batch("plan", {"--target", "mscclpp"});
   ASSERT_EQ(plan.code, 0) << plan.err;
   EXPECT_EQ(read_file(scratch / "plan/pair.json/allgather.json"),
-            on_a_pair({"synth", "-c", "allgather", "--format", "mscclpp"}).out);
+            on_a_pair({"synth", "-k", "auto", "-c", "allgather", "--format", "mscclpp"}).out);
   const auto both = batch("both", {"--target", "azure,mscclpp"});
   ASSERT_EQ(both.code, 0) << both.err;
   EXPECT_TRUE(std::filesystem::exists(scratch / "both/pair.json/allgather-azure.xml"));

@@ -48,7 +48,8 @@ TEST(Completion, OffersCommands) {
 
 TEST(Completion, OffersTheOptionsOfTheCommand) {
   EXPECT_THAT(offered({"forestcoll", "synth", "--tar"}), Contains("--target"));
-  EXPECT_THAT(offered({"forestcoll", "bound", "--tar"}), Not(Contains("--target")));
+  EXPECT_THAT(offered({"forestcoll", "bound", "--tar"}), Contains("--target"));
+  EXPECT_THAT(offered({"forestcoll", "bound", "--inst"}), Not(Contains("--instances")));
   EXPECT_THAT(offered({"forestcoll", "-q", "topo", "show", "--s"}), Contains("--svg"));
 }
 

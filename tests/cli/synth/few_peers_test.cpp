@@ -40,7 +40,8 @@ TEST(FewPeers, OfPlansToo) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json", file = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "6", "-o", fabric}).code, 0);
-  const auto synth = run({"synth", fabric, "-c", "allgather", "--format", "mscclpp", "-o", file});
+  const auto synth =
+      run({"synth", "-k", "auto", fabric, "-c", "allgather", "--format", "mscclpp", "-o", file});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("a GPU sends to at most 13 others, not 53"));
   EXPECT_EQ(run({"verify", file, "--topology", fabric}).code, 0);

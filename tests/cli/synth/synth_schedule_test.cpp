@@ -21,7 +21,7 @@ using ::testing::Not;
 
 // `forestcoll synth` with these arguments, accepted by `verify` for the same target.
 std::string synth_right(std::vector<std::string> arguments, const std::string& target = "azure") {
-  arguments.insert(arguments.begin(), "synth");
+  arguments.insert(arguments.begin(), {"synth", "-k", "auto"});
   arguments.insert(arguments.end(), {"--target", target});
   const auto synth = run(arguments);
   EXPECT_EQ(synth.code, 0) << synth.err;

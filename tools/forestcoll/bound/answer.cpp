@@ -28,7 +28,7 @@ Diagnostic too_large(const char* what) {
 Expected<BoundRow> row(Collective collective, std::optional<Rank> root, const Bound& trees,
                        const Fabric& fabric) {
   const Network& network = fabric.network;
-  auto rates = rate_figures(network, switch_roles(fabric.topology), collective, trees);
+  auto rates = rate_figures(network, switch_roles(fabric.topology), collective, trees, root);
   const Ratio algbw = rates.optimum ? rates.optimum->at_most : trees.algbw;
   const auto ranks = static_cast<std::int64_t>(network.ranks.size());
   const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));

@@ -70,8 +70,8 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
                                      const Console& console) {
   const auto best = bound(fabric.network, request.collective, request.root);
   if (!best) return best.errors();
-  auto rates =
-      rate_figures(fabric.network, switch_roles(fabric.topology), request.collective, best);
+  auto rates = rate_figures(fabric.network, switch_roles(fabric.topology), request.collective, best,
+                            request.root);
   auto reached = request.by_size ? reached_by_default(fabric, request.collective, request.root,
                                                       SynthArguments().target, console)
                                  : no_target("leave out --trees");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -140,6 +141,11 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
     note(console, row_of(file, trees));
     if (console.verbose) note(console, text_of(file, trees, options));
   }
+  std::set<std::string> conditions;
+  for (const TunedFile& file : tuning.files) {
+    conditions.insert(file.verdict.conditions.begin(), file.verdict.conditions.end());
+  }
+  for (const std::string& each : conditions) note(console, fmt::format("  only if {}", each));
   for (const auto& [protocol, why] : tuning.left_out) {
     note(console, fmt::format("  {} left out: {}", protocol, why));
   }

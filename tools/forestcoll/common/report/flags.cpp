@@ -90,6 +90,7 @@ constexpr auto kSpellings = std::to_array<Spelling>({
     {"generators()", "`forestcoll topo gen --list`"},
     {"import_topology()", "`forestcoll topo import`"},
     {"import_topology(source)", "`forestcoll topo import FORMAT FILE`"},
+    {"make_alltoall_baseline()", "`forestcoll compare -c alltoall`"},
     {"make_baseline()", "`forestcoll compare`"},
     {"summarize()", "`forestcoll topo show`"},
     {"to_forest_json", "`forestcoll synth --format forest`"},
