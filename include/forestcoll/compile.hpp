@@ -34,7 +34,7 @@ enum class TreeCount {
   as_given,   ///< `synthesis.trees_per_root` does
 };
 
-/// At first: an allreduce as `forestcoll synth` makes it where nothing else is asked for.
+/// At first: an allreduce as `forestcoll synth -k auto` makes it where nothing else is asked for.
 struct CompileOptions {
   /// Collective, root, and how to pack trees; their number where it is given.
   SynthesizeOptions synthesis = {};
