@@ -174,9 +174,8 @@ class ClassFinder {
       return std::tie(wait.from, wait.to, wait.delay, wait.initial, wait.produced, wait.consumed);
     };
     std::ranges::sort(waits, [&](const Wait& a, const Wait& b) { return key(a) < key(b); });
-    const auto same =
-        std::ranges::unique(waits, [&](const Wait& a, const Wait& b) { return key(a) == key(b); });
-    waits.erase(same.begin(), same.end());
+    const auto are_same = [&](const Wait& a, const Wait& b) { return key(a) == key(b); };
+    waits.erase(std::unique(waits.begin(), waits.end(), are_same), waits.end());
   }
 
   const EventGraph& graph_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <ranges>
 #include <utility>
 
 #include "forest/route_builder.hpp"
@@ -22,7 +21,8 @@ Kept without_leaves(const Forest& forest, TreeId t, std::size_t ranks) {
     if (Rank(v) != root) ++children[forest.parent(t, Rank(v))];
   }
   const auto order = forest.by_depth(t);
-  for (const Rank v : order | std::views::reverse) {
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const Rank v = *at;
     if (v == root || v.index() < ranks || children[v] > 0) continue;
     kept[v] = 0;
     --children[forest.parent(t, v)];
