@@ -80,7 +80,7 @@ TEST(SynthChoice, AllreducesAtOnceSayWhatOneAfterTheOtherReaches) {
   EXPECT_THAT(synth.err, HasSubstr("the optimum has reduce and broadcast at the same time"));
   EXPECT_GT(schedule["routed_algbw"]["value"], 1.5);
   EXPECT_THAT(run({"synth", "-k", "auto", fabric}).out, HasSubstr("optimum 2 GB/s -->"));
-  const auto tuned = run({"synth", fabric, "--tune", "1M,1G", "-o", scratch / "tuned"});
+  const auto tuned = run({"-v", "synth", fabric, "--tune", "1M,1G", "-o", scratch / "tuned"});
   EXPECT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_THAT(tuned.err, HasSubstr("of the optimum 2 GB/s"));
 }
