@@ -103,8 +103,9 @@ class Sweep {
     std::set<double> runs;
     for (const std::int64_t size : sizes) {
       const auto bytes = static_cast<double>(size);
+      const bool is_known = options_.known != nullptr && options_.known->by_bytes.contains(bytes);
       if (is_short(bytes)) {
-        runs.insert(bytes);
+        if (!is_known) runs.insert(bytes);
       } else if (options_.known == nullptr && !may_give_up()) {
         for (std::size_t i = 0; i < kLeastRungs; ++i) runs.insert(rung(i));
       }
@@ -118,11 +119,11 @@ class Sweep {
   }
 
   Expected<double> time_of(double bytes) {
-    if (is_short(bytes)) return seconds(bytes);
+    if (is_short(bytes)) return known_seconds(bytes);
     while (!slope()) {
       const double next = rung(ladder_.size());
-      if (next > bytes) return seconds(bytes);
-      auto taken = seconds_of_rung(next);
+      if (next > bytes) return known_seconds(bytes);
+      auto taken = known_seconds(next);
       if (!taken || *taken > options_.most_seconds) return taken;
       ladder_.push_back({next, *taken});
       if (may_give_up() && is_too_long(bytes)) return std::numeric_limits<double>::infinity();
@@ -158,7 +159,8 @@ class Sweep {
     return (b.seconds - a.seconds) / (b.bytes - a.bytes);
   }
 
-  Expected<double> seconds_of_rung(double bytes) {
+  // Of a run, which may have been made for another size.
+  Expected<double> known_seconds(double bytes) {
     if (options_.known == nullptr) return seconds(bytes);
     auto& known = options_.known->by_bytes;
     if (const auto found = known.find(bytes); found != known.end()) {
