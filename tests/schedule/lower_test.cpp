@@ -151,10 +151,15 @@ TEST(Lower, ReductionOrderDoesNotDependOnTiming) {
 }
 
 TEST(Lower, PhasesOfDifferentHeightsOverlap) {
-  // Rank 0's tree is a path, rank 1's a star: the star's broadcast need not wait for the path.
-  const Forest forest = make_forest(4, {path(4, 0), star(4, 1), star(4, 2), star(4, 3)});
-  LowerOptions options{"azure", 3};
+  // The last rank's tree is a path through all before it, the others are binary: their broadcasts
+  // need not wait for the path.
+  std::vector<ParentTree> trees;
+  for (int root = 0; root < 7; ++root) trees.push_back(binary(8, root));
+  trees.push_back({7, 1, {1, 2, 3, 4, 5, 6, 7, -1}});
+  const Forest forest = make_forest(8, trees);
+  LowerOptions options;
   options.forward = false;
+  options.threadblocks = ThreadblockUse::merge;
   const auto schedule =
       lowered_right(collective_of(Collective::allreduce, 1, forest, forest), options, kSeeds);
   // On the joined threadblocks, some copy is received before the last reduction has been sent.

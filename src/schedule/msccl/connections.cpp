@@ -10,11 +10,16 @@
 #include "schedule/msccl/connections.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 namespace forestcoll::schedule {
 
-IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& messages) {
+namespace {
+
+std::vector<Connection> by_ends(const IdVector<MessageId, Message>& messages) {
   std::vector<MessageId> order(messages.size());
   for (std::size_t m = 0; m < messages.size(); ++m) order[m] = MessageId(m);
   const auto ends = [&](MessageId m) {
@@ -23,13 +28,60 @@ IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& m
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](MessageId a, MessageId b) { return ends(a) < ends(b); });
-  IdVector<ConnectionId, Connection> connections;
+  std::vector<Connection> connections;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Message& message = messages[order[i]];
     if (i == 0 || ends(order[i - 1]) != ends(order[i])) {
       connections.push_back({message.src, message.dst, message.rail, {}});
     }
-    connections[ConnectionId(connections.size() - 1)].messages.push_back(order[i]);
+    connections.back().messages.push_back(order[i]);
+  }
+  return connections;
+}
+
+// Which connections carry images of one another, by the first of them.
+std::vector<std::vector<std::size_t>> orbits_of(const std::vector<Connection>& connections,
+                                                const IdVector<MessageId, Message>& messages) {
+  std::vector<std::vector<std::size_t>> orbits;
+  std::map<std::vector<std::int32_t>, std::size_t> known;
+  for (std::size_t c = 0; c < connections.size(); ++c) {
+    std::vector<std::int32_t> carried;
+    for (const MessageId m : connections[c].messages) carried.push_back(messages[m].orbit);
+    const auto [found, is_new] = known.try_emplace(std::move(carried), orbits.size());
+    if (is_new || messages[connections[c].messages.front()].orbit < 0) {
+      orbits.emplace_back(1, c);
+    } else {
+      orbits[found->second].push_back(c);
+    }
+  }
+  return orbits;
+}
+
+// What nothing moves may send to many images, or receive from them.
+bool have_different_ends(const std::vector<std::size_t>& orbit,
+                         const std::vector<Connection>& connections) {
+  std::set<Rank> senders, receivers;
+  for (const std::size_t c : orbit) {
+    senders.insert(connections[c].src);
+    receivers.insert(connections[c].dst);
+  }
+  return senders.size() == orbit.size() && receivers.size() == orbit.size();
+}
+
+}  // namespace
+
+IdVector<ConnectionId, Connection> connect(const IdVector<MessageId, Message>& messages) {
+  std::vector<Connection> all = by_ends(messages);
+  IdVector<ConnectionId, Connection> connections;
+  connections.reserve(all.size());
+  std::int32_t orbits = 0;
+  for (const auto& orbit : orbits_of(all, messages)) {
+    const bool alone = !have_different_ends(orbit, all);
+    for (const std::size_t c : orbit) {
+      const bool is_first = c == orbit.front();
+      all[c].orbit = alone || is_first ? orbits++ : orbits - 1;
+      connections.push_back(std::move(all[c]));
+    }
   }
   return connections;
 }

@@ -18,9 +18,13 @@ struct Connection {
   Rank src, dst;
   Rails::Rail rail;
   std::vector<MessageId> messages;
+  /// Those whose messages are images of one another have one number, and follow one another; no two
+  /// of them have the same sender or the same receiver.
+  std::int32_t orbit = 0;
 };
 
-/// The connections in order of (src, dst, stream, rail). Cost: O(messages · log).
+/// The connections in order of (src, dst, stream, rail), orbit by orbit: each where its first one
+/// comes. Cost: O(messages · log).
 [[nodiscard]] IdVector<ConnectionId, Connection> connect(
     const IdVector<MessageId, Message>& messages);
 

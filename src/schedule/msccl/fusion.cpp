@@ -18,7 +18,8 @@
 // chain does not touch, and is not waited for by them. And the messages down wait for those up of
 // the same chunks, never the other way round; a chain that does both has all its messages from one
 // tree of each phase that carry the same chunks, and no other chunks depend on these.
-// Among possible orders we take the one closest to the order of messages.
+// Among possible orders we take one that is close to the order of messages: by the level of the
+// chain, which is that of its first message or, where the chain waits for others, above theirs.
 //
 // No deadlock with one operation in flight: number operations by (chain, part, place in the
 // chain). Program order leads to a later part of the same step or to a later chain, because a chain
@@ -29,7 +30,7 @@
 
 #include <algorithm>
 #include <map>
-#include <queue>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -77,7 +78,7 @@ void part(Fusion& fusion, const Relay& relay) {
 class ChainOrder {
  public:
   ChainOrder(const IdVector<MessageId, Message>& messages, const Waits& waits, const Fusion& fusion)
-      : waits_(waits), chain_of_(messages.size()) {
+      : messages_(messages), waits_(waits), chain_of_(messages.size()) {
     for (std::size_t i = 0; i < messages.size(); ++i) {
       const MessageId m(i);
       if (fusion.received_as[m].valid()) continue;
@@ -90,22 +91,12 @@ class ChainOrder {
 
   // For every message, the place of its chain. Chains are numbered by their first messages.
   [[nodiscard]] IdVector<MessageId, std::int32_t> turns() {
-    find_successors();
-    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
-    for (std::size_t c = 0; c < heads_.size(); ++c) {
-      if (missing_[c] == 0) ready.push(c);
-    }
-    std::vector<std::int32_t> place(heads_.size(), -1);
-    std::int32_t next = 0;
-    while (!ready.empty()) {
-      const std::size_t chain = ready.top();
-      ready.pop();
-      place[chain] = next++;
-      for (const std::size_t after : successors_[chain]) {
-        if (--missing_[after] == 0) ready.push(after);
-      }
-    }
-    FORESTCOLL_CHECK(static_cast<std::size_t>(next) == heads_.size(), "chains are in some order");
+    const std::vector<std::int32_t> levels = find_levels();
+    std::vector<std::size_t> order(heads_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t chain) { return levels[chain]; });
+    std::vector<std::int32_t> place(heads_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<std::int32_t>(i);
     IdVector<MessageId, std::int32_t> turn(chain_of_.size());
     for (std::size_t m = 0; m < turn.size(); ++m) {
       turn[MessageId(m)] = place[chain_of_[MessageId(m)]];
@@ -114,6 +105,29 @@ class ChainOrder {
   }
 
  private:
+  // Of each chain: that of its first message, and above those of all chains that it waits for; so
+  // additions to one sum, which follow one another, are on different levels.
+  [[nodiscard]] std::vector<std::int32_t> find_levels() {
+    find_successors();
+    std::vector<std::int32_t> levels;
+    std::vector<std::size_t> ready;
+    for (std::size_t c = 0; c < heads_.size(); ++c) {
+      levels.push_back(messages_[heads_[c]].level);
+      if (missing_[c] == 0) ready.push_back(c);
+    }
+    std::size_t done = 0;
+    for (; !ready.empty(); ++done) {
+      const std::size_t chain = ready.back();
+      ready.pop_back();
+      for (const std::size_t after : successors_[chain]) {
+        levels[after] = std::max(levels[after], levels[chain] + 1);
+        if (--missing_[after] == 0) ready.push_back(after);
+      }
+    }
+    FORESTCOLL_CHECK(done == heads_.size(), "chains are in some order");
+    return levels;
+  }
+
   void find_successors() {
     successors_.resize(heads_.size());
     missing_.assign(heads_.size(), 0);
@@ -129,6 +143,7 @@ class ChainOrder {
     }
   }
 
+  const IdVector<MessageId, Message>& messages_;
   const Waits& waits_;
   IdVector<MessageId, std::size_t> chain_of_;
   std::vector<MessageId> heads_;

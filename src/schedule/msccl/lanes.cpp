@@ -2,12 +2,19 @@
 // both ends have room, the connection with the slowest lane gets as many more as make that lane
 // faster: data that wait for each other in one threadblock flow side by side in two. Channels are
 // numbered from the lowest that is free at both ends and belongs to the connection's rail.
+//
+// Connections that are images of one another get as many lanes, on the same channels: what one of
+// them can have all can, as nothing else was given to one without the others. Where they differ all
+// the same, as no room for all of them is left, each is served by itself.
 #include "schedule/msccl/lanes.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <queue>
+#include <span>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -40,15 +47,23 @@ class Placer {
   }
 
   Expected<void> place_fewest() {
-    for (std::size_t c = 0; c < connections_.size(); ++c) {
-      const Connection& connection = connections_[ConnectionId(c)];
-      auto lanes = fewest_lanes(connection);
-      if (!lanes) return too_many_steps(connection);
-      for (const Lane& lane : *lanes) {
-        gpus_[connection.src].elements += lane.send_steps;
-        gpus_[connection.dst].elements += lane.recv_steps;
+    for (const Orbit& orbit : orbits_) {
+      std::vector<std::vector<Lane>> all;
+      for (const ConnectionId c : orbit) {
+        const Connection& connection = connections_[c];
+        auto lanes = fewest_lanes(connection);
+        if (!lanes) return too_many_steps(connection);
+        for (const Lane& lane : *lanes) {
+          gpus_[connection.src].elements += lane.send_steps;
+          gpus_[connection.dst].elements += lane.recv_steps;
+        }
+        all.push_back(*std::move(lanes));
       }
-      if (!grow(ConnectionId(c), std::move(*lanes))) return too_many_channels(connection);
+      if (grow(orbit, all)) continue;
+      for (std::size_t i = 0; i < orbit.size(); ++i) {
+        std::vector<std::vector<Lane>> one(1, std::move(all[i]));
+        if (!grow({&orbit[i], 1}, one)) return too_many_channels(connections_[orbit[i]]);
+      }
     }
     return {};
   }
@@ -56,19 +71,22 @@ class Placer {
   void spread() {
     struct Candidate {
       std::int64_t period;  // of the slowest lane
-      ConnectionId connection;
+      std::size_t orbit;
       bool operator<(const Candidate& other) const {
-        return std::pair(period, other.connection) < std::pair(other.period, connection);
+        return std::pair(period, other.orbit) < std::pair(other.period, orbit);
       }
     };
+    const auto period = [&](std::size_t orbit) {
+      std::int64_t most = 0;
+      for (const ConnectionId c : orbits_[orbit]) most = std::max(most, slowest(lanes_[c]));
+      return most;
+    };
     std::priority_queue<Candidate> queue;
-    for (std::size_t c = 0; c < connections_.size(); ++c) {
-      queue.push({slowest(lanes_[ConnectionId(c)]), ConnectionId(c)});
-    }
+    for (std::size_t o = 0; o < orbits_.size(); ++o) queue.push({period(o), o});
     while (!queue.empty()) {
-      const ConnectionId c = queue.top().connection;
+      const std::size_t orbit = queue.top().orbit;
       queue.pop();
-      if (widen(c)) queue.push({slowest(lanes_[c]), c});
+      if (widen(orbits_[orbit])) queue.push({period(orbit), orbit});
     }
   }
 
@@ -85,14 +103,20 @@ class Placer {
   }
 
  private:
+  using Orbit = std::vector<ConnectionId>;
+
   // Streams between the same two ranks share their channels.
   void number_pairs() {
+    std::map<std::pair<Rank, Rank>, std::size_t> known;
     for (std::size_t c = 0; c < connections_.size(); ++c) {
       const Connection& connection = connections_[ConnectionId(c)];
-      const bool is_new = c == 0 || connections_[ConnectionId(c - 1)].src != connection.src ||
-                          connections_[ConnectionId(c - 1)].dst != connection.dst;
+      const auto [found, is_new] =
+          known.try_emplace(std::pair(connection.src, connection.dst), used_.size());
       if (is_new) used_.emplace_back(static_cast<std::size_t>(target_.max_channels), false);
-      pair_of_.push_back(used_.size() - 1);
+      pair_of_.push_back(found->second);
+      const bool is_first = c == 0 || connections_[ConnectionId(c - 1)].orbit != connection.orbit;
+      if (is_first) orbits_.emplace_back();
+      orbits_.back().emplace_back(c);
     }
   }
 
@@ -116,18 +140,25 @@ class Placer {
     return std::nullopt;
   }
 
-  // More lanes for `c`, as few more as make the slowest faster. False, and nothing changed, where
+  // More lanes for each, as few more as make the slowest faster. False, and nothing changed, where
   // there is no room, or no gain in as many lanes as there is room for.
-  bool widen(ConnectionId c) {
-    const Connection& connection = connections_[c];
-    const std::int64_t before = slowest(lanes_[c]);
-    const std::size_t now = lanes_[c].size();
-    const std::size_t most =
-        std::min(connection.messages.size(),
-                 now + std::min(room(gpus_[connection.src]), room(gpus_[connection.dst])));
+  bool widen(const Orbit& orbit) {
+    std::int64_t before = 0;
+    std::size_t now = 0, messages = 0;
+    for (const ConnectionId c : orbit) {
+      before = std::max(before, slowest(lanes_[c]));
+      now = std::max(now, lanes_[c].size());
+      messages = std::max(messages, connections_[c].messages.size());
+    }
+    const std::size_t most = std::min(messages, now + room(orbit));
     for (std::size_t lanes = now + 1; lanes <= most; ++lanes) {
-      auto wider = cut_into(connection, lanes);
-      if (wider && slowest(*wider) < before) return grow(c, std::move(*wider));
+      std::vector<std::vector<Lane>> wider;
+      for (const ConnectionId c : orbit) {
+        auto cut = cut_into(connections_[c], lanes);
+        if (!cut || slowest(*cut) >= before) break;
+        wider.push_back(*std::move(cut));
+      }
+      if (wider.size() == orbit.size()) return grow(orbit, wider);
     }
     return false;
   }
@@ -140,35 +171,67 @@ class Placer {
     return static_cast<std::size_t>(std::max<std::int64_t>(0, lanes));
   }
 
-  // Gives `c` these lanes, of which there are not fewer than before. False, and nothing changed,
-  // where there are no channels for them.
-  bool grow(ConnectionId c, std::vector<Lane> lanes) {
+  // Lanes that each of them can still take, at both ends.
+  [[nodiscard]] std::size_t room(const Orbit& orbit) const {
+    std::map<Rank, std::size_t> ends;
+    for (const ConnectionId c : orbit) {
+      ++ends[connections_[c].src];
+      ++ends[connections_[c].dst];
+    }
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (const auto& [rank, count] : ends) least = std::min(least, room(gpus_[rank]) / count);
+    return least;
+  }
+
+  // Gives each of them these lanes, of which there are not fewer than before, and all the same
+  // further channels. False, and nothing changed, where there are no channels for them.
+  bool grow(std::span<const ConnectionId> orbit, std::vector<std::vector<Lane>>& lanes) {
+    const std::size_t now = channels_[orbit.front()].size(), wanted = lanes.front().size();
+    for (std::size_t i = 0; i < orbit.size(); ++i) {
+      if (channels_[orbit[i]].size() != now || lanes[i].size() != wanted) return false;
+    }
+    const auto channels = free_channels(orbit, wanted - now);
+    if (channels.size() < wanted - now) return false;
+    for (std::size_t i = 0; i < orbit.size(); ++i) {
+      for (const std::int32_t channel : channels) take(orbit[i], channel);
+      lanes_[orbit[i]] = std::move(lanes[i]);
+    }
+    return true;
+  }
+
+  // Up to `count`, the lowest that are free for all of them.
+  [[nodiscard]] std::vector<std::int32_t> free_channels(std::span<const ConnectionId> orbit,
+                                                        std::size_t count) const {
+    std::vector<std::int32_t> free;
+    const Rails::Rail rail = connections_[orbit.front()].rail;
+    for (std::int32_t channel = rail.number; channel < target_.max_channels && free.size() < count;
+         channel += rail.count) {
+      const auto is_free = [&](ConnectionId c) {
+        return is_free_at(c, static_cast<std::size_t>(channel));
+      };
+      if (std::ranges::all_of(orbit, is_free)) free.push_back(channel);
+    }
+    return free;
+  }
+
+  [[nodiscard]] bool is_free_at(ConnectionId c, std::size_t channel) const {
+    return gpus_[connections_[c].src].senders[channel] < target_.max_per_channel &&
+           gpus_[connections_[c].dst].receivers[channel] < target_.max_per_channel &&
+           !used_[pair_of_[c]][channel];
+  }
+
+  void take(ConnectionId c, std::int32_t number) {
+    const auto channel = static_cast<std::size_t>(number);
+    channels_[c].push_back(number);
     Gpu& src = gpus_[connections_[c].src];
     Gpu& dst = gpus_[connections_[c].dst];
-    const Rails::Rail rail = connections_[c].rail;
-    std::vector<std::int32_t> channels = channels_[c];
-    for (std::int32_t channel = rail.number;
-         channel < target_.max_channels && channels.size() < lanes.size(); channel += rail.count) {
-      const auto i = static_cast<std::size_t>(channel);
-      if (src.senders[i] < target_.max_per_channel && dst.receivers[i] < target_.max_per_channel &&
-          !used_[pair_of_[c]][i]) {
-        channels.push_back(channel);
-      }
+    ++src.senders[channel];
+    ++dst.receivers[channel];
+    used_[pair_of_[c]][channel] = true;
+    for (Gpu* gpu : {&src, &dst}) {
+      ++gpu->lanes;
+      ++gpu->elements;
     }
-    if (channels.size() < lanes.size()) return false;
-    for (std::size_t i = channels_[c].size(); i < channels.size(); ++i) {
-      const auto channel = static_cast<std::size_t>(channels[i]);
-      ++src.senders[channel];
-      ++dst.receivers[channel];
-      used_[pair_of_[c]][channel] = true;
-      for (Gpu* gpu : {&src, &dst}) {
-        ++gpu->lanes;
-        ++gpu->elements;
-      }
-    }
-    channels_[c] = std::move(channels);
-    lanes_[c] = std::move(lanes);
-    return true;
   }
 
   [[nodiscard]] Diagnostic too_many_steps(const Connection& connection) const {
@@ -217,6 +280,7 @@ class Placer {
   IdVector<ConnectionId, std::vector<std::int32_t>> channels_;  // of the lanes
   IdVector<ConnectionId, std::size_t> pair_of_;                 // two ranks, in order
   std::vector<std::vector<bool>> used_;                         // by pair and channel
+  std::vector<Orbit> orbits_;
   IdVector<Rank, Gpu> gpus_;
 };
 

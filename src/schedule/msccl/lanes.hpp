@@ -18,7 +18,7 @@ struct PlacedLane {
   Lane lane;
 };
 
-/// Lanes in order of (src, dst, stream, rail, channel): as few as the limit on steps allows, and
+/// Lanes in order of their connections: as few as the limit on steps allows, and
 /// where spreading is asked for as many more as help, as long as no GPU has more than
 /// `max_threadblocks`. Errors: T02, T03.
 [[nodiscard]] Expected<IdVector<LaneId, PlacedLane>> place_lanes(

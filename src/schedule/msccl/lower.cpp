@@ -20,6 +20,7 @@
 #include "schedule/msccl/programs.hpp"
 #include "schedule/msccl/step_bounds.hpp"
 #include "schedule/msccl/threadblocks.hpp"
+#include "schedule/msccl/views.hpp"
 #include "schedule/msccl/waits.hpp"
 
 namespace forestcoll {
@@ -213,13 +214,14 @@ using Messages = IdVector<schedule::MessageId, schedule::Message>;
 Messages order_messages(const CollectiveForest& forest, const LowerOptions& options,
                         const TargetLimits& target, std::int32_t parts,
                         std::vector<Rank> roots = {}) {
+  const schedule::Views views(forest);
   return schedule::order_messages(forest,
                                   {.max_count = target.max_count,
                                    .parts = parts,
                                    .instances = options.instances,
                                    .per_tree = options.threadblocks == ThreadblockUse::per_tree,
                                    .roots = std::move(roots)},
-                                  schedule::Rails(forest, options.boxes));
+                                  schedule::Rails(forest, options.boxes, views), views);
 }
 
 // Before programs are written: each message is a step at either end, but where it goes on in the

@@ -34,7 +34,10 @@ IdVector<MessageId, Message> by_edges(const IdVector<MessageId, Message>& messag
   });
   IdVector<MessageId, Message> result;
   result.reserve(sorted.size());
-  for (const Message& each : sorted) result.push_back(each);
+  for (const Message& each : sorted) {
+    result.push_back(each);
+    result[MessageId(result.size() - 1)].orbit = -1;  // chunks that lie together, not images
+  }
   return result;
 }
 

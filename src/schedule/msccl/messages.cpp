@@ -10,12 +10,15 @@
 //              children;
 //   broadcast  the depth of the sender, plus, in allreduce, the number of levels that the reduction
 //              of these chunks to the root takes.
-// Messages are sorted by (level, phase, tree, child). Levels strictly increase along every chain of
-// data, so this is a topological order; and as levels count from the same zero for all trees, the
-// trees proceed side by side and the two phases of different roots overlap.
+// Messages are sorted by (level, phase, tree, child), tree and child as the sender sees them.
+// Levels strictly increase along every chain of data, so this is a topological order; and as levels
+// count from the same zero for all trees, the trees proceed side by side and the two phases of
+// different roots overlap.
 #include "schedule/msccl/messages.hpp"
 
 #include <algorithm>
+#include <compare>
+#include <numeric>
 #include <span>
 
 #include "base/check.hpp"
@@ -60,18 +63,20 @@ std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest
 
 class Builder {
  public:
-  Builder(const CollectiveForest& whole, const Cutting& cutting, const Rails& rails)
-      : whole_(whole), cutting_(cutting), rails_(rails) {}
+  Builder(const CollectiveForest& whole, const Cutting& cutting, const Rails& rails,
+          const Views& views)
+      : whole_(whole), cutting_(cutting), rails_(rails), views_(views) {}
 
   void add_reduce(const Forest& forest) {
     const auto ranges = tree_chunks(forest, whole_, cutting_.roots);
     for (std::size_t t = 0; t < forest.tree_count(); ++t) {
       const auto heights = subtree_heights(forest, TreeId(t));
+      const auto depths = parent_depths(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
         const Rank parent = forest.parent(TreeId(t), Rank(v));
         if (!parent.valid()) continue;
-        add({Rank(v), parent, true, rails_.of(forest, TreeId(t), Rank(v))}, t, ranges[t],
-            heights[Rank(v)]);
+        add({Rank(v), parent, true, rails_.of(forest, TreeId(t), Rank(v))}, TreeId(t), ranges[t],
+            {heights[Rank(v)], -depths[Rank(v)]});
       }
       reduced_.push_back({ranges[t], heights[forest.tree(TreeId(t)).root]});
     }
@@ -84,22 +89,30 @@ class Builder {
     const auto ranges = tree_chunks(forest, whole_, cutting_.roots);
     for (std::size_t t = 0; t < forest.tree_count(); ++t) {
       const std::int32_t start = level_when_reduced(ranges[t]);
-      const auto depths = sender_depths(forest, TreeId(t));
+      const auto depths = parent_depths(forest, TreeId(t));
+      const auto heights = subtree_heights(forest, TreeId(t));
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
         const Rank parent = forest.parent(TreeId(t), Rank(v));
         if (!parent.valid()) continue;
-        add({parent, Rank(v), false, rails_.of(forest, TreeId(t), Rank(v))}, t, ranges[t],
-            start + depths[Rank(v)]);
+        add({parent, Rank(v), false, rails_.of(forest, TreeId(t), Rank(v))}, TreeId(t), ranges[t],
+            {start + depths[Rank(v)], -heights[Rank(v)]});
       }
     }
   }
 
   IdVector<MessageId, Message> sorted() {
-    std::stable_sort(messages_.begin(), messages_.end(),
-                     [](const Message& a, const Message& b) { return a.level < b.level; });
+    std::vector<std::size_t> order(messages_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return places_[a] < places_[b]; });
     IdVector<MessageId, Message> result;
     result.reserve(messages_.size());
-    for (const Message& each : messages_) result.push_back(each);
+    std::int32_t orbits = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      if (i > 0 && places_[order[i - 1]] != places_[order[i]]) ++orbits;
+      messages_[order[i]].orbit = orbits;
+      result.push_back(messages_[order[i]]);
+    }
     return result;
   }
 
@@ -119,8 +132,8 @@ class Builder {
     return height;
   }
 
-  // For each rank the depth of its parent, which sends to it.
-  static IdVector<Rank, std::int32_t> sender_depths(const Forest& forest, TreeId t) {
+  // For each rank the depth of its parent.
+  static IdVector<Rank, std::int32_t> parent_depths(const Forest& forest, TreeId t) {
     IdVector<Rank, std::int32_t> depth(forest.rank_count(), -1);
     for (const Rank v : forest.by_depth(t)) {
       const Rank parent = forest.parent(t, v);
@@ -145,19 +158,39 @@ class Builder {
     bool reduces;
     Rails::Rail rail;
   };
+  struct When {
+    std::int32_t level, after;
+  };
+  // Where a message comes in the order; images of one another come at the same place.
+  struct Place {
+    std::int32_t level;
+    std::int32_t after;  // minus the messages that must come after it in its phase
+    bool is_down;
+    TreeId tree;
+    Rank child;             // as the sender sees them, or the receiver where nothing moves it
+    std::int32_t part = 0;  // of the tree's chunks
+    auto operator<=>(const Place&) const = default;
+  };
 
-  void add(const Edge& edge, std::size_t tree, const ChunkRange& range, std::int32_t level) {
+  [[nodiscard]] Place place_of(const Edge& edge, TreeId t, const When& when) const {
+    const Rank from = views_.is_moved(edge.src) ? edge.src : edge.dst;
+    const Rank child = edge.reduces ? edge.src : edge.dst;
+    return {when.level, when.after, !edge.reduces, views_.seen(from, t, edge.reduces),
+            views_.seen(from, child)};
+  }
+
+  void add(const Edge& edge, TreeId t, const ChunkRange& range, const When& when) {
     const std::int64_t part = (range.end - range.begin) / cutting_.instances;
-    const std::size_t number = cutting_.per_tree ? trees_before_ + tree : 0;
+    const std::size_t number = cutting_.per_tree ? trees_before_ + t.index() : 0;
+    Place place = place_of(edge, t, when);
     for (std::int32_t i = 0; i < cutting_.instances; ++i) {
       const auto stream = static_cast<std::int32_t>(number) * cutting_.instances + i;
       const std::int64_t begin = range.begin + i * part;
-      add_part(edge, {begin, begin + part}, stream, level);
+      add_part(edge, {begin, begin + part}, stream, place);
     }
   }
 
-  void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream,
-                std::int32_t level) {
+  void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream, Place& place) {
     const std::int64_t chunks = range.end - range.begin;
     const std::int64_t parts = chunks >= cutting_.parts ? cutting_.parts : 1;
     const std::int64_t most = std::min<std::int64_t>(cutting_.max_count, (chunks - 1) / parts + 1);
@@ -165,23 +198,27 @@ class Builder {
       const auto count = std::min(most, range.end - begin);
       messages_.push_back({edge.src, edge.dst, static_cast<std::int32_t>(begin),
                            static_cast<std::int32_t>(count), edge.reduces, stream, edge.rail,
-                           level});
+                           place.level});
+      places_.push_back(place);
+      ++place.part;
     }
   }
 
   const CollectiveForest& whole_;
   const Cutting& cutting_;
   const Rails& rails_;
+  const Views& views_;
   std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;
   std::vector<Message> messages_;
+  std::vector<Place> places_;  // of messages_
 };
 
 }  // namespace
 
 IdVector<MessageId, Message> order_messages(const CollectiveForest& forest, const Cutting& cutting,
-                                            const Rails& rails) {
-  Builder builder(forest, cutting, rails);
+                                            const Rails& rails, const Views& views) {
+  Builder builder(forest, cutting, rails, views);
   if (forest.reduce) builder.add_reduce(*forest.reduce);
   if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
   return builder.sorted();

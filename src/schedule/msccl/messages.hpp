@@ -7,6 +7,7 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "schedule/msccl/rails.hpp"
+#include "schedule/msccl/views.hpp"
 
 namespace forestcoll::schedule {
 
@@ -23,6 +24,9 @@ struct Message {
   std::int32_t stream = 0;  ///< messages of different streams share no threadblock
   Rails::Rail rail = {};    ///< messages of different rails share no channel
   std::int32_t level = 0;   ///< messages that must come before it, one after the other
+  /// Messages that are images of one another under the symmetry of the trees have one number, and
+  /// follow one another in the order; −1: alone.
+  std::int32_t orbit = -1;
 
   [[nodiscard]] std::int32_t end_chunk() const { return first_chunk + count; }
 };
@@ -41,12 +45,14 @@ struct Cutting {
 };
 
 /// The messages of both phases in an order in which every message follows those whose data it
-/// carries.
+/// carries, and images of one another are together. What two ranks that are images of one another
+/// send and receive is in the same order at both, but for images of one message at one rank.
 /// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k, in an allreduce of
 /// unequal shares to k times its weight, and are multiples of the number of instances.
 /// Cost: O(N · trees + messages · log).
 [[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
                                                           const Cutting& cutting,
-                                                          const Rails& rails = {});
+                                                          const Rails& rails = {},
+                                                          const Views& views = {});
 
 }  // namespace forestcoll::schedule

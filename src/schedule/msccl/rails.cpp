@@ -4,17 +4,26 @@
 
 namespace forestcoll::schedule {
 
-Rails::Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes)
-    : boxes_(boxes), exits_(boxes.size()) {
+namespace {
+
+Rank sender_of(const Forest& forest, TreeId t, Rank child) {
+  return forest.is_in_forest() ? child : forest.parent(t, child);
+}
+
+}  // namespace
+
+Rails::Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes,
+             const Views& views)
+    : boxes_(boxes), views_(views) {
   if (boxes.empty()) return;
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) exits_.resize((*phase)->rank_count());
     for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
       for (std::size_t v = 0; v < (*phase)->rank_count(); ++v) {
         if (!(*phase)->parent(TreeId(t), Rank(v)).valid()) continue;
-        const auto path = (*phase)->path(TreeId(t), Rank(v));
-        const NodeId nic = exit(path);
+        const NodeId nic = exit(**phase, TreeId(t), Rank(v));
         if (!nic.valid()) continue;
-        auto& known = exits_[path.front()];
+        auto& known = exits_[sender_of(**phase, TreeId(t), Rank(v))];
         const auto at = std::lower_bound(known.begin(), known.end(), nic);
         if (at == known.end() || *at != nic) known.insert(at, nic);
       }
@@ -24,12 +33,16 @@ Rails::Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t
 
 Rails::Rail Rails::of(const Forest& forest, TreeId t, Rank child) const {
   if (boxes_.empty()) return {};
-  const auto path = forest.path(t, child);
-  const NodeId nic = exit(path);
+  const NodeId nic = exit(forest, t, child);
   if (!nic.valid()) return {};
-  const auto& known = exits_[path.front()];
+  const auto& known = exits_[sender_of(forest, t, child)];
   const auto at = std::lower_bound(known.begin(), known.end(), nic);
   return {static_cast<std::int32_t>(at - known.begin()), static_cast<std::int32_t>(known.size())};
+}
+
+NodeId Rails::exit(const Forest& forest, TreeId t, Rank child) const {
+  const NodeId nic = exit(forest.path(t, child));
+  return nic.valid() ? views_.seen(sender_of(forest, t, child), nic) : nic;
 }
 
 // The last node in the sender's box; where that is the sender itself, the switch after it.

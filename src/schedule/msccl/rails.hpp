@@ -6,10 +6,12 @@
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
+#include "schedule/msccl/views.hpp"
 
 namespace forestcoll::schedule {
 
-/// The NICs of every rank that its edges to other boxes pass, numbered in order of their nodes.
+/// The NICs of every rank that its edges to other boxes pass, numbered in order of their nodes, as
+/// the rank sees them.
 ///
 /// A file names no NIC. A runtime gives the n NICs beside a GPU to its channels in turn, so what
 /// the forest sends through NIC i belongs on channels i, i + n, i + 2n, …
@@ -23,7 +25,8 @@ class Rails {
   Rails() = default;
   /// `boxes`: the box of each node, a negative number for none; empty: none are known.
   /// Cost: O(N · trees · length of a path) where boxes are known.
-  Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes);
+  Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes,
+        const Views& views = {});
 
   /// The rail of the edge between `child` and its parent in tree `t`; {0, 1} where it stays in a
   /// box, passes no switch, or its sender has one NIC.
@@ -31,9 +34,12 @@ class Rails {
 
  private:
   [[nodiscard]] NodeId exit(const std::vector<NodeId>& path) const;
+  // Of the edge between `child` and its parent, as its sender sees it; none: it stays in a box.
+  [[nodiscard]] NodeId exit(const Forest& forest, TreeId t, Rank child) const;
 
   IdVector<NodeId, std::int32_t> boxes_;
-  IdVector<NodeId, std::vector<NodeId>> exits_;  // by the sender's node, ascending
+  IdVector<Rank, std::vector<NodeId>> exits_;  // by sender, ascending
+  Views views_;
 };
 
 }  // namespace forestcoll::schedule

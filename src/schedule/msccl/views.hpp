@@ -1,0 +1,52 @@
+// The trees as each rank sees them.
+#pragma once
+
+#include <cstdint>
+
+#include "forest/symmetry.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/id.hpp"
+
+namespace forestcoll::schedule {
+
+/// Trees that are images of one another should become programs that are images of one another: for
+/// this, whatever follows the numbers of ranks has to follow them alike at all of them. A symmetry
+/// has exactly one element that moves the first rank of an orbit to any other one of it. Seen
+/// through the inverse of that element, every rank of the orbit stands where the first one does,
+/// and all of them see the same. What no symmetry moves sees everything as it is numbered.
+class Views {
+ public:
+  Views() = default;
+  /// Under the symmetry that the forest has been made with; where there is none, or its phases have
+  /// different ones, under one that its trees show (`find_tree_symmetry`).
+  explicit Views(const CollectiveForest& forest);
+
+  /// False: no element moves the rank.
+  [[nodiscard]] bool is_moved(Rank rank) const { return !moved_.empty() && moved_[rank] != 0; }
+  /// `what` as `from` sees it. Nodes only where the forest was made with the symmetry; else they
+  /// are seen as they are numbered.
+  [[nodiscard]] Rank seen(Rank from, Rank what) const {
+    return is_moved(from) ? symmetry_.apply(back_[from], what) : what;
+  }
+  [[nodiscard]] NodeId seen(Rank from, NodeId what) const {
+    return is_moved(from) && knows_nodes_ ? symmetry_.apply(back_[from], what) : what;
+  }
+  /// A tree of the phase that reduces, or of the other one.
+  [[nodiscard]] TreeId seen(Rank from, TreeId what, bool reduces) const {
+    return is_moved(from) ? (reduces ? up_ : down_).apply(back_[from], what) : what;
+  }
+
+ private:
+  [[nodiscard]] bool take_symmetry(const CollectiveForest& forest);
+  void find_symmetry(const CollectiveForest& forest);
+  void find_ways_back(std::size_t ranks);
+  Action<TreeId>& trees(bool reduces) { return reduces ? up_ : down_; }
+
+  Symmetry symmetry_;
+  Action<TreeId> up_, down_;      // on the trees of either phase
+  IdVector<Rank, Element> back_;  // from each rank to the first of its orbit
+  IdVector<Rank, char> moved_;    // by the symmetry; empty: there is none
+  bool knows_nodes_ = false;
+};
+
+}  // namespace forestcoll::schedule
