@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "forestcoll/latency.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
@@ -19,9 +20,11 @@ using Arcs = IdVector<NodeId, std::vector<std::pair<NodeId, double>>>;
 
 Arcs arcs_of(const Topology& topology, bool backwards, double hop_us) {
   Arcs arcs(topology.nodes.size());
-  for (const TopologyLink& link : topology.links) {
+  const auto latencies = link_latencies(topology).us;
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const TopologyLink& link = topology.links[LinkId(i)];
     if (!link.enabled) continue;
-    const double latency = link.latency.to_double() + hop_us;
+    const double latency = latencies[LinkId(i)].to_double() + hop_us;
     if (!backwards || link.full_duplex) arcs[link.src].emplace_back(link.dst, latency);
     if (backwards || link.full_duplex) arcs[link.dst].emplace_back(link.src, latency);
   }
