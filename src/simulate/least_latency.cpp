@@ -40,7 +40,9 @@ class Search {
         box_(boxes_of_nodes(topology)),
         is_rank_(topology.nodes.size(), 0),
         step_us_(protocol.step_us),
-        message_us_(std::min(protocol.message_us, protocol.network_message_us)),
+        message_us_(has_several_boxes(topology)
+                        ? std::min(protocol.message_us, protocol.network_message_us)
+                        : protocol.message_us),
         more_between_boxes_us_(protocol.network_message_us - message_us_) {
     for (const NodeId rank : topology.ranks) is_rank_[rank] = 1;
   }
