@@ -28,9 +28,13 @@ struct Failures {
   /// relays (`NodeType::relay`). Empty: all.
   std::string members = {};
   bool keep_relays = true;  ///< false: relays are gone, those of the topology too
+  /// "KIND=US": all links of the kind take so many µs, whatever the topology says ("ib=2",
+  /// "nvlink=700 ns"; "=1" is of links without a kind). No failure, but what is known of a fabric.
+  std::vector<std::string> latency = {};
 
   [[nodiscard]] bool empty() const {
-    return drop.empty() && derate.empty() && ranks.empty() && members.empty() && keep_relays;
+    return drop.empty() && derate.empty() && ranks.empty() && members.empty() && keep_relays &&
+           latency.empty();
   }
 };
 
@@ -41,11 +45,11 @@ struct DegradedTopology {
 };
 
 /// The fabric that is left. Drops first, then derates, then ranks, then members, each
-/// in order, then relays. Errors: D01 a
+/// in order, then relays and latencies. Errors: D01 a
 /// name that nothing has (the nearest is suggested), D02 an item that cannot be read, D03 a factor
-/// out of range or more cables than there are, D04 a rank that cannot be one, E07 to E09 where the
-/// rest is no fabric, and E14 where a bandwidth gets too fine for exact arithmetic. Cost: linear in
-/// the fabric per item.
+/// or latency out of range or more cables than there are, D04 a rank that cannot be one, E07 to E09
+/// where the rest is no fabric, and E14 where a bandwidth gets too fine for exact arithmetic. Cost:
+/// linear in the fabric per item.
 [[nodiscard]] Expected<DegradedTopology> degrade(const Topology& topology,
                                                  const Failures& failures);
 

@@ -36,10 +36,10 @@ struct TopologyNode {
 
 struct TopologyLink {
   NodeId src, dst;
-  Ratio bandwidth;          ///< GB/s per direction: count × derate × the file's bandwidth
-  std::int64_t count = 1;   ///< parallel cables, at least 1, that the bandwidth is the sum of
-  Ratio latency;            ///< µs, one way
-  bool full_duplex = true;  ///< false: src to dst only
+  Ratio bandwidth;               ///< GB/s per direction: count × derate × the file's bandwidth
+  std::int64_t count = 1;        ///< parallel cables, at least 1, that the bandwidth is the sum of
+  std::optional<Ratio> latency;  ///< µs, one way; none: `link_latencies` has a typical one
+  bool full_duplex = true;       ///< false: src to dst only
   bool enabled = true;
   std::string kind;  ///< a free label: "nvlink", "ib"; may be empty
 };

@@ -31,7 +31,7 @@ struct LinkText {
   std::string kind = {};
   bool zip = false;  ///< each with its counterpart instead of each with each
   std::int64_t count = 1;
-  std::string latency = {};  ///< µs; empty: 0
+  std::string latency = {};  ///< µs; empty: not written
   bool full_duplex = true, enabled = true;
   std::string derate = {};  ///< empty: 1
 };

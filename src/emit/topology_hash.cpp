@@ -46,7 +46,7 @@ std::uint64_t topology_hash(const Topology& topology) {
     hash.add(link.src.value);
     hash.add(link.dst.value);
     hash.add(link.bandwidth);
-    hash.add(link.latency);
+    hash.add(link.latency.value_or(Ratio(0)));
     hash.add((link.full_duplex ? 1 : 0) + (link.enabled ? 2 : 0));
   }
   for (const NodeId rank : topology.ranks) hash.add(rank.value);

@@ -1,8 +1,9 @@
 // Figures by generation of GPU. Where each comes from stands in `source`; what nobody has published
 // is said to be assumed there. Step and message together, with the two links of 0.7 µs through a
-// switch that the bundled topologies have, are the latency of one step of a ring in the
-// communication library's own cost model; a message between boxes, with two links of 1.5 µs, that
-// of a step over the network. What a threadblock moves is that model's limit of one channel.
+// switch that the bundled topologies have, or one of xGMI of 0.5 µs, are the latency of one step of
+// a ring in the communication library's own cost model; a message between boxes, with two links of
+// 1.5 µs, that of a step over the network. What a threadblock moves is that model's limit of one
+// channel.
 #include "simulate/gpus.hpp"
 
 #include <array>
@@ -77,12 +78,12 @@ constexpr std::array<GpuParameters, 8> kGpus = {{
 })json"},
     {"mi250", R"json({
   "format": "forestcoll-simulation-parameters", "version": 1, "name": "mi250",
-  "source": "steps and messages: cost model of RCCL (src/graph/tuning.cc: xGMI ring 1.5, 1.5, 4.5 us, network ring 2.0, 2.0, 24.1 us); threadblocks and reductions: assumed; LL128 is not in use there; at most one threadblock is resident on each of the 104 compute units of a die",
+  "source": "steps and messages: cost model of RCCL (src/graph/tuning.cc: xGMI ring 1.5, 1.5, 4.5 us, network ring 2.0, 2.0, 24.1 us), as far as latencies of links leave room; threadblocks and reductions: assumed; LL128 is not in use there; at most one threadblock is resident on each of the 104 compute units of a die",
   "threadblocks": 104,
   "protocols": {
-    "Simple": { "step_us": 1.5, "message_us": 3.0, "network_message_us": 22.6, "threadblock_gbs": 20, "reduction_gbs": 16, "pass_bytes": 2097152, "slots": 2 },
-    "LL": { "step_us": 0.5, "message_us": 1.0, "network_message_us": 1.5, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },
-    "LL128": { "step_us": 0.5, "message_us": 1.0, "network_message_us": 1.5, "efficiency": 0.9375, "threadblock_gbs": 16, "reduction_gbs": 14, "pass_bytes": 245760, "slots": 8 }
+    "Simple": { "step_us": 1.5, "message_us": 2.5, "network_message_us": 19.6, "threadblock_gbs": 20, "reduction_gbs": 16, "pass_bytes": 2097152, "slots": 2 },
+    "LL": { "step_us": 0.5, "message_us": 0.5, "network_message_us": 0, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },
+    "LL128": { "step_us": 0.5, "message_us": 0.5, "network_message_us": 0, "efficiency": 0.9375, "threadblock_gbs": 16, "reduction_gbs": 14, "pass_bytes": 245760, "slots": 8 }
   }
 })json"},
     {"mi300x", R"json({
@@ -90,9 +91,9 @@ constexpr std::array<GpuParameters, 8> kGpus = {{
   "source": "steps and messages: cost model of RCCL (src/graph/tuning.cc, the model of MI300X: xGMI ring 0.8 us in LL, 2.1 in Simple; network tree 10.5, 25.0 us, as its ring's 320 us in Simple is a fit of bandwidth), as far as latencies of links leave room; threadblocks and reductions: assumed; LL128 is not in use there, its figures are those of LL; at most one threadblock is resident on each of the 304 compute units",
   "threadblocks": 304,
   "protocols": {
-    "Simple": { "step_us": 1.0, "message_us": 1.1, "network_message_us": 21.0, "threadblock_gbs": 24, "reduction_gbs": 20, "pass_bytes": 2097152, "slots": 2 },
-    "LL": { "step_us": 0.3, "message_us": 0.5, "network_message_us": 7.2, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },
-    "LL128": { "step_us": 0.3, "message_us": 0.5, "network_message_us": 7.2, "efficiency": 0.9375, "threadblock_gbs": 20, "reduction_gbs": 16, "pass_bytes": 245760, "slots": 8 }
+    "Simple": { "step_us": 1.0, "message_us": 0.6, "network_message_us": 21.0, "threadblock_gbs": 24, "reduction_gbs": 20, "pass_bytes": 2097152, "slots": 2 },
+    "LL": { "step_us": 0.3, "message_us": 0, "network_message_us": 7.2, "efficiency": 0.5, "threadblock_gbs": 6, "reduction_gbs": 6, "pass_bytes": 32768, "slots": 8 },
+    "LL128": { "step_us": 0.3, "message_us": 0, "network_message_us": 7.2, "efficiency": 0.9375, "threadblock_gbs": 20, "reduction_gbs": 16, "pass_bytes": 245760, "slots": 8 }
   }
 })json"},
 }};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "forestcoll/latency.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
@@ -19,9 +20,11 @@ using Arcs = IdVector<NodeId, std::vector<std::pair<NodeId, double>>>;
 
 Arcs arcs_of(const Topology& topology, bool backwards, double hop_us) {
   Arcs arcs(topology.nodes.size());
-  for (const TopologyLink& link : topology.links) {
+  const auto latencies = link_latencies(topology).us;
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const TopologyLink& link = topology.links[LinkId(i)];
     if (!link.enabled) continue;
-    const double latency = link.latency.to_double() + hop_us;
+    const double latency = latencies[LinkId(i)].to_double() + hop_us;
     if (!backwards || link.full_duplex) arcs[link.src].emplace_back(link.dst, latency);
     if (backwards || link.full_duplex) arcs[link.dst].emplace_back(link.src, latency);
   }
@@ -37,7 +40,9 @@ class Search {
         box_(boxes_of_nodes(topology)),
         is_rank_(topology.nodes.size(), 0),
         step_us_(protocol.step_us),
-        message_us_(std::min(protocol.message_us, protocol.network_message_us)),
+        message_us_(has_several_boxes(topology)
+                        ? std::min(protocol.message_us, protocol.network_message_us)
+                        : protocol.message_us),
         more_between_boxes_us_(protocol.network_message_us - message_us_) {
     for (const NodeId rank : topology.ranks) is_rank_[rank] = 1;
   }

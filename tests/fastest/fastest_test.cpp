@@ -114,6 +114,9 @@ TEST(LeastLatency, RelaysAndRoots) {
   };
   EXPECT_NEAR(from(0), (2 + 3 * (1 + 3 + 2)) * 1e-6, 1e-12);
   EXPECT_NEAR(from(1), (2 + 2 * (1 + 3 + 2)) * 1e-6, 1e-12);
+  // Nothing leaves the box.
+  parameters.simple.network_message_us = 0;
+  EXPECT_NEAR(from(0), (2 + 3 * (1 + 3 + 2)) * 1e-6, 1e-12);
 }
 
 TEST(Fastest, AllPairsWinAtOneKilobyteAndTreesWithManyMegabytes) {

@@ -8,6 +8,7 @@
 
 #include "audit/common/fabric_load.hpp"
 #include "base/check.hpp"
+#include "forestcoll/latency.hpp"
 
 namespace forestcoll::simulate {
 
@@ -33,10 +34,12 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
     double& slowest = fabric.latency_us_[arc.index()];
     slowest = std::max(slowest, latency.to_double());
   };
-  for (const TopologyLink& link : topology.links) {
+  const auto latencies = link_latencies(topology).us;
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const TopologyLink& link = topology.links[LinkId(i)];
     if (!link.enabled) continue;
-    set_latency(link.src, link.dst, link.latency);
-    if (link.full_duplex) set_latency(link.dst, link.src, link.latency);
+    set_latency(link.src, link.dst, latencies[LinkId(i)]);
+    if (link.full_duplex) set_latency(link.dst, link.src, latencies[LinkId(i)]);
   }
   fabric.roles_ = switch_roles(topology);
   fabric.box_ = IdVector<NodeId, std::int32_t>(topology.nodes.size(), -1);

@@ -11,6 +11,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "topology/change/select.hpp"
 #include "topology/check/validate.hpp"
+#include "topology/format/units.hpp"
 #include "topology/model/arcs.hpp"
 #include "topology/model/findings.hpp"
 #include "topology/model/pcie_direction.hpp"
@@ -68,6 +69,9 @@ class Degrader {
       if (!done) return done.errors();
     }
     if (!failures.keep_relays) take_out_relays();
+    for (const std::string& item : failures.latency) {
+      if (const auto done = set_latency(item); !done) return done.errors();
+    }
     std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
     topology::Findings findings("");
     topology::check_connection(topology(), "with what is dropped", findings);
@@ -284,6 +288,37 @@ class Degrader {
     (selected.forward ? link : other).bandwidth = *slower;
     topology().links.push_back(std::move(other));
     return true;
+  }
+
+  // "KIND=US"; of links that are not in use, too.
+  Expected<void> set_latency(const std::string& item) {
+    const std::size_t equals = item.rfind('=');
+    if (equals == std::string::npos) {
+      return selection_error(Code::D02, "`latency`",
+                             fmt::format("{} is no kind of links with a latency", quote(item)),
+                             "Write KIND=US, such as ib=2 or nvlink=700ns; =1 is of links without "
+                             "a kind.");
+    }
+    const std::string kind = item.substr(0, equals), written = item.substr(equals + 1);
+    const auto latency = topology::parse_quantity(topology::Quantity::latency, written, Ratio(1));
+    if (!latency || *latency < Ratio(0)) {
+      return selection_error(
+          Code::D03, "`latency`",
+          fmt::format("{}: expected a latency from 0 on, found {}", quote(kind), quote(written)),
+          fmt::format("Write µs, or a unit: {}.",
+                      topology::known_units(topology::Quantity::latency)));
+    }
+    std::size_t links = 0;
+    for (TopologyLink& link : topology().links) {
+      if (link.kind != kind) continue;
+      link.latency = *latency;
+      ++links;
+    }
+    if (links == 0) return lookup_.links("kind=" + kind, "`latency`").errors();
+    result_.changes.push_back(fmt::format("links {} take {} us ({})",
+                                          kind.empty() ? "without a kind" : "of kind " + kind,
+                                          exact_text(*latency), counted(links, "link")));
+    return {};
   }
 
   void take_out_relays() {

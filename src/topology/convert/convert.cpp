@@ -42,9 +42,7 @@ std::vector<std::vector<Attribute>> node_attributes(const PlainGraph& graph) {
 std::vector<Attribute> edge_attributes(const TopologyLink& link) {
   std::vector<Attribute> attributes = {{"bandwidth", exact_text(link.bandwidth), true}};
   if (link.count != 1) attributes.push_back({"cables", std::to_string(link.count), true});
-  if (link.latency != Ratio(0)) {
-    attributes.push_back({"latency", exact_text(link.latency), true});
-  }
+  if (link.latency) attributes.push_back({"latency", exact_text(*link.latency), true});
   if (!link.kind.empty()) attributes.push_back({"kind", link.kind});
   return attributes;
 }

@@ -41,7 +41,9 @@ class Table {
     add("src", [&](const DirectedLink& arc) { return field(graph_.id(arc.arc.tail)); });
     add("dst", [&](const DirectedLink& arc) { return field(graph_.id(arc.arc.head)); });
     add_of_link("bandwidth", [](const TopologyLink& link) { return exact_text(link.bandwidth); });
-    add_of_link("latency", [](const TopologyLink& link) { return exact_text(link.latency); });
+    add_of_link("latency", [](const TopologyLink& link) {
+      return link.latency ? exact_text(*link.latency) : std::string();
+    });
     add_of_link("kind", [](const TopologyLink& link) { return field(link.kind); });
     add("duplex", [](const DirectedLink&) { return std::string("simplex"); });
     add_of_ends("type", [](const TopologyNode& node) { return std::string(to_string(node.type)); });

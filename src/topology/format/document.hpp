@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,13 +30,13 @@ struct LinkEntry {
   std::size_t position = 0;  ///< in the array
   HostList src, dst;
   bool zip = false;
-  bool pair_given = false;  ///< in the file, whichever it is
-  bool readable = true;     ///< false: its numbers are not, only its ends are of use
-  Ratio single = 1;         ///< GB/s of one of its parallel links, when not degraded
-  std::int64_t cables = 1;  ///< the file's count
-  Ratio bandwidth = 1;      ///< GB/s: cables × derate × single
-  std::string_view text;    ///< the bandwidth as it is written
-  Ratio latency;            ///< µs
+  bool pair_given = false;       ///< in the file, whichever it is
+  bool readable = true;          ///< false: its numbers are not, only its ends are of use
+  Ratio single = 1;              ///< GB/s of one of its parallel links, when not degraded
+  std::int64_t cables = 1;       ///< the file's count
+  Ratio bandwidth = 1;           ///< GB/s: cables × derate × single
+  std::string_view text;         ///< the bandwidth as it is written
+  std::optional<Ratio> latency;  ///< µs
   bool full_duplex = true, enabled = true;
   std::string kind;
 

@@ -73,7 +73,7 @@ std::string line_of(const LinkText& link) {
   line.number("bandwidth", link.bandwidth);
   if (link.count != 1) line.number("count", std::to_string(link.count));
   if (!link.full_duplex) line.text("duplex", "simplex");
-  if (!link.latency.empty() && link.latency != "0") line.number("latency", link.latency);
+  if (!link.latency.empty()) line.number("latency", link.latency);
   line.text_unless_empty("kind", link.kind);
   line.flag_unless(true, "enabled", link.enabled);
   if (!link.derate.empty() && link.derate != "1") line.number("derate", link.derate);
@@ -248,7 +248,7 @@ TopologyDocument flat_document(const Topology& topology) {
                                   .bandwidth = exact_text(single.value_or(link.bandwidth)),
                                   .kind = link.kind,
                                   .count = single ? link.count : 1,
-                                  .latency = exact_text(link.latency),
+                                  .latency = link.latency ? exact_text(*link.latency) : "",
                                   .full_duplex = link.full_duplex,
                                   .enabled = link.enabled});
   }

@@ -1,4 +1,4 @@
-// Bandwidths are nominal, per direction, as the vendors state them; latencies are typical values.
+// Bandwidths are nominal, per direction, as the vendors state them.
 #include "topology/generate/boxes.hpp"
 
 #include <fmt/format.h>
@@ -7,15 +7,19 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "topology/model/typical_latency.hpp"
 
 namespace forestcoll::topology {
 namespace {
 
-constexpr const char* kNvlinkLatency = "0.7";
-constexpr const char* kPcieLatency = "0.5";
+std::string box_link_latency(std::string_view kind) {
+  const Medium medium = medium_of(kind);
+  return exact_text(medium == Medium::pcie ? pcie_latency(false) : box_latency(medium));
+}
 
 LinkText pairs(std::string src, std::string dst, std::string bandwidth, std::int64_t count,
-               std::string kind, std::string latency = "") {
+               std::string kind) {
+  std::string latency = box_link_latency(kind);
   return {.src = std::move(src),
           .dst = std::move(dst),
           .bandwidth = std::move(bandwidth),
@@ -39,12 +43,12 @@ SectionText on_nvswitch(std::size_t gpus, std::string per_link, std::int64_t lin
                      .bandwidth = std::move(per_link),
                      .kind = "nvlink",
                      .count = links,
-                     .latency = kNvlinkLatency}}};
+                     .latency = box_link_latency("nvlink")}}};
 }
 
 SectionText hybrid_cube_mesh() {
   const auto link = [](std::string src, std::string dst, std::int64_t count) {
-    return pairs(std::move(src), std::move(dst), "25", count, "nvlink", kNvlinkLatency);
+    return pairs(std::move(src), std::move(dst), "25", count, "nvlink");
   };
   return {.nodes = {{.ids = "gpu[0-7]"}},
           .links = {link("gpu[0,1,2]", "gpu[3,2,3]", 2), link("gpu[4,5,6]", "gpu[7,6,7]", 2),
@@ -94,7 +98,8 @@ SectionText all_to_all(std::size_t gpus, const std::string& bandwidth) {
                              .dst = i + 2 == gpus ? fmt::format("gpu{}", i + 1)
                                                   : fmt::format("gpu[{}-{}]", i + 1, gpus - 1),
                              .bandwidth = bandwidth,
-                             .kind = "xgmi"});
+                             .kind = "xgmi",
+                             .latency = box_link_latency("xgmi")});
   }
   return section;
 }
@@ -165,7 +170,7 @@ BoxModel box_model(std::string_view name) {
 }
 
 Ports ports_of(const BoxModel& model) {
-  if (model.pcie.empty()) return {model.gpu, model.gpu};
+  if (model.pcie.empty()) return {model.gpu, model.gpu, true};
   // A node that GPUs share both ways would be a way from one to the other.
   if (model.nics < model.gpus) return {"nic_out", "nic_in"};
   return {"nic", "nic"};
@@ -178,8 +183,7 @@ SectionText with_nics(const BoxModel& model) {
   const std::string gpus = id_range(model.gpu, model.gpus);
   section.nodes.push_back({.ids = id_range(ports.send, model.nics), .type = NodeType::switch_node});
   if (ports.one_node()) {
-    section.links.push_back(
-        pairs(gpus, id_range(ports.send, model.nics), model.pcie, 1, "pcie", kPcieLatency));
+    section.links.push_back(pairs(gpus, id_range(ports.send, model.nics), model.pcie, 1, "pcie"));
     return section;
   }
   section.nodes.push_back(
@@ -192,7 +196,7 @@ SectionText with_nics(const BoxModel& model) {
   nics += "]";
   for (const auto& [src, dst] :
        {std::pair(gpus, ports.send + nics), std::pair(ports.receive + nics, gpus)}) {
-    LinkText link = pairs(src, dst, model.pcie, 1, "pcie", kPcieLatency);
+    LinkText link = pairs(src, dst, model.pcie, 1, "pcie");
     link.full_duplex = false;
     section.links.push_back(std::move(link));
   }

@@ -13,6 +13,7 @@ namespace forestcoll::topology {
 /// Prefixes of the ids of a box's ports, on the way out of it and on the way in.
 struct Ports {
   std::string send, receive;
+  bool of_gpus = false;  ///< the GPUs themselves: PCIe and NICs are not modelled
   [[nodiscard]] bool one_node() const { return send == receive; }
 };
 

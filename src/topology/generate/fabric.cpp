@@ -8,6 +8,7 @@
 
 #include "base/check.hpp"
 #include "topology/generate/nodes.hpp"
+#include "topology/model/typical_latency.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -19,10 +20,6 @@ constexpr std::array<std::pair<const char*, FabricKind>, 6> kNames = {
      {"rail", FabricKind::rail},
      {"rail-spine", FabricKind::rail_spine},
      {"fat-tree", FabricKind::fat_tree}}};
-
-constexpr const char* kSwitchLatency = "1.5";  ///< µs, a typical value
-constexpr const char* kLeafLatency = "1";
-constexpr const char* kUplinkLatency = "0.5";
 
 // "box[4-7]"
 std::string boxes_of(const BoxGroup& group, std::size_t first, std::size_t count) {
@@ -58,7 +55,7 @@ class FabricMaker {
   void single() {
     add_switches("ib");
     for (const BoxGroup& group : groups_) {
-      add(all_boxes_of(group), all(group), "ib", group, kSwitchLatency);
+      add(all_boxes_of(group), all(group), "ib", group, NetworkHop::to_single_switch);
     }
   }
 
@@ -67,7 +64,7 @@ class FabricMaker {
     for (const std::size_t parity : {0U, 1U}) {
       for (const BoxGroup& group : groups_) {
         add(all_boxes_of(group), every(group, parity, 2), fmt::format("ib{}", parity), group,
-            kSwitchLatency);
+            NetworkHop::to_single_switch);
       }
     }
   }
@@ -78,7 +75,7 @@ class FabricMaker {
     for (std::size_t r = 0; r < rails; ++r) {
       for (const BoxGroup& group : groups_) {
         add(all_boxes_of(group), std::to_string(r), fmt::format("rail{}", r), group,
-            kSwitchLatency);
+            NetworkHop::to_single_switch);
       }
     }
   }
@@ -90,7 +87,7 @@ class FabricMaker {
     for (std::size_t unit = 0; unit < units; ++unit) {
       for (std::size_t r = 0; r < group.ports; ++r) {
         add(boxes_of_leaf(unit), std::to_string(r), fmt::format("leaf{}-{}", unit, r), group,
-            kLeafLatency);
+            NetworkHop::to_leaf);
       }
     }
     add_spines("-" + all(group), 1);
@@ -101,7 +98,8 @@ class FabricMaker {
     const std::size_t count = leaf_groups();
     add_switches(id_range("leaf", count));
     for (std::size_t leaf = 0; leaf < count; ++leaf) {
-      add(boxes_of_leaf(leaf), all(group), fmt::format("leaf{}", leaf), group, kLeafLatency);
+      add(boxes_of_leaf(leaf), all(group), fmt::format("leaf{}", leaf), group,
+          count > 1 ? NetworkHop::to_leaf : NetworkHop::to_single_switch);
     }
     if (count > 1) add_spines("", group.ports);
   }
@@ -131,15 +129,19 @@ class FabricMaker {
     top_.nodes.push_back(std::move(node));
   }
 
+  [[nodiscard]] std::string latency(NetworkHop hop, int gpus) const {
+    return exact_text(network_latency(medium_of(options_.link_kind), hop, gpus));
+  }
+
   // `ports`: their numbers.
   void add(const std::string& boxes, const std::string& ports, const std::string& node,
-           const BoxGroup& group, const char* latency) {
+           const BoxGroup& group, NetworkHop hop) {
     const bool one_node = group.port.one_node();
     LinkText link{.src = fmt::format("{}/{}{}", boxes, group.port.send, ports),
                   .dst = node,
                   .bandwidth = group.bandwidth.text,
                   .kind = options_.link_kind,
-                  .latency = latency,
+                  .latency = latency(hop, group.port.of_gpus ? 1 : 0),
                   .full_duplex = one_node};
     top_.links.push_back(link);
     if (one_node) return;
@@ -164,7 +166,7 @@ class FabricMaker {
                             .dst = spines,
                             .bandwidth = exact_text(uplink),
                             .kind = "uplink",
-                            .latency = kUplinkLatency});
+                            .latency = latency(NetworkHop::between_switches, 0)});
     };
     add_uplinks(id_range("leaf", full), boxes_per_leaf());
     if (full < leaves) add_uplinks(fmt::format("leaf{}", full), boxes_on_leaf(full));

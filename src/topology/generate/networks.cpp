@@ -15,6 +15,8 @@ namespace forestcoll::topology {
 namespace {
 
 constexpr std::int64_t kMostNetworkNodes = 1'000'000;
+// Of a hop in one hall, and of a cable between groups, µs: those of the bundled files.
+constexpr const char *kHopLatency = "0.5", *kGlobalLatency = "1";
 
 std::string range(const std::string& prefix, std::int64_t first, std::int64_t last) {
   return first == last ? fmt::format("{}{}", prefix, first)
@@ -25,7 +27,8 @@ LinkText link(std::string src, std::string dst, std::string bandwidth, std::stri
   return {.src = std::move(src),
           .dst = std::move(dst),
           .bandwidth = std::move(bandwidth),
-          .kind = std::move(kind)};
+          .kind = std::move(kind),
+          .latency = kHopLatency};
 }
 
 // Each of `count` switches with the `hosts` GPUs next to it: "gpu[0-3]" on "r0", and so on.
@@ -96,6 +99,7 @@ void add_global_links(TopologyDocument& document, std::int64_t routers, std::int
         link(fmt::format("{}/r{}", from, (offset - 1) / global),
              fmt::format("{}/r{}", to, (links - offset) / global), bandwidth, "global");
     entry.zip = true;
+    entry.latency = kGlobalLatency;
     document.top.links.push_back(std::move(entry));
   }
 }

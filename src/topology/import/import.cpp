@@ -182,7 +182,7 @@ Expected<Imported> import_topology(Source source, std::string_view text, std::st
     // Without what the importer needs: "the output of ibnetdiscover; needs --box".
     const std::string_view whole = info_of(source).description;
     result.document.description =
-        fmt::format("Imported from {}. Latencies that are not written are 0.",
+        fmt::format("Imported from {}. Links without a latency count with a typical one.",
                     whole.substr(0, whole.find(';')));
   }
   result.warnings = joined(findings.warnings(), box_findings.warnings());

@@ -13,6 +13,7 @@ struct Word {
   std::string_view text;
   Reach reach;
   std::int64_t most;  // GB/s; 0: not known
+  Medium medium;
 };
 
 // A port of XDR InfiniBand, or of 800G Ethernet.
@@ -24,38 +25,38 @@ constexpr std::int64_t kPcie = 128;
 constexpr std::int64_t kScaleUp = 2000;
 
 constexpr std::array kWords = {
-    Word{"nvlink", Reach::inside, kScaleUp},
-    Word{"nvl", Reach::inside, kScaleUp},
-    Word{"nvswitch", Reach::inside, 0},
-    Word{"xgmi", Reach::inside, kScaleUp},
-    Word{"ualink", Reach::inside, kScaleUp},
-    Word{"neuronlink", Reach::inside, kScaleUp},
-    Word{"hccs", Reach::inside, kScaleUp},
-    Word{"c2c", Reach::inside, kScaleUp},
-    Word{"pcie", Reach::inside, kPcie},
-    Word{"pci", Reach::inside, kPcie},
-    Word{"cpu", Reach::inside, 0},
-    Word{"upi", Reach::inside, 0},
-    Word{"qpi", Reach::inside, 0},
-    Word{"ib", Reach::leaves, kCable},
-    Word{"infiniband", Reach::leaves, kCable},
-    Word{"edr", Reach::leaves, kCable},
-    Word{"hdr", Reach::leaves, kCable},
-    Word{"ndr", Reach::leaves, kCable},
-    Word{"xdr", Reach::leaves, kCable},
-    Word{"roce", Reach::leaves, kCable},
-    Word{"rocev", Reach::leaves, kCable},
-    Word{"rdma", Reach::leaves, kCable},
-    Word{"ethernet", Reach::leaves, kCable},
-    Word{"eth", Reach::leaves, kCable},
-    Word{"gbe", Reach::leaves, kCable},
-    Word{"efa", Reach::leaves, kCable},
-    Word{"slingshot", Reach::leaves, kCable},
-    Word{"omnipath", Reach::leaves, kCable},
-    Word{"opa", Reach::leaves, kCable},
-    Word{"net", Reach::leaves, 0},
-    Word{"network", Reach::leaves, 0},
-    Word{"nic", Reach::leaves, 0},
+    Word{"nvlink", Reach::inside, kScaleUp, Medium::nvlink},
+    Word{"nvl", Reach::inside, kScaleUp, Medium::nvlink},
+    Word{"nvswitch", Reach::inside, 0, Medium::nvlink},
+    Word{"xgmi", Reach::inside, kScaleUp, Medium::xgmi},
+    Word{"ualink", Reach::inside, kScaleUp, Medium::nvlink},
+    Word{"neuronlink", Reach::inside, kScaleUp, Medium::nvlink},
+    Word{"hccs", Reach::inside, kScaleUp, Medium::nvlink},
+    Word{"c2c", Reach::inside, kScaleUp, Medium::nvlink},
+    Word{"pcie", Reach::inside, kPcie, Medium::pcie},
+    Word{"pci", Reach::inside, kPcie, Medium::pcie},
+    Word{"cpu", Reach::inside, 0, Medium::cpu},
+    Word{"upi", Reach::inside, 0, Medium::cpu},
+    Word{"qpi", Reach::inside, 0, Medium::cpu},
+    Word{"ib", Reach::leaves, kCable, Medium::infiniband},
+    Word{"infiniband", Reach::leaves, kCable, Medium::infiniband},
+    Word{"edr", Reach::leaves, kCable, Medium::infiniband},
+    Word{"hdr", Reach::leaves, kCable, Medium::infiniband},
+    Word{"ndr", Reach::leaves, kCable, Medium::infiniband},
+    Word{"xdr", Reach::leaves, kCable, Medium::infiniband},
+    Word{"roce", Reach::leaves, kCable, Medium::ethernet},
+    Word{"rocev", Reach::leaves, kCable, Medium::ethernet},
+    Word{"rdma", Reach::leaves, kCable, Medium::infiniband},
+    Word{"ethernet", Reach::leaves, kCable, Medium::ethernet},
+    Word{"eth", Reach::leaves, kCable, Medium::ethernet},
+    Word{"gbe", Reach::leaves, kCable, Medium::ethernet},
+    Word{"efa", Reach::leaves, kCable, Medium::ethernet},
+    Word{"slingshot", Reach::leaves, kCable, Medium::ethernet},
+    Word{"omnipath", Reach::leaves, kCable, Medium::infiniband},
+    Word{"opa", Reach::leaves, kCable, Medium::infiniband},
+    Word{"net", Reach::leaves, 0, Medium::infiniband},
+    Word{"network", Reach::leaves, 0, Medium::infiniband},
+    Word{"nic", Reach::leaves, 0, Medium::infiniband},
 };
 
 const Word* find(std::string_view word) {
@@ -85,6 +86,11 @@ const Word* word_of(std::string_view kind) {
 Reach reach_of(std::string_view kind) {
   const Word* word = word_of(kind);
   return word == nullptr ? Reach::unknown : word->reach;
+}
+
+Medium medium_of(std::string_view kind) {
+  const Word* word = word_of(kind);
+  return word == nullptr ? Medium::unknown : word->medium;
 }
 
 std::optional<std::int64_t> most_of_kind(std::string_view kind) {

@@ -14,9 +14,22 @@ enum class Reach {
   unknown,  ///< no label, or one that says nothing of it
 };
 
+/// What kinds have in common that take about as long.
+enum class Medium {
+  nvlink,      ///< and its like between accelerators: UALink, NeuronLink, HCCS
+  xgmi,        ///< AMD's Infinity Fabric
+  pcie,        ///< a lane to a NIC or a bridge
+  cpu,         ///< between sockets
+  infiniband,  ///< and networks of which the label says no more than that
+  ethernet,    ///< RoCE, EFA, Slingshot
+  unknown,     ///< no label, or one that says nothing of it
+};
+
 /// "nvlink4", "PCIe 5.0" and "ib-ndr" are known by a word of theirs, whatever its case and the
 /// digits around it. Cost: O(length).
 [[nodiscard]] Reach reach_of(std::string_view kind);
+
+[[nodiscard]] Medium medium_of(std::string_view kind);
 
 /// The most that one cable, or one GPU's links where these are usually summed, carries of this
 /// kind, in GB/s per direction; nothing where the kind is not known.

@@ -35,6 +35,8 @@ inline const Ratio kUnknownXgmi{24};
 /// GB/s of one PCIe lane as NCCL reckons it, by the exact text of its speed: "16 GT/s" or
 /// "16.0 GT/s PCIe". Nothing where that is unknown or empty.
 [[nodiscard]] std::optional<Ratio> pcie_lane(std::string_view speed);
+/// That is this part of the lane's nominal bandwidth: 2 GB/s of 16 GT/s.
+inline const Ratio kNcclPartOfPcie{3, 4};
 /// What NCCL takes for a lane of unknown speed, PCIe 3, and for an unknown number of lanes.
 inline const Ratio kUnknownLane{60, 80};
 inline constexpr std::int64_t kUnknownWidth = 16;

@@ -15,7 +15,7 @@ using Ids = std::vector<std::string>;
 // What links must share to stand in one entry.
 auto attributes(const FlatLink& link) {
   return std::tuple(link.bandwidth.num(), link.bandwidth.den(), link.count, link.kind,
-                    link.full_duplex, link.latency.num(), link.latency.den());
+                    link.full_duplex, link.latency);
 }
 
 LinkText entry(const FlatLink& like, std::string src, std::string dst, bool zip) {
@@ -25,7 +25,7 @@ LinkText entry(const FlatLink& like, std::string src, std::string dst, bool zip)
           .kind = like.kind,
           .zip = zip,
           .count = like.count,
-          .latency = like.latency == Ratio(0) ? "" : exact_text(like.latency),
+          .latency = like.latency ? exact_text(*like.latency) : "",
           .full_duplex = like.full_duplex};
 }
 

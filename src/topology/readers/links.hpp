@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct FlatLink {
   std::int64_t count = 1;
   std::string kind = {};
   bool full_duplex = true;
-  Ratio latency = 0;  ///< µs
+  std::optional<Ratio> latency = {};  ///< µs; none: the file says nothing of it
 };
 
 /// Joins every one-way link with one like it that leads back to a link both ways.

@@ -49,13 +49,17 @@ std::string synth(const std::string& file, const std::string& collective,
 }
 
 // What compare says, without the seconds that it took, the file's own name and its order of nodes,
-// and why an A100's figures are taken: where no kind says NVLink, for want of another's.
+// labels of links, and why an A100's figures are taken: where no kind says NVLink, for want of
+// another's.
 Json comparison(const std::string& file, const std::string& collective) {
   const auto result = run({"compare", file, "--trees", "-c", collective, "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
   auto report = Json::parse(result.out);
   report.erase("topology");
   report["model"].erase("chosen");
+  Json& typical = report["latencies"]["typical"];
+  for (Json& links : typical) links.erase("kind");
+  std::sort(typical.begin(), typical.end());
   for (auto& row : report["rows"]) row.erase("seconds");
   Json& nodes = report["bottleneck"]["nodes"];
   std::sort(nodes.begin(), nodes.end());

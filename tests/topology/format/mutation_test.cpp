@@ -39,7 +39,7 @@ void expect_sound(const Topology& topology) {
     ASSERT_LT(link.dst.index(), topology.nodes.size());
     ASSERT_NE(link.src, link.dst);
     ASSERT_GT(link.bandwidth, Ratio(0));
-    ASSERT_GE(link.latency, Ratio(0));
+    ASSERT_GE(link.latency.value_or(Ratio(0)), Ratio(0));
   }
   const auto network = to_digraph(topology);
   if (!network) {

@@ -97,7 +97,8 @@ TEST(ParseTopology, LatenciesAreInMicroseconds) {
         flat_file(kGpus, R"({"src":"gpu0","dst":"gpu1","bandwidth":1)" + value + "}", more));
     return topology.links.empty() ? Ratio(-1) : topology.links[LinkId(0)].latency;
   };
-  EXPECT_EQ(latency(""), Ratio(0));
+  EXPECT_EQ(latency(""), std::nullopt);
+  EXPECT_EQ(latency(R"(,"latency":0)"), Ratio(0));
   EXPECT_EQ(latency(R"(,"latency":0.7)"), Ratio(7, 10));
   EXPECT_EQ(latency(R"(,"latency":700)", R"(,"units":{"latency":"ns"})"), Ratio(7, 10));
   EXPECT_EQ(latency(R"(,"latency":"2 ms")"), Ratio(2000));

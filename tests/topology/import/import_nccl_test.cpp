@@ -106,6 +106,16 @@ TEST(ImportNccl, TheVendorsFigureOfAnUnknownGenerationIsRefusedWithItsPlace) {
             Ratio(160));
 }
 
+TEST(ImportNccl, TheVendorsFigureIsThatOfPcieToo) {
+  const std::string text = rccl_dump(4, full_mesh(4), "gfx942");
+  const auto pcie = [&](LinkConstants constants) {
+    return arcs_of(
+        import_fabric(kNccl, text, {.constants = constants, .boxes = 2, .fabric = "rail"}));
+  };
+  EXPECT_THAT(pcie(LinkConstants::by_source), Contains("box0/gpu0 -> box0/nic0 24"));
+  EXPECT_THAT(pcie(LinkConstants::nominal), Contains("box0/gpu0 -> box0/nic0 32"));
+}
+
 TEST(ImportNccl, TheMachineIsATemplateThatPeopleCanRead) {
   const Imported imported = import_valid(kNccl, NvswitchDump{}.text());
   const auto& document = imported.document;

@@ -179,6 +179,16 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       ->group(kGroup);
 }
 
+void add_latency_option(CLI::App& command, Failures& failures) {
+  command
+      .add_option("--latency", failures.latency,
+                  "Microseconds, one way, of all links of a kind, whether the file gives them a\n"
+                  "latency or not: ib=2, nvlink=700ns; =1 is of links without a kind; several\n"
+                  "times. Links that have none in the file count with a typical one by kind")
+      ->allow_extra_args(false)
+      ->type_name("KIND=US");
+}
+
 Expected<Reading> reading_of(const ReadingOptions& options) {
   Reading reading;
   reading.parser = {.max_nodes = options.max_nodes, .strict = options.strict, .quantize = {}};

@@ -44,6 +44,9 @@ void add_reading_options(CLI::App& command, ReadingOptions& options);
 /// --drop, --derate, --ranks, --members and --no-relays.
 void add_failure_options(CLI::App& command, Failures& failures);
 
+/// --latency, of commands that give times.
+void add_latency_option(CLI::App& command, Failures& failures);
+
 /// The options for the parser and the importer, with the file of `--box` read. Errors: S03 where
 /// `--quantize` is no positive number, I08 where `--nvlink` says nothing, those of reading.
 [[nodiscard]] Expected<Reading> reading_of(const ReadingOptions& options);

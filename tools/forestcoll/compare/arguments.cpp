@@ -124,6 +124,7 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
   add_model_options(command, options);
   add_output_options(command, options);
   add_failure_options(command, options.failures);
+  add_latency_option(command, options.failures);
   add_reading_options(command, options.reading);
   command.footer(
       "Rates are those of the links alone (congestion model), times are simulated: both are\n"

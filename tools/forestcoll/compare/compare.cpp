@@ -18,6 +18,7 @@
 #include "common/files/named_files.hpp"
 #include "common/files/nccl_rings.hpp"
 #include "common/options/collective_option.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "compare/algorithms.hpp"
@@ -165,6 +166,7 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
+  report_latencies(fabric->topology, console);
   request.collective_name = options.collective;
   if (alltoall) {
     auto demand = read_demand(fabric->network, options.demand);

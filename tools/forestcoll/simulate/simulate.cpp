@@ -17,6 +17,7 @@
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
 #include "common/options/size_options.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/text.hpp"
@@ -81,7 +82,8 @@ std::string text_report(const Simulation& simulation, const Figures& figures,
   return text;
 }
 
-Json json_report(const Simulation& simulation, const Figures& figures, const std::string& file) {
+Json json_report(const Simulation& simulation, const Figures& figures, const std::string& file,
+                 const Topology& topology) {
   Json report = {{"format", "forestcoll-simulation"},
                  {"version", 1},
                  {"file", file},
@@ -94,6 +96,7 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
                   {{"name", figures.parameters.name},
                    {"source", figures.parameters.source},
                    {"chosen", figures.chosen}}},
+                 {"latencies", latencies_json(topology)},
                  {"events", simulation.events}};
   Json& times = report["times"] = Json::array();
   for (const SimulatedTime& time : simulation.times) {
@@ -137,6 +140,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   const auto topology = load_topology(options.topology, options.reading, options.failures, console);
   if (!topology) return fail(topology.errors(), console);
   report_reading(*topology, options.reading, console);
+  report_latencies(topology->topology, console);
   const auto figures = choose_figures(options, topology->gpu);
   if (!figures) return fail(figures.errors(), console);
   const auto text = read_input(options.schedule);
@@ -159,8 +163,9 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   };
   const auto simulation = simulate();
   if (!simulation) return fail(simulation.errors(), console);
-  const std::string report = options.json ? to_text(json_report(*simulation, *figures, file))
-                                          : text_report(*simulation, *figures, file);
+  const std::string report =
+      options.json ? to_text(json_report(*simulation, *figures, file, topology->topology))
+                   : text_report(*simulation, *figures, file);
   return finish(write_output("-", report), console);
 }
 
@@ -173,6 +178,7 @@ Command add_simulate(CLI::App& program) {
   add_schedule_argument(*command, options->schedule);
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
   add_failure_options(*command, options->failures);
+  add_latency_option(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   command
       ->add_option(

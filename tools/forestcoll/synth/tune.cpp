@@ -16,6 +16,7 @@
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/report/findings/warnings.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/report.hpp"
 #include "common/solve.hpp"
 #include "common/synthesis/output/deploy.hpp"
@@ -166,6 +167,7 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
                {"sms", options.sms},
                {"buffer_bytes", tuning.buffer_bytes},
                {"estimate", "model, not measurement"},
+               {"latencies", latencies_json(fabric.topology)},
                {"not_served", tuning.not_served}};
   json["left_out"] = Json::array();
   for (const auto& [protocol, why] : tuning.left_out) {

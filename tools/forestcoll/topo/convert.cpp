@@ -16,6 +16,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/jobs_option.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -80,6 +81,7 @@ ExitCode run_convert(const ConvertArguments& options, const Console& console) {
                                 [&] { return degrade(parsed->topology, options.failures); });
   if (!degraded) return fail(degraded.errors(), console);
   for (const std::string& change : degraded->changes) note(console, change);
+  if (*format == kSimgrid) report_latencies(degraded->topology, console);
   const auto converted = at_work(
       "converting", console, [&] { return converted_to(*format, degraded->topology, metadata); });
   if (!converted) return fail(converted.errors(), console);
@@ -113,6 +115,7 @@ Command add_topo_convert(CLI::App& program) {
       ->type_name("FORMAT");
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);
+  add_latency_option(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
       "Extensions: .json is our own format, .graphml, .dot or .gv, and .csv are those;\n"

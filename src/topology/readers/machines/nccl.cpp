@@ -164,6 +164,9 @@ class SystemReader {
     } else if (width <= 0) {
       slot.guess = "does not name its width";
     }
+    if (context_.options.constants == LinkConstants::nominal) {
+      slot.bandwidth = *slot.bandwidth / kNcclPartOfPcie;
+    }
     return slot;
   }
 

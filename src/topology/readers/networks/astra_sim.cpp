@@ -21,8 +21,8 @@ constexpr std::int64_t kMaxSimulatedLinks = 500'000;
 struct Dimension {
   std::string shape;
   std::int64_t count = 0;
-  Ratio bandwidth;  // GB/s of a link
-  Ratio latency;    // µs
+  Ratio bandwidth;               // GB/s of a link
+  std::optional<Ratio> latency;  // µs
 };
 
 class AstraSim {
@@ -50,7 +50,8 @@ class AstraSim {
       return std::nullopt;
     }
     for (std::size_t d = 0; d < shapes.size(); ++d) {
-      add_dimension(root, shapes[d], counts[d], bandwidths[d], no_latency ? "0" : latencies[d]);
+      add_dimension(root, shapes[d], counts[d], bandwidths[d],
+                    no_latency ? std::nullopt : std::optional(latencies[d]));
     }
     if (failed_ || !check_size(root)) return std::nullopt;
     return make_graph();
@@ -97,7 +98,7 @@ class AstraSim {
   }
 
   void add_dimension(const YAML::Node& root, const std::string& shape, const std::string& count,
-                     const std::string& bandwidth, const std::string& latency) {
+                     const std::string& bandwidth, const std::optional<std::string>& latency) {
     constexpr std::array<std::string_view, 3> kKnown = {"Ring", "Switch", "FullyConnected"};
     if (std::ranges::find(kKnown, shape) == kKnown.end()) {
       return fail(Code::I03, root["topology"].Mark(),
@@ -106,7 +107,7 @@ class AstraSim {
     }
     const auto number = natural(count);
     const auto rate = parse_ratio(bandwidth);
-    const auto delay = parse_ratio(latency);
+    const auto delay = latency ? parse_ratio(*latency) : std::nullopt;
     const auto micros = delay ? checked_mul(*delay, Ratio(1, 1000)) : std::nullopt;
     if (!number || *number < 1 || *number > static_cast<std::int64_t>(kMaxParts)) {
       return fail(Code::I03, root["npus_count"].Mark(),
@@ -117,13 +118,13 @@ class AstraSim {
                   fmt::format("bandwidth: expected GB/s, found {}", quote(bandwidth)),
                   "Give a positive number for each dimension.");
     }
-    if (!micros || *micros < Ratio(0)) {
+    if (latency && (!micros || *micros < Ratio(0))) {
       return fail(Code::I03, root["latency"].Mark(),
-                  fmt::format("latency: expected ns, found {}", quote(latency)),
+                  fmt::format("latency: expected ns, found {}", quote(*latency)),
                   "Give a number from 0 on for each dimension.");
     }
     dimensions_.push_back(
-        {.shape = shape, .count = *number, .bandwidth = *rate, .latency = *micros});
+        {.shape = shape, .count = *number, .bandwidth = *rate, .latency = micros});
   }
 
   bool check_size(const YAML::Node& root) {

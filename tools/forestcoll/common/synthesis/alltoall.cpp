@@ -11,6 +11,7 @@
 #include "common/report/figures/alltoall_report.hpp"
 #include "common/report/figures/price_report.hpp"
 #include "common/report/findings/warnings.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
@@ -197,6 +198,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   const auto fabric = load_for(options.format, arguments, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
+  if (request->by_size || fabric->before) report_latencies(fabric->topology, console);
   const auto demand = read_demand(fabric->network, arguments.demand);
   if (!demand) return fail(demand.errors(), console);
   times.parse = watch.restart();
@@ -229,7 +231,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   Json json = alltoall_json(*made, *figures, *fabric, times);
   if (*price) json["failure"] = to_json(**price);
   if (!options.algorithm.empty()) json["algorithm"] = algorithm_json(options.algorithm, *made);
-  if (choice) json["fastest"] = to_json(*choice);
+  if (choice) {
+    json["latencies"] = latencies_json(fabric->topology);
+    json["fastest"] = to_json(*choice);
+  }
   if (summary != nullptr) {
     *summary = std::move(json);
     return ExitCode::done;

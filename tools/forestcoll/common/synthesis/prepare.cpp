@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "common/files/file_set.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/solve.hpp"
@@ -72,8 +73,12 @@ Expected<void> read_fabric(PreparedSynthesis& prepared, const Console& console) 
   const SynthArguments& arguments = prepared.arguments;
   auto done = set_fabric(
       prepared, load_fabric(arguments.topology, arguments.reading, arguments.failures, console));
-  if (done) report_reading(prepared.fabric, arguments.reading, console);
-  return done;
+  if (!done) return done;
+  report_reading(prepared.fabric, arguments.reading, console);
+  const bool gives_times =
+      prepared.request.size || !prepared.request.tune.empty() || prepared.fabric.before;
+  if (gives_times) report_latencies(prepared.fabric.topology, console);
+  return {};
 }
 
 // What of the request only the fabric can tell: the root, and whether Simple would hang.

@@ -16,6 +16,7 @@
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/report/findings/warnings.hpp"
+#include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/solve.hpp"
 #include "common/synthesis/alltoall.hpp"
@@ -328,7 +329,10 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   if (made.baseline) {
     json["algorithm"] = baseline_json(prepared.arguments.baseline, *made.baseline);
   }
-  if (made.choice) json["fastest"] = to_json(*made.choice);
+  if (made.choice) {
+    json["latencies"] = latencies_json(topology);
+    json["fastest"] = to_json(*made.choice);
+  }
   if (made.window) json["window"] = to_json(*made.window);
   if (made.beside) json["beside_rings"] = to_json(*made.beside);
   put_bounds(json, made.figures->rates, compiled.branching.has_value());

@@ -5,6 +5,7 @@
 #include "common/report/figures/bottleneck_json.hpp"
 #include "common/report/figures/choice_report.hpp"
 #include "common/report/flags.hpp"
+#include "common/report/latency_report.hpp"
 #include "compare/tables/winners.hpp"
 #include "compare/tables/write.hpp"
 #include "compare/words.hpp"
@@ -133,6 +134,7 @@ Json to_json(const Comparison& comparison, bool seconds) {
                    {"source", comparison.gpu_source},
                    {"chosen", comparison.gpu_chosen},
                    {"says", "model, not measurement"}};
+  json["latencies"] = latencies_json(topology);
   put_figures(json, comparison.figures);
   json["optimum_name"] = optimum_name(comparison);
   if (const AllreduceFigures* known = comparison.allreduce(); known && known->two_phases) {

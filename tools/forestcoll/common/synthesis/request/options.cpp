@@ -418,6 +418,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   add_effort_options(command, arguments.solver);
   add_shape_options(command, arguments.solver);
   add_failure_options(command, arguments.failures);
+  add_latency_option(command, arguments.failures);
   add_reading_options(command, arguments.reading);
 }
 
