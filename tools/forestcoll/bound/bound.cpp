@@ -215,7 +215,7 @@ Command add_bound(CLI::App& program) {
   command
       ->add_option("--target", options->target,
                    "Make the schedules of `synth` for this runtime, and say what they reach: " +
-                       std::string(known_targets()) + " or mscclpp")
+                       names_of_targets())
       ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);

@@ -35,6 +35,7 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/plan_target.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli {
@@ -251,6 +252,13 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   if (prepared.with_relays) made.relayed = beside_relays(*prepared.with_relays, forest);
 }
 
+Branching written_as(const Compilation& compiled) {
+  const PlanTarget* release = find_plan_target(compiled.options.lowering.target);
+  if (compiled.options.format != Format::mscclpp || release == nullptr) return Branching::trees;
+  if (!compiled.packets) return Branching::sums;
+  return release->switch_stores ? Branching::packets : Branching::packets_apart;
+}
+
 ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepared) {
   const Compilation& compiled = made.compiled;
   const CompileOptions& options = compiled.options;
@@ -268,9 +276,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
           .relays = made.relayed ? relays_in_words(*made.relayed) : "",
           .window = made.window ? window_lines(*made.window) : "",
           .branching = compiled.branching ? &*compiled.branching : nullptr,
-          .branching_as = options.format != Format::mscclpp ? Branching::trees
-                          : compiled.packets                ? Branching::packets
-                                                            : Branching::sums,
+          .branching_as = written_as(compiled),
           .kept = compiled.kept};
 }
 
