@@ -255,8 +255,8 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   std::optional<LoadedTopology> topology;
   if (options.topology.empty() && is_about_topology(options)) {
     return fail({make_error(Code::S04,
-                            "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members "
-                            "and --no-relays are for the topology",
+                            "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members, "
+                            "--relays and --no-relays are for the topology",
                             "name it with --topology")},
                 console);
   }
