@@ -24,17 +24,22 @@ struct Failures {
   /// Only these compute nodes take part, in this rank order: ids, ranges of ids, rank numbers and
   /// ranges of them, with commas between. The others are gone. Empty: all.
   std::string ranks = {};
-  /// A process group: only these compute nodes take part, listed like `ranks`; the others become
-  /// relays (`NodeType::relay`). Empty: all.
+  /// A process group: only these compute nodes take part, listed like `ranks`. Empty: all.
   std::string members = {};
-  bool keep_relays = true;  ///< false: relays are gone, those of the topology too
+  /// Which GPUs outside of the process group relay (`NodeType::relay`); the others are gone.
+  enum class Relays {
+    declared,  ///< those that the topology says do
+    all,       ///< those that `members` leaves out, too
+    none,
+  };
+  Relays relays = Relays::declared;
   /// "KIND=US": all links of the kind take so many µs, whatever the topology says ("ib=2",
   /// "nvlink=700 ns"; "=1" is of links without a kind). No failure, but what is known of a fabric.
   std::vector<std::string> latency = {};
 
   [[nodiscard]] bool empty() const {
-    return drop.empty() && derate.empty() && ranks.empty() && members.empty() && keep_relays &&
-           latency.empty();
+    return drop.empty() && derate.empty() && ranks.empty() && members.empty() &&
+           relays != Relays::none && latency.empty();
   }
 };
 
@@ -48,8 +53,8 @@ struct DegradedTopology {
 /// in order, then relays and latencies. Errors: D01 a
 /// name that nothing has (the nearest is suggested), D02 an item that cannot be read, D03 a factor
 /// or latency out of range or more cables than there are, D04 a rank that cannot be one, E07 to E09
-/// where the rest is no fabric, and E14 where a bandwidth gets too fine for exact arithmetic. Cost:
-/// linear in the fabric per item.
+/// where the rest is no fabric (the remedy names relays where they might join it), and E14 where a
+/// bandwidth gets too fine for exact arithmetic. Cost: linear in the fabric per item.
 [[nodiscard]] Expected<DegradedTopology> degrade(const Topology& topology,
                                                  const Failures& failures);
 

@@ -173,7 +173,7 @@ struct TuneOptions {
 enum class SwitchUse {
   none,     ///< data goes along the trees, from GPU to GPU
   sums,     ///< they combine and copy
-  packets,  ///< they copy packets, which GPUs add up
+  packets,  ///< they copy packets, or GPUs put them at all, and add them up
 };
 /// "none", "sums", "packets": as in names of files.
 [[nodiscard]] std::string_view to_string(SwitchUse use);

@@ -29,7 +29,9 @@
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
+#include "audit/plan/releases.hpp"
 #include "audit/plan/rules/boxes.hpp"
+#include "audit/plan/rules/release.hpp"
 #include "audit/plan/rules/structure.hpp"
 #include "audit/plan_run/check.hpp"
 #include "forestcoll/codes.hpp"
@@ -235,13 +237,16 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
 }
 
 Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
-                              const Topology* topology, const VerifyOptions& options) {
+                              const Topology* topology, const PlanRelease& release,
+                              const VerifyOptions& options) {
   if (const auto done = check_size(text, file, kMaxPlanBytes); !done) return done.errors();
   Findings findings(file);
-  const auto plan = read_plan(text, file, findings);
+  auto plan = read_plan(text, file, findings);
   if (!plan) return plan.errors();
+  *plan = as_run_by(release, *std::move(plan));
   Program program;
   check_plan_structure(*plan, options.sms, program, findings);
+  check_release(*plan, release, findings);
   Verdict verdict;
   verdict.format = "mscclpp-plan";
   verdict.collective_name = to_string(program.pattern);
@@ -251,7 +256,7 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
   describe(*plan, verdict);
   if (!findings.blocked()) {
     verdict.usable_counts = usable_sizes(*plan, findings);
-    verdict.conditions = plan_conditions(*plan);
+    verdict.conditions = plan_conditions(*plan, release);
     const std::int64_t slices = slices_of(*plan);
     run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices), topology,
              findings, verdict);
@@ -309,16 +314,22 @@ std::vector<std::string> verify_targets() {
 Expected<Verdict> verify(std::string_view text, std::string_view file, const Topology* topology,
                          const VerifyOptions& options) {
   const audit::TargetRules* target = audit::find_target_rules(options.target);
-  if (target == nullptr) {
-    return make_error(Code::V04, fmt::format("unknown target \"{}\"", options.target),
-                      fmt::format("targets are {}", fmt::join(audit::target_names(), ", ")));
+  const audit::PlanRelease* release = audit::find_plan_release(options.target);
+  if (target == nullptr && release == nullptr) {
+    return make_error(
+        Code::V04, fmt::format("unknown target \"{}\"", options.target),
+        fmt::format("targets are {}, and of plans {}", fmt::join(audit::target_names(), ", "),
+                    audit::plan_release_names()));
   }
+  // A file of another kind than the target loads is judged by the first target of its kind.
+  if (target == nullptr) target = audit::find_target_rules(VerifyOptions{}.target);
+  if (release == nullptr) release = &audit::newest_plan_release();
   constexpr std::string_view kBom = "\xEF\xBB\xBF";
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
   if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
   if (first == '{' && audit::looks_like_plan(text)) {
-    return audit::verify_plan(text, file, topology, options);
+    return audit::verify_plan(text, file, topology, *release, options);
   }
   if (first == '{' && audit::looks_like_flows(text)) {
     return audit::verify_flows(text, file, topology, options);

@@ -1,5 +1,7 @@
 #include "choose/settle.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -7,6 +9,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/plan_target.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {
@@ -33,6 +36,17 @@ void settle_trees(CompileOptions& options) {
   }
 }
 
+// The release of MSCCL++ that plans are for: the newest where a runtime of XML is named.
+Expected<void> settle_release(std::string& target) {
+  if (find_target(target) == nullptr) {
+    return make_error(Code::T07, fmt::format("there is no target \"{}\"", target),
+                      "plans are for mscclpp-0.10 or mscclpp-0.9");
+  }
+  const PlanTarget* asked = find_plan_target(target);
+  target = asked == nullptr ? find_plan_target(kPlanTarget)->name : asked->name;
+  return {};
+}
+
 }  // namespace
 
 void settle_threadblocks(std::int32_t& sms, std::string_view target,
@@ -45,6 +59,9 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
   settle_trees(options);
   settle_threadblocks(options.sms, options.lowering.target, options.lowering.max_threadblocks);
+  if (options.format == Format::mscclpp) {
+    if (const auto done = settle_release(options.lowering.target); !done) return done.errors();
+  }
   options.lowering.boxes = boxes_of_nodes(fabric.topology);
   if (options.format != Format::msccl) {
     if (options.xml.protocol.empty()) options.xml.protocol = "Simple";
@@ -63,6 +80,8 @@ VerifyOptions runtime_of(const CompileOptions& options) {
 
 PlanOptions plan_options(const CompileOptions& options) {
   PlanOptions result;
+  const PlanTarget* release = find_plan_target(options.lowering.target);
+  result.switch_stores = release == nullptr || release->switch_stores;
   result.in_place = options.lowering.placement == Placement::in_place;
   result.max_threadblocks = options.lowering.max_threadblocks;
   result.min_bytes = options.xml.min_bytes;

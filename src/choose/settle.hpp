@@ -11,8 +11,9 @@
 namespace forestcoll::choose {
 
 /// `options` with the boxes of the fabric, the protocol of the schedule, who says how many trees
-/// there are, and how many threadblocks; the same again where it is given its own result. Errors:
-/// T06 (a schedule for a fabric with relays), T08 (see `choose_protocol`).
+/// there are, how many threadblocks, and for plans the release of MSCCL++; the same again where it
+/// is given its own result. Errors: T06 (a schedule for a fabric with relays), T07 (a plan for no
+/// target), T08 (see `choose_protocol`).
 [[nodiscard]] Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options);
 
 /// Where nobody says how many threadblocks a GPU holds (`sms` is 0): as many as the target's. No

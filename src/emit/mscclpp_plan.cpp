@@ -1,5 +1,5 @@
-// Execution plans of MSCCL++ as JSON. Field names and their meaning are those of release 0.9; what
-// has a default there is written all the same, and an operation stands on a line.
+// Execution plans of MSCCL++ as JSON. Field names and their meaning are those of releases 0.9 and
+// 0.10; what has a default there is written all the same, and an operation stands on a line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +64,8 @@ std::string_view name_of(Kind kind) {
       return "gstore";
     case Kind::pack:
       return "cpkt";
+    case Kind::put_packets:
+      return "ppkt";
     case Kind::store_packets:
       return "gstorepkt";
     case Kind::unpack:
@@ -99,8 +101,8 @@ std::string operation_text(const PlanOperation& operation, std::int64_t count) {
     text += ",\"dst_buff\":" + slices(operation.destinations, count);
   }
   if (!operation.channels.empty()) text += ",\"channel_ids\":" + numbers(operation.channels);
-  const bool through =
-      operation.kind == Kind::put || operation.kind == Kind::signal || operation.kind == Kind::wait;
+  const bool through = operation.kind == Kind::put || operation.kind == Kind::put_packets ||
+                       operation.kind == Kind::signal || operation.kind == Kind::wait;
   if (through) text += fmt::format(",\"channel_type\":\"{}\"", name_of(operation.channel));
   const bool by_switch = operation.kind == Kind::combine || operation.kind == Kind::store ||
                          operation.kind == Kind::store_packets;

@@ -226,13 +226,23 @@ class CandidateFinder {
     const auto trees =
         choose::branching_forest(fabric_, options_, candidates_.front().forest()).forest;
     if (!trees) return;
-    const auto plan_options = choose::plan_options(options_);
-    if (auto sums = choose::switch_plan(*trees, fabric_, plan_options)) {
-      add_switched("forestcoll", *trees, *std::move(sums));
-    }
+    PlanOptions plan_options = choose::plan_options(options_);
+    add_sums(*trees, plan_options);
     if (auto packets = choose::packet_plan(fabric_, plan_options)) {
       add_switched("forestcoll", *trees, *std::move(packets));
     }
+    // What joins two boxes without stores has fewer operations.
+    const auto boxes = boxes_of_ranks(fabric_.topology);
+    const bool several =
+        std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
+    if (!plan_options.switch_stores || !several) return;
+    plan_options.switch_stores = false;
+    add_sums(*trees, plan_options);
+  }
+
+  void add_sums(const BranchingForest& trees, const PlanOptions& plan_options) {
+    auto sums = choose::switch_plan(trees, fabric_, plan_options);
+    if (sums) add_switched("forestcoll", trees, *std::move(sums));
   }
 
   void add_switched(std::string_view name, BranchingForest trees, choose::NamedPlan plan) {
@@ -292,8 +302,11 @@ std::string Candidate::in_words() const {
   if (is_direct) return algorithm + ", sending before receiving";
   if (algorithm != "forestcoll") return algorithm;
   if (switched) {
+    const PlanGpu& gpu = switched->plan.gpus[Rank(0)];
     return fmt::format("{}, {}", algorithm,
-                       switched->plan.packets ? "packets copied in switches" : "sums in switches");
+                       !switched->plan.packets     ? "sums in switches"
+                       : gpu.switch_groups.empty() ? "packets put at every GPU"
+                                                   : "packets copied in switches");
   }
   const std::string trees = forest().weight.empty() ? fmt::format("k {}", forest().k)
                                                     : fmt::format("{} chunks", chunks_of(forest()));

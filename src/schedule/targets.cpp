@@ -11,14 +11,20 @@
 // is selected by all of them. Only 6.0 has no steps that copy, which calls out of place need. On
 // GPUs before MI300, RCCL drops a file with more than 32 channels whatever it holds, so no more are
 // ever given out.
+#include <fmt/format.h>
+
 #include <array>
 #include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "forestcoll/codes.hpp"
+#include "forestcoll/plan_target.hpp"
 #include "forestcoll/schedule.hpp"
+#include "schedule/xml_target.hpp"
 
 namespace forestcoll {
 namespace {
@@ -82,6 +88,17 @@ TargetLimits msccl() {
   return limits;
 }
 
+// Of XML's limits, plans have those of sizes and of SMs; see schedule/mscclpp/blocks.hpp for
+// theirs.
+const std::vector<TargetLimits>& rows_of_plans() {
+  static const std::vector<TargetLimits> rows = [] {
+    std::vector<TargetLimits> result;
+    for (const PlanTarget& target : plan_targets()) result.push_back(common(target.name));
+    return result;
+  }();
+  return rows;
+}
+
 bool is_divided(Collective collective) {
   return collective == Collective::allgather || collective == Collective::reduce_scatter;
 }
@@ -118,7 +135,19 @@ const TargetLimits* find_target(std::string_view name) {
   for (const TargetLimits& row : targets()) {
     if (row.name == name) return &row;
   }
-  return nullptr;
+  const PlanTarget* plans = find_plan_target(name);
+  return plans == nullptr ? nullptr : &rows_of_plans()[plans - plan_targets().data()];
+}
+
+Expected<const TargetLimits*> schedule::xml_target(std::string_view name) {
+  for (const TargetLimits& row : targets()) {
+    if (row.name == name) return &row;
+  }
+  return make_error(Code::T07,
+                    find_plan_target(name) == nullptr
+                        ? fmt::format("there is no target \"{}\"", name)
+                        : fmt::format("target {} loads plans of MSCCL++, not MSCCL XML", name),
+                    "the targets are " + known_targets());
 }
 
 std::string known_targets() {

@@ -32,6 +32,13 @@ BranchingForest box_of(std::size_t gpus) {
   return packed(box.network, box.roles(kEchoing, {}));
 }
 
+PlanOptions options_of(bool switch_stores, bool in_place = true) {
+  PlanOptions options;
+  options.switch_stores = switch_stores;
+  options.in_place = in_place;
+  return options;
+}
+
 IdVector<Rank, std::int32_t> one_box(std::size_t gpus) {
   return IdVector<Rank, std::int32_t>(gpus, 0);
 }
@@ -95,40 +102,45 @@ IdVector<Rank, std::int32_t> boxes_of(std::size_t boxes, std::size_t gpus) {
   return box_of;
 }
 
-void expect_right_among_boxes(std::size_t boxes, std::size_t gpus, bool in_place, int runs) {
-  PlanOptions options;
-  options.in_place = in_place;
+void expect_right_among_boxes(std::size_t boxes, std::size_t gpus, PlanOptions options, int runs) {
   options.max_threadblocks = 2;
   const auto plan = make_box_plan(boxes_of(boxes, gpus), options);
   ASSERT_TRUE(plan) << to_string(plan.errors().front());
   const std::string text = to_mscclpp_json(*plan, "boxes");
-  const auto verdict = verify(text, "plan.json", nullptr, {});
+  EXPECT_EQ(text.find("\"gstore\"") != std::string::npos, options.switch_stores);
+  const auto verdict = verify(text, "plan.json", nullptr,
+                              {.target = options.switch_stores ? "mscclpp-0.10" : "mscclpp-0.9"});
   ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
   EXPECT_TRUE(verdict->ok) << boxes << " x " << gpus << ": "
                            << to_string(verdict->findings.front());
   EXPECT_EQ(verdict->threadblocks, 2);
+  EXPECT_EQ(verdict->same_bits, true);
   if (runs == 0) return;
   EXPECT_EQ(execute_plan(nlohmann::json::parse(text), runs), Outcome::right);
+}
+
+void expect_right_packets(std::size_t gpus, PlanOptions options) {
+  options.max_threadblocks = 2;
+  const auto plan = make_packet_plan(one_box(gpus), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+  const std::string text = to_mscclpp_json(*plan, "packets");
+  EXPECT_EQ(text.find("\"gstorepkt\"") != std::string::npos, options.switch_stores);
+  EXPECT_EQ(text.find("\"ppkt\"") == std::string::npos, options.switch_stores);
+  EXPECT_EQ(text.find("\"wait\""), std::string::npos);
+  const auto verdict = verify(text, "plan.json", nullptr,
+                              {.target = options.switch_stores ? "mscclpp-0.10" : "mscclpp-0.9"});
+  ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
+  EXPECT_TRUE(verdict->ok) << gpus << ": " << to_string(verdict->findings.front());
+  EXPECT_EQ(verdict->same_bits, true) << gpus;
+  if (gpus > 8) return;
+  EXPECT_EQ(execute_plan(nlohmann::json::parse(text), gpus == 8 ? 2 : 20), Outcome::right);
 }
 
 // No barriers: flags in the packets, and everybody adds up in the same order.
 TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
   for (const std::size_t gpus : {2, 4, 8, 10, 16, 21}) {
     for (const bool in_place : {true, false}) {
-      PlanOptions options;
-      options.in_place = in_place;
-      options.max_threadblocks = 2;
-      const auto plan = make_packet_plan(one_box(gpus), options);
-      ASSERT_TRUE(plan) << to_string(plan.errors().front());
-      const std::string text = to_mscclpp_json(*plan, "packets");
-      EXPECT_NE(text.find("\"gstorepkt\""), std::string::npos);
-      EXPECT_EQ(text.find("\"wait\""), std::string::npos);
-      const auto verdict = verify(text, "plan.json", nullptr, {});
-      ASSERT_TRUE(verdict) << to_string(verdict.errors().front());
-      EXPECT_TRUE(verdict->ok) << gpus << ": " << to_string(verdict->findings.front());
-      EXPECT_EQ(verdict->same_bits, true) << gpus;
-      if (gpus > 8) continue;
-      EXPECT_EQ(execute_plan(nlohmann::json::parse(text), gpus == 8 ? 2 : 20), Outcome::right);
+      expect_right_packets(gpus, options_of(true, in_place));
     }
   }
   const auto two = make_packet_plan(boxes_of(2, 4), {});
@@ -139,15 +151,43 @@ TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
   EXPECT_EQ(make_packet_plan(one_box(8), long_messages).errors().front().code, Code::T04);
 }
 
+// Where no switch stores: put at every other, as far as a threadblock has channels.
+TEST(SwitchPlan, PacketsArePutAtAllWhereNoSwitchStores) {
+  for (const std::size_t gpus : {2, 4, 8, 9, 10, 17}) {
+    for (const bool in_place : {true, false}) {
+      expect_right_packets(gpus, options_of(false, in_place));
+    }
+  }
+  const auto many = make_packet_plan(one_box(18), options_of(false));
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.errors().front().code, Code::T03);
+}
+
 TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
   for (const bool in_place : {true, false}) {
-    expect_right_among_boxes(2, 2, in_place, 20);
-    expect_right_among_boxes(3, 2, in_place, 5);
-    expect_right_among_boxes(2, 4, in_place, 2);
-    expect_right_among_boxes(4, 8, in_place, 0);
-    expect_right_among_boxes(9, 2, in_place, 0);
-    expect_right_among_boxes(2, 16, in_place, 0);
+    const PlanOptions options = options_of(true, in_place);
+    expect_right_among_boxes(2, 2, options, 20);
+    expect_right_among_boxes(3, 2, options, 5);
+    expect_right_among_boxes(2, 4, options, 2);
+    expect_right_among_boxes(4, 8, options, 0);
+    expect_right_among_boxes(9, 2, options, 0);
+    expect_right_among_boxes(2, 16, options, 0);
   }
+}
+
+// Where no switch stores, two boxes add up their sums in the switch, and more cannot.
+TEST(SwitchPlan, TwoBoxesCombineTwiceWhereNoSwitchStores) {
+  for (const bool in_place : {true, false}) {
+    const PlanOptions options = options_of(false, in_place);
+    expect_right_among_boxes(2, 2, options, 50);
+    expect_right_among_boxes(2, 4, options, 3);
+    expect_right_among_boxes(2, 8, options, 0);
+    expect_right_among_boxes(2, 16, options, 0);
+  }
+  const auto three = make_box_plan(boxes_of(3, 4), options_of(false));
+  ASSERT_FALSE(three);
+  EXPECT_EQ(three.errors().front().code, Code::T06);
+  EXPECT_NE(to_string(three.errors().front()).find("target=mscclpp-0.10"), std::string::npos);
 }
 
 TEST(SwitchPlan, BoxesThatDoNotFitAreRefused) {

@@ -275,7 +275,7 @@ TEST(Degrade, DropsWhatASwitchCanDo) {
 }
 
 TEST(Degrade, MakesAProcessGroupWhoseOthersRelay) {
-  const auto result = degrade_well({.members = "box1/gpu1,0"});
+  const auto result = degrade_well({.members = "box1/gpu1,0", .relays = Failures::Relays::all});
   const Topology& topology = result.topology;
   ASSERT_EQ(topology.ranks.size(), 2u);
   EXPECT_EQ(topology.nodes[topology.ranks[0]].id, "box1/gpu1");
@@ -287,16 +287,33 @@ TEST(Degrade, MakesAProcessGroupWhoseOthersRelay) {
   EXPECT_EQ(to_digraph(topology)->ranks, topology.ranks);
 }
 
-TEST(Degrade, AProcessGroupWithoutRelaysIsThatOfItsRanks) {
-  const auto alone = degrade_well({.members = "box1/gpu1,0", .keep_relays = false});
+TEST(Degrade, AProcessGroupIsThatOfItsRanks) {
   const auto ranks = degrade_well({.ranks = "box1/gpu1,0"});
-  EXPECT_EQ(alone.topology.ranks, ranks.topology.ranks);
-  for (std::size_t i = 0; i < ranks.topology.nodes.size(); ++i) {
-    EXPECT_EQ(alone.topology.nodes[NodeId(i)].enabled, ranks.topology.nodes[NodeId(i)].enabled);
+  for (const auto relays : {Failures::Relays::declared, Failures::Relays::none}) {
+    const auto alone = degrade_well({.members = "box1/gpu1,0", .relays = relays});
+    EXPECT_EQ(alone.topology.ranks, ranks.topology.ranks);
+    for (std::size_t i = 0; i < ranks.topology.nodes.size(); ++i) {
+      EXPECT_EQ(alone.topology.nodes[NodeId(i)].enabled, ranks.topology.nodes[NodeId(i)].enabled);
+    }
+    EXPECT_FALSE(has_relays(alone.topology));
+    EXPECT_THAT(alone.changes, ElementsAre("2 of 4 compute nodes take part"));
   }
-  EXPECT_FALSE(has_relays(alone.topology));
-  EXPECT_THAT(alone.changes, ElementsAre("2 of 4 compute nodes take part, the others relay",
-                                         "2 GPUs that could relay are left out"));
+}
+
+// What the topology itself says of its GPUs stands, unless none are to relay.
+TEST(Degrade, DeclaredRelaysStay) {
+  const auto group = degrade_well({.members = "box[0-1]/gpu0", .relays = Failures::Relays::all});
+  const Topology& topology = group.topology;
+  const auto relays = [&](const Failures& failures) {
+    const auto left = degrade(topology, failures);
+    EXPECT_TRUE(left) << to_string(left.errors().front());
+    return left && has_relays(left->topology);
+  };
+  EXPECT_TRUE(relays({}));
+  EXPECT_TRUE(relays({.members = "box[0-1]/gpu0"}));
+  EXPECT_FALSE(relays({.relays = Failures::Relays::none}));
+  const auto without = degrade(topology, {.relays = Failures::Relays::none});
+  EXPECT_THAT(without->changes, ElementsAre("2 GPUs that could relay are left out"));
 }
 
 TEST(Degrade, AProcessGroupOfAllHasNoRelays) {
@@ -319,6 +336,20 @@ TEST(Degrade, SaysWhatIsWrongWithAProcessGroup) {
   // gpu1 of box0 reaches the other box through its NIC, or over gpu0 of either.
   const std::vector<std::string> no_nic = {"box0/nic"};
   EXPECT_EQ(code({.drop = no_nic, .members = "box0/gpu0,box0/gpu1"}), "none");
+  EXPECT_THAT(degrade(two_boxes(), {.members = "0"}).errors().front().remedy,
+              ::testing::Not(HasSubstr("`relays`")));
+}
+
+// Where relays may join what is apart, the remedy says so.
+TEST(Degrade, OnlyRelaysMayJoinAProcessGroup) {
+  const Topology line = parse_valid(R"({"format":"forestcoll-topology","version":1,
+    "nodes":[{"id":"a","type":"compute"},{"id":"b","type":"compute"},{"id":"c","type":"compute"}],
+    "links":[{"src":"a","dst":"b","bandwidth":1},{"src":"b","dst":"c","bandwidth":1}]})");
+  const auto apart = degrade(line, {.members = "a,c"});
+  ASSERT_FALSE(apart);
+  EXPECT_EQ(apart.errors().front().code, Code::E08);
+  EXPECT_THAT(apart.errors().front().remedy, HasSubstr("With `relays`, the GPUs outside"));
+  EXPECT_TRUE(degrade(line, {.members = "a,c", .relays = Failures::Relays::all}));
 }
 
 TEST(Degrade, NamesIdsThatHoldSeparators) {

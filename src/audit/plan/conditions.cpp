@@ -55,6 +55,12 @@ bool shows_the_callers_buffers(const PlanGpu& gpu) {
          });
 }
 
+bool has_memory_peers(const PlanGpu& gpu) {
+  return std::any_of(gpu.channels.begin(), gpu.channels.end(), [](const PlanChannels& list) {
+    return list.kind == ChannelKind::memory && !list.ids.empty();
+  });
+}
+
 void add_reuse(const PlanFile& plan, std::vector<std::string>& conditions) {
   if (!plan.reuses_resources) return;
   std::int64_t scratch = 0;
@@ -86,7 +92,8 @@ void add_reuse(const PlanFile& plan, std::vector<std::string>& conditions) {
   }
 }
 
-void add_groups(const PlanFile& plan, std::vector<std::string>& conditions) {
+void add_groups(const PlanFile& plan, const PlanRelease& release,
+                std::vector<std::string>& conditions) {
   if (const std::int64_t units = units_of_chunks(plan); units > 1) {
     conditions.push_back(
         fmt::format("a chunk's bytes are a multiple of {}: groups of threadblocks cut others in "
@@ -97,7 +104,8 @@ void add_groups(const PlanFile& plan, std::vector<std::string>& conditions) {
   for (const PlanGpu& gpu : plan.gpus) {
     for (const PlanThreadblock& tb : gpu.threadblocks) {
       for (const PlanOp& op : tb.ops) {
-        if (!op.in_group || !waits_for_packets(op.kind)) continue;
+        if (!op.in_group || op.sources.empty()) continue;
+        if (release.cuts_small_chunks && !waits_for_packets(op.kind)) continue;
         const std::int64_t size = op.sources.front().size;
         most = std::max(most, (op.group_size + size - 1) / size);
       }
@@ -105,10 +113,32 @@ void add_groups(const PlanFile& plan, std::vector<std::string>& conditions) {
   }
   const std::int64_t smallest = most * plan.alignment * message_chunks(plan);
   if (most > 1 && plan.min_size < static_cast<std::uint64_t>(smallest)) {
+    conditions.push_back(fmt::format(
+        "messages have at least {} bytes, so that every threadblock of a group {}", smallest,
+        release.cuts_small_chunks ? "waits for packets"
+                                  : "has a part: the offsets of others wrap in 0.9"));
+  }
+}
+
+// What other releases do otherwise, or this one does with some machines.
+void add_release(const PlanFile& plan, const PlanRelease& release,
+                 std::vector<std::string>& conditions) {
+  const auto has = [&](PlanKind kind) {
+    return any_operation(plan, [kind](const PlanOp& op) { return op.kind == kind; });
+  };
+  if (release.flushes_puts && has(PlanKind::put_signal_flush)) {
     conditions.push_back(
-        fmt::format("messages have at least {} bytes, so that every threadblock of a group waits "
-                    "for packets",
-                    smallest));
+        "MSCCL++ is 0.10 or later: up to 0.9 a pwsf puts and signals, and flushes nothing");
+  }
+  if (has(PlanKind::switch_store) || has(PlanKind::switch_store_packets)) {
+    conditions.push_back(
+        "MSCCL++ is 0.10 or later: 0.9 has neither gstore nor gstorepkt, and throws (plans for "
+        "target mscclpp-0.9 do without)");
+  }
+  if (!release.joins_hosts && std::any_of(plan.gpus.begin(), plan.gpus.end(), has_memory_peers)) {
+    conditions.push_back(
+        "ranks with memory channels between them run on one host: 0.9 connects hosts through "
+        "InfiniBand alone, where there is any");
   }
 }
 
@@ -126,7 +156,7 @@ std::uint64_t largest_message(const PlanFile& plan) {
   return chunk * static_cast<std::uint64_t>(message_chunks(plan));
 }
 
-std::vector<std::string> plan_conditions(const PlanFile& plan) {
+std::vector<std::string> plan_conditions(const PlanFile& plan, const PlanRelease& release) {
   std::vector<std::string> conditions;
   if (const std::uint64_t largest = largest_message(plan); plan.max_size > largest) {
     conditions.push_back(fmt::format(
@@ -141,12 +171,9 @@ std::vector<std::string> plan_conditions(const PlanFile& plan) {
         "input and output lie at the beginning of their allocations, as a framework's tensors may "
         "not: port channels send from there");
   }
-  if (any_operation(plan, [](const PlanOp& op) { return op.kind == PlanKind::put_signal_flush; })) {
-    conditions.push_back(
-        "MSCCL++ is 0.10 or later: up to 0.9 a pwsf puts and signals, and flushes nothing");
-  }
+  add_release(plan, release, conditions);
   add_reuse(plan, conditions);
-  add_groups(plan, conditions);
+  add_groups(plan, release, conditions);
   if (any_operation(plan, is_packets)) {
     conditions.push_back(
         "all ranks run the same plans in the same order: the flags of packets count the calls of a "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "audit/plan/file.hpp"
+#include "audit/plan/releases.hpp"
 
 namespace forestcoll::audit {
 
@@ -15,9 +16,9 @@ namespace forestcoll::audit {
 
 /// The conditions, each a clause that goes on after "only if": messages that are too large for the
 /// executor's offsets and not kept out by max_message_size; input and output that port channels
-/// send from; operations that older releases do
-/// not have, and what packets, groups, switches and reuse_resources take for granted.
-/// Cost: O(operations).
-[[nodiscard]] std::vector<std::string> plan_conditions(const PlanFile& plan);
+/// send from; operations that older releases do not have, and what they leave unchecked; and what
+/// packets, groups, switches and reuse_resources take for granted. Cost: O(operations).
+[[nodiscard]] std::vector<std::string> plan_conditions(const PlanFile& plan,
+                                                       const PlanRelease& release);
 
 }  // namespace forestcoll::audit

@@ -10,6 +10,7 @@
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/alltoall/messages.hpp"
 #include "schedule/alltoall/programs.hpp"
+#include "schedule/xml_target.hpp"
 
 namespace forestcoll {
 namespace {
@@ -19,13 +20,6 @@ constexpr const char* kPathsInstead = "write the paths with `format=flows`";
 
 std::int64_t ranks_in(const IdVector<NodeId, Rank>& rank_of) {
   return std::count_if(rank_of.begin(), rank_of.end(), [](Rank r) { return r.valid(); });
-}
-
-Expected<const TargetLimits*> alltoall_target(const std::string& name) {
-  const TargetLimits* target = find_target(name);
-  if (target != nullptr) return target;
-  return make_error(Code::T07, fmt::format("there is no target \"{}\"", name),
-                    "the targets are " + known_targets());
 }
 
 Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLimits& target) {
@@ -126,7 +120,7 @@ Expected<Schedule> lower_with(const AlltoallRoutes& routes, const IdVector<NodeI
 
 Expected<Schedule> lower_kind(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
                               const AlltoallKind& kind, const AlltoallLowerOptions& options) {
-  const auto found = alltoall_target(options.target);
+  const auto found = schedule::xml_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
   const auto done = refuse_buffers(ranks_in(rank_of), routes.k * options.instances, target);

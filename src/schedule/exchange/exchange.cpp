@@ -14,6 +14,7 @@
 #include "schedule/exchange/exchange_writer.hpp"
 #include "schedule/exchange/partners.hpp"
 #include "schedule/msccl/labels.hpp"
+#include "schedule/xml_target.hpp"
 
 namespace forestcoll {
 namespace {
@@ -180,11 +181,9 @@ std::optional<std::int64_t> most_bytes_in_simple(Exchange exchange, std::size_t 
 Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
                                   const LowerOptions& options) {
   FORESTCOLL_CHECK(ranks >= 2, "an exchange has partners");
-  const TargetLimits* target = find_target(options.target);
-  if (target == nullptr) {
-    return make_error(Code::T07, fmt::format("there is no target \"{}\"", options.target),
-                      "the targets are " + known_targets());
-  }
+  const auto found = schedule::xml_target(options.target);
+  if (!found) return found.errors();
+  const TargetLimits* target = *found;
   if (options.placement == Placement::both) {
     return make_error(Code::T06,
                       "exchanges of whole buffers are made for calls in place or out of place",

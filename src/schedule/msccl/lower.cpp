@@ -22,6 +22,7 @@
 #include "schedule/msccl/threadblocks.hpp"
 #include "schedule/msccl/views.hpp"
 #include "schedule/msccl/waits.hpp"
+#include "schedule/xml_target.hpp"
 
 namespace forestcoll {
 namespace {
@@ -47,15 +48,6 @@ std::int64_t shares(const CollectiveForest& forest) {
   if (is_rooted(forest.collective)) return 1;
   if (forest.weight.empty()) return static_cast<std::int64_t>(rank_count(forest));
   return std::accumulate(forest.weight.begin(), forest.weight.end(), std::int64_t{0});
-}
-
-Expected<const TargetLimits*> target_for(const std::string& name) {
-  const TargetLimits* target = find_target(name);
-  if (target == nullptr) {
-    return make_error(Code::T07, fmt::format("there is no target \"{}\"", name),
-                      "the targets are " + known_targets());
-  }
-  return target;
 }
 
 // The least number of steps that the busiest rank must have, nops not counted: each edge of each
@@ -327,7 +319,7 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   FORESTCOLL_CHECK(is_rooted(asked.collective) == asked.root.has_value(), "a root where needed");
   FORESTCOLL_CHECK(options.instances >= 1, "instances are counted from one");
   // Does the target take it at all?
-  const auto found = target_for(options.target);
+  const auto found = schedule::xml_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
   if (asked.collective != Collective::allreduce) {

@@ -6,6 +6,7 @@
 //   3. it stores its share for all GPUs of its box (`gstore`).
 // The executor combines for a group only. So the sum goes to the scratch of a pair of GPUs, the
 // smallest group there is, which costs each of them an eighth of the data in a box of eight.
+// Releases that do not store through switches join two boxes as pair_plan.cpp says.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,23 +18,17 @@
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
-#include "schedule/mscclpp/barrier.hpp"
-#include "schedule/mscclpp/blocks.hpp"
+#include "schedule/mscclpp/box_block.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll {
 namespace {
 
-using schedule::kMaxOperationChannels;
 using Kind = PlanOperation::Kind;
 
-constexpr std::int32_t kMostBoxBlocks = 16;
 constexpr std::size_t kMostBoxes = 9;  // an operation adds up ten
-constexpr std::size_t kPort = static_cast<std::size_t>(PlanChannel::port);
-
-// Of the GPU's lists.
-constexpr std::int32_t kInputs = 0, kPair = 1, kOutputs = 2;
+constexpr std::size_t kPairOfBoxes = 2;
 
 Diagnostic no_box_plan(std::string why) {
   return make_error(Code::T06, std::move(why),
@@ -41,179 +36,55 @@ Diagnostic no_box_plan(std::string why) {
 }
 
 // The ranks of each box, by number.
-std::vector<std::vector<Rank>> ranks_of_boxes(const IdVector<Rank, std::int32_t>& box_of) {
+schedule::Boxes ranks_of_boxes(const IdVector<Rank, std::int32_t>& box_of) {
   std::map<std::int32_t, std::vector<Rank>> boxes;
   for (std::size_t r = 0; r < box_of.size(); ++r) boxes[box_of[Rank(r)]].emplace_back(r);
-  std::vector<std::vector<Rank>> result;
+  schedule::Boxes result;
   for (auto& [number, ranks] : boxes) result.push_back(std::move(ranks));
   return result;
 }
 
-/// The threadblock `part` of the GPU in place `gpu` of its box.
-class BoxBlock {
+// In the places of scratch after the sums lies what other boxes send.
+class Rounds {
  public:
-  BoxBlock(const std::vector<std::vector<Rank>>& boxes, std::size_t box, std::size_t gpu,
-           std::int64_t part, std::int64_t parts, ExecutionPlan& plan)
-      : boxes_(boxes),
-        box_(box),
-        gpu_(gpu),
-        part_(part),
-        parts_(parts),
-        in_place_(plan.in_place),
-        own_(plan.gpus[boxes[box][gpu]]) {
-    for (std::size_t b = 0; b < boxes.size(); ++b) {
-      if (b != box) others_.push_back(b);
-    }
-    block_.switch_channels = {kInputs, kPair, kOutputs};
-    auto& ports = own_.peers[kPort];
-    for (std::size_t n = 0; n < others_.size(); ++n) {
-      block_.channels[kPort].push_back(static_cast<std::int32_t>(ports.size()));
-      ports.push_back(boxes[others_[n]][gpu]);
-      block_.remote_buffers[kPort].push_back(static_cast<std::int32_t>(n));
-    }
-  }
+  explicit Rounds(schedule::BoxBlock& block)
+      : block_(block), boxes_(static_cast<std::int64_t>(block.boxes())) {}
 
-  PlanThreadblock make() {
-    const std::vector<Rank>& ranks = boxes_[box_];
-    const schedule::Barrier barrier(ranks, boxes_[box_][gpu_], own_, block_);
-    barrier.append(block_.before);
-    on_ports(Kind::signal, block_.before);
-    on_ports(Kind::wait, block_.before);
-    block_.before.emplace_back();
-    combine();
-    exchange([&](std::size_t box) { return std::pair(sum(box), received(box)); });
-    add_up();
-    exchange([&](std::size_t) { return std::pair(sum(box_), sum(box_)); });
-    store();
-    barrier.append(block_.after);
-    on_ports(Kind::signal, block_.after);
-    on_ports(Kind::wait, block_.after);
-    return std::move(block_);
+  void add() const {
+    const auto own = static_cast<std::int64_t>(block_.box());
+    for (std::int64_t box = 0; box < boxes_; ++box) {
+      block_.add(Kind::combine, {BoxBlock::input(block_.own_chunk(box))},
+                 BoxBlock::pair(block_.own_sum(box)));
+    }
+    block_.in_step();
+    block_.exchange([&](std::size_t box) {
+      const auto there = static_cast<std::int64_t>(box);
+      return std::pair(block_.own_sum(there), block_.own_area(own < there ? own : own - 1));
+    });
+    add_up(own);
+    block_.exchange(
+        [&](std::size_t) { return std::pair(block_.own_sum(own), block_.own_sum(own)); });
+    for (std::int64_t box = 0; box < boxes_; ++box) {
+      block_.add(Kind::store, {BoxBlock::scratch(block_.own_sum(box))},
+                 block_.output(block_.own_chunk(box)));
+    }
   }
 
  private:
-  [[nodiscard]] std::int64_t boxes() const { return std::ssize(boxes_); }
-  // Of the whole buffer: this GPU's share, and in it the part of its rail's GPU in a box.
-  [[nodiscard]] std::int64_t chunk(std::size_t box) const {
-    return (static_cast<std::int64_t>(gpu_) * parts_ + part_) * boxes() +
-           static_cast<std::int64_t>(box);
-  }
-  // Of scratch, at this GPU and at the others of its rail: sums of boxes, two GPUs' of a pair.
-  [[nodiscard]] std::int64_t sum(std::size_t box) const {
-    return (static_cast<std::int64_t>(gpu_ % 2) * parts_ + part_) * boxes() +
-           static_cast<std::int64_t>(box);
-  }
-  // Of scratch at the GPU in `box`: what it gets from this one.
-  [[nodiscard]] std::int64_t received(std::size_t box) const {
-    return place(box_ < box ? box_ : box_ - 1);
-  }
-  [[nodiscard]] std::int64_t place(std::size_t sender) const {
-    return 2 * parts_ * boxes() + static_cast<std::int64_t>(sender) * parts_ + part_;
-  }
+  using BoxBlock = schedule::BoxBlock;
 
-  static PlanSlice scratch(std::int64_t index, std::int32_t remote = -1) {
-    return {.buffer = Buffer::scratch, .remote = remote, .index = index};
-  }
-
-  void combine() {
-    for (std::size_t box = 0; box < boxes_.size(); ++box) {
-      PlanOperation operation;
-      operation.kind = Kind::combine;
-      operation.sources = {{.buffer = Buffer::input, .index = chunk(box), .switched = kInputs}};
-      operation.destinations = {{.buffer = Buffer::scratch, .index = sum(box), .switched = kPair}};
-      block_.loop.push_back(std::move(operation));
+  void add_up(std::int64_t own) const {
+    std::vector<PlanSlice> sums = {BoxBlock::scratch(block_.own_sum(own))};
+    for (std::int64_t sender = 0; sender + 1 < boxes_; ++sender) {
+      sums.push_back(BoxBlock::scratch(block_.own_area(sender)));
     }
-    block_.loop.emplace_back();
+    block_.add(Kind::reduce, std::move(sums), BoxBlock::scratch(block_.own_sum(own)));
+    block_.in_step();
   }
 
-  // To all GPUs of the rail, and from them. `ends`: from and to which place of scratch.
-  template <class Ends>
-  void exchange(const Ends& ends) {
-    for (std::size_t begin = 0; begin < others_.size(); begin += kMaxOperationChannels) {
-      PlanOperation put;
-      put.kind = Kind::put;
-      put.channel = PlanChannel::port;
-      const std::size_t end = std::min(others_.size(), begin + kMaxOperationChannels);
-      for (std::size_t n = begin; n < end; ++n) {
-        const auto [from, to] = ends(others_[n]);
-        put.channels.push_back(static_cast<std::int32_t>(n));
-        put.sources.push_back(scratch(from));
-        put.destinations.push_back(scratch(to, static_cast<std::int32_t>(n)));
-      }
-      PlanOperation signal = put;
-      signal.kind = Kind::signal;
-      signal.sources.clear();
-      signal.destinations.clear();
-      block_.loop.push_back(std::move(put));
-      block_.loop.push_back(std::move(signal));
-    }
-    on_ports(Kind::wait, block_.loop);
-    block_.loop.emplace_back();
-  }
-
-  void add_up() {
-    PlanOperation operation;
-    operation.kind = Kind::reduce;
-    operation.sources = {scratch(sum(box_))};
-    for (std::size_t sender = 0; sender < others_.size(); ++sender) {
-      operation.sources.push_back(scratch(place(sender)));
-    }
-    operation.destinations = {scratch(sum(box_))};
-    block_.loop.push_back(std::move(operation));
-    block_.loop.emplace_back();
-  }
-
-  void store() {
-    for (std::size_t box = 0; box < boxes_.size(); ++box) {
-      PlanOperation operation;
-      operation.kind = Kind::store;
-      operation.sources = {scratch(sum(box))};
-      operation.destinations = {{.buffer = in_place_ ? Buffer::input : Buffer::output,
-                                 .index = chunk(box),
-                                 .switched = kOutputs}};
-      block_.loop.push_back(std::move(operation));
-    }
-  }
-
-  void on_ports(Kind kind, std::vector<PlanOperation>& operations) const {
-    for (std::size_t begin = 0; begin < others_.size(); begin += kMaxOperationChannels) {
-      PlanOperation operation;
-      operation.kind = kind;
-      operation.channel = PlanChannel::port;
-      for (std::size_t n = begin; n < std::min(others_.size(), begin + kMaxOperationChannels);
-           ++n) {
-        operation.channels.push_back(static_cast<std::int32_t>(n));
-      }
-      operations.push_back(std::move(operation));
-    }
-  }
-
-  const std::vector<std::vector<Rank>>& boxes_;
-  std::size_t box_, gpu_;
-  std::int64_t part_, parts_;
-  bool in_place_;
-  PlanGpu& own_;
-  std::vector<std::size_t> others_;  // boxes
-  PlanThreadblock block_;
+  BoxBlock& block_;
+  std::int64_t boxes_;
 };
-
-void begin_gpu(const std::vector<std::vector<Rank>>& boxes, std::size_t box, std::size_t gpu,
-               std::int64_t parts, ExecutionPlan& plan) {
-  PlanGpu& own = plan.gpus[boxes[box][gpu]];
-  const auto count = static_cast<std::int64_t>(boxes.size());
-  own.input_chunks = own.output_chunks = std::ssize(boxes[box]) * count * parts;
-  own.scratch_chunks = (2 * count + count - 1) * parts;
-  const std::size_t first = gpu - gpu % 2;
-  own.switch_groups = {
-      {Buffer::input, boxes[box]},
-      {Buffer::scratch, {boxes[box][first], boxes[box][first + 1]}},
-      {plan.in_place ? Buffer::input : Buffer::output, boxes[box]},
-  };
-  for (std::size_t b = 0; b < boxes.size(); ++b) {
-    if (b == box) continue;
-    own.remote_buffers.push_back({boxes[b][gpu], Buffer::scratch, PlanChannel::port});
-  }
-}
 
 }  // namespace
 
@@ -232,26 +103,21 @@ Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of
     return no_box_plan(
         fmt::format("{} boxes: an operation of MSCCL++ adds up at most 10 chunks", boxes.size()));
   }
-  const auto per_block = static_cast<std::int64_t>(boxes.size()) - 1;
-  const auto parts =
-      std::min<std::int64_t>({options.max_threadblocks, kMostBoxBlocks,
-                              static_cast<std::int64_t>(schedule::kMaxPortChannels) / per_block});
-  ExecutionPlan plan;
-  plan.collective = Collective::allreduce;
-  plan.in_place = options.in_place;
-  plan.unit_bytes = options.unit_bytes;
-  plan.min_bytes = options.min_bytes;
-  plan.gpus = IdVector<Rank, PlanGpu>(box_of.size());
-  for (std::size_t box = 0; box < boxes.size(); ++box) {
-    for (std::size_t gpu = 0; gpu < size; ++gpu) {
-      begin_gpu(boxes, box, gpu, parts, plan);
-      for (std::int64_t part = 0; part < parts; ++part) {
-        plan.gpus[boxes[box][gpu]].threadblocks.push_back(
-            BoxBlock(boxes, box, gpu, part, parts, plan).make());
-      }
-    }
+  if (!options.switch_stores && boxes.size() != kPairOfBoxes) {
+    return make_error(
+        Code::T06,
+        fmt::format(
+            "{} boxes: MSCCL++ 0.9 does not store through switches (`gstore`), and only two "
+            "boxes do without",
+            boxes.size()),
+        "use MSCCL++ 0.10 (`target=mscclpp-0.10`), or a plan of GPUs alone");
   }
-  plan.max_bytes = schedule::max_bytes_of(options, plan);
+  const auto count = static_cast<std::int64_t>(boxes.size());
+  ExecutionPlan plan =
+      options.switch_stores
+          ? schedule::join_boxes(boxes, {.chunks = count, .areas = count - 1}, options,
+                                 [](schedule::BoxBlock& block) { Rounds(block).add(); })
+          : schedule::make_pair_plan(boxes, options);
   if (const auto done = schedule::refuse_long_messages(plan); !done) return done.errors();
   return plan;
 }

@@ -36,8 +36,9 @@ struct PlanOperation {
   /// `nop` keeps a threadblock's threads in step; `combine` reads a place of all ranks of a switch
   /// channel, added up by the switch, and stores the sum in all ranks of one;
   /// `store` puts something there from this GPU. Packets lie in scratch and carry a flag beside
-  /// their data, for which readers wait: `pack` makes them of data, `store_packets` puts them at
-  /// all ranks of a switch channel, `unpack` and `add_packets` make data of them.
+  /// their data, for which readers wait: `pack` makes them of data, `put_packets` makes them at
+  /// other ranks, `store_packets` puts them at all ranks of a switch channel, `unpack` and
+  /// `add_packets` make data of them.
   enum class Kind : std::uint8_t {
     nop,
     put,
@@ -48,6 +49,7 @@ struct PlanOperation {
     combine,
     store,
     pack,
+    put_packets,
     store_packets,
     unpack,
     add_packets
@@ -97,6 +99,8 @@ struct ExecutionPlan {
 };
 
 struct PlanOptions {
+  /// Whether the release has `store` and `store_packets`: see `PlanTarget`.
+  bool switch_stores = true;
   bool in_place = true;
   std::int32_t max_threadblocks = 108;              ///< per GPU: all must be resident at once
   std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
@@ -130,21 +134,25 @@ struct PlanOptions {
     const BranchingForest& forest, const IdVector<Rank, std::int32_t>& box_of,
     const PlanOptions& options);
 
-/// An allreduce of small messages in one box whose switch copies: every rank stores packets of all
-/// its data at all ranks in one go, and adds up what it gets, all in the same order. There is no
-/// barrier: one message takes it all, and N times the data go over every link.
-/// Errors: T06 where ranks are of several boxes; T04. Cost: linear in the plan.
+/// An allreduce of small messages in one box: every rank has packets of all its data at all ranks,
+/// stored through the switch in one go, or, without `switch_stores`, put at one after the other;
+/// and adds up what it gets, all in the same order. There is no barrier: one message takes it all,
+/// and N times the data go over every link.
+/// Errors: T06 where ranks are of several boxes; T03, without `switch_stores`, more ranks than a
+/// threadblock has channels to; T04. Cost: linear in the plan.
 [[nodiscard]] Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box_of,
                                                        const PlanOptions& options);
 
 /// An allreduce over boxes of GPUs on a switch each that copies and combines: combined within the
-/// boxes, exchanged between GPUs of the same place in all of them, stored through the switches. Not
-/// made from trees: what it reaches, `verify` says.
-/// Errors: T06 where boxes are not of one even size, or more than 9; T04. Cost: linear in the plan.
+/// boxes, exchanged between GPUs of the same place in all of them, stored through the switches, of
+/// two boxes without `switch_stores` by sums of two. Not made from trees: what it reaches, `verify`
+/// says.
+/// Errors: T06 where boxes are not of one even size, or more than 9, or than 2 without
+/// `switch_stores`; T04. Cost: linear in the plan.
 [[nodiscard]] Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);
 
-/// The plan as JSON, as MSCCL++ 0.9 reads it. `name` tells it from others of its collective. Where
+/// The plan as JSON, as MSCCL++ reads it. `name` tells it from others of its collective. Where
 /// port channels send from input or output, a "comment", which no runtime reads, says what the
 /// executor takes for granted there: that they begin their allocations.
 [[nodiscard]] std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name);

@@ -65,23 +65,36 @@ class Degrader {
       if (!done) return done.errors();
     }
     if (!failures.members.empty()) {
-      const auto done = choose_ranks(failures.members, "`members`", NodeType::relay);
+      const bool relay = failures.relays == Failures::Relays::all;
+      const auto done = choose_ranks(failures.members, "`members`",
+                                     relay ? std::optional(NodeType::relay) : std::nullopt);
       if (!done) return done.errors();
     }
-    if (!failures.keep_relays) take_out_relays();
+    if (failures.relays == Failures::Relays::none) take_out_relays();
     for (const std::string& item : failures.latency) {
       if (const auto done = set_latency(item); !done) return done.errors();
     }
     std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
     topology::Findings findings("");
     topology::check_connection(topology(), "with what is dropped", findings);
-    if (findings.has_errors()) return findings.all();
+    if (findings.has_errors()) return errors_of(findings, failures);
     warn_of_switches(findings);
     result_.warnings = findings.all();
     return std::move(result_);
   }
 
  private:
+  // A process group may be joined by GPUs outside of it alone.
+  static Diagnostics errors_of(const topology::Findings& findings, const Failures& failures) {
+    Diagnostics errors = findings.all();
+    if (failures.members.empty() || failures.relays == Failures::Relays::all) return errors;
+    for (Diagnostic& error : errors) {
+      if (error.code == Code::E07) continue;  // too few, whoever relays
+      error.remedy += " With `relays`, the GPUs outside of the process group pass data on.";
+    }
+    return errors;
+  }
+
   void warn_of_switches(topology::Findings& findings) {
     const auto before = sides_of(before_), after = sides_of(topology());
     for (std::size_t i = 0; i < topology().nodes.size(); ++i) {

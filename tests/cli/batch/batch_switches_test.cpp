@@ -61,18 +61,18 @@ TEST(BatchSwitches, EntriesHaveRolesAndGroupsOfTheirOwn) {
   std::ofstream(batch / "manifest.json")
       << R"({"format": "forestcoll-batch-manifest", "version": 1, "topologies": [
         {"path": "h100.json", "options": ["--drop", "nvsw:reduce"]},
-        {"path": "boxes.json", "options": ["--members", "box[0-1]/gpu0"]}]})";
+        {"path": "boxes.json", "options": ["--members", "box[0-1]/gpu0", "--relays"]}]})";
   const Words words = {"--format", "forest", "--manifest", batch / "manifest.json"};
   ASSERT_EQ(batch.run(words).code, 0);
   const auto items = by_input(batch);
   EXPECT_EQ(items.at("h100.json")["algbw"]["exact"], "1800/7");
   // Relays carry what one NIC alone would not: eight of 50 GB/s, shared by both phases.
-  const auto group =
-      run({"bound", batch.in() + "/boxes.json", "--members", "box[0-1]/gpu0", "--json"});
+  const auto group = run(
+      {"bound", batch.in() + "/boxes.json", "--members", "box[0-1]/gpu0", "--relays", "--json"});
   EXPECT_EQ(items.at("boxes.json")["algbw"]["exact"],
             nlohmann::json::parse(group.out)["allreduce_in_network"]["exact"]);
   EXPECT_EQ(run({"verify", batch.out() + "/boxes.json/allreduce.json", "--topology",
-                 batch.in() + "/boxes.json", "--members", "box[0-1]/gpu0"})
+                 batch.in() + "/boxes.json", "--members", "box[0-1]/gpu0", "--relays"})
                 .code,
             0);
 }

@@ -29,40 +29,67 @@ Json bound_of(std::vector<std::string> options) {
 }
 
 // A member's own NIC carries 50 GB/s and has to bring in what three others have; with relays its
-// box brings it in over all eight.
-TEST(Members, OthersRelayUnlessTheyAreLeftOut) {
-  const auto relayed = bound_of({"--members", kGroup});
-  EXPECT_EQ(relayed["compute_nodes"], 4);
-  EXPECT_EQ(relayed["algbw"]["allgather"]["exact"], "1600/3");
-  const auto alone = bound_of({"--members", kGroup, "--no-relays"});
+// box brings it in over all eight. Both are named, whichever was asked for.
+TEST(Members, OthersRelayWhereTheyAreAskedTo) {
+  const auto alone = bound_of({"--members", kGroup});
+  EXPECT_EQ(alone["compute_nodes"], 4);
   EXPECT_EQ(alone["algbw"]["allgather"]["exact"], "200/3");
   EXPECT_EQ(alone["algbw"], bound_of({"--ranks", kGroup})["algbw"]);
+  EXPECT_FALSE(alone.contains("without_relays"));
+  const auto relayed = bound_of({"--members", kGroup, "--relays"});
+  EXPECT_EQ(relayed["compute_nodes"], 4);
+  EXPECT_EQ(relayed["algbw"]["allgather"]["exact"], "1600/3");
+  EXPECT_FALSE(relayed.contains("with_relays"));
+  EXPECT_EQ(alone["with_relays"], relayed["algbw"]);
+  EXPECT_EQ(relayed["without_relays"], alone["algbw"]);
+  const auto without = bound_of({"--members", kGroup, "--no-relays"});
+  EXPECT_EQ(without["algbw"], alone["algbw"]);
+  EXPECT_FALSE(bound_of({"--ranks", kGroup}).contains("with_relays"));
 }
 
-// Inside a box nothing is gained: its GPUs have their NVLinks.
+TEST(Members, BoundSaysBothRatesInWords) {
+  const auto alone = run({"bound", kRail, "--members", kGroup});
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("with relays (--relays: the other GPUs pass data on, which "
+                                   "forests and flows can say): allgather 533.333 (1600/3), "));
+  EXPECT_THAT(alone.out, HasSubstr("alltoall"));
+  const auto relayed = run({"bound", kRail, "--members", kGroup, "--relays"});
+  EXPECT_THAT(relayed.out, HasSubstr("without relays (the group alone, as XML and plans have it): "
+                                     "allgather 66.667 (200/3), "));
+  const auto flows = run({"bound", kRail, "-c", "alltoall", "--members", kGroup});
+  EXPECT_THAT(flows.out, HasSubstr("can say): alltoall "));
+}
+
+// Inside a box nothing is gained but where switches sum: its GPUs have their NVLinks.
 TEST(Members, ATensorParallelGroupIsItsBox) {
   const auto half = bound_of({"--members", "box0/gpu[0-3]"});
   EXPECT_EQ(half["compute_nodes"], 4);
   EXPECT_EQ(half["algbw"]["allgather"]["exact"],
-            bound_of({"--members", "0-3"})["algbw"]["allgather"]["exact"]);
+            bound_of({"--members", "0-3", "--relays"})["algbw"]["allgather"]["exact"]);
+  EXPECT_FALSE(half["with_relays"].contains("allgather"));
 }
 
 TEST(Members, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
   const Scratch scratch;
   const std::string forest = scratch / "forest.json";
   const auto synth = run({"synth", kRail, "-c", "allgather", "-k", "optimal", "--members", kGroup,
-                          "--format", "forest", "-o", forest});
+                          "--relays", "--format", "forest", "-o", forest});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part, the others relay"));
   EXPECT_THAT(synth.err, HasSubstr("algbw 533.333 (1600/3) GB/s"));
+  EXPECT_THAT(synth.err, HasSubstr("the group alone, as XML and plans have it, reaches 66.667 "
+                                   "(200/3) GB/s"));
   EXPECT_THAT(read_file(forest), HasSubstr("\"box0/gpu5\""));
-  const auto verified = run({"verify", forest, "--topology", kRail, "--members", kGroup});
+  const auto verified =
+      run({"verify", forest, "--topology", kRail, "--members", kGroup, "--relays"});
   EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
   EXPECT_THAT(verified.out, HasSubstr("algbw on the topology: 533.333 (1600/3) GB/s"));
   // Without them the paths lead through GPUs that are not there, and without a group through ranks.
   EXPECT_EQ(run({"verify", forest, "--topology", kRail, "--ranks", kGroup}).code, 1);
+  EXPECT_EQ(run({"verify", forest, "--topology", kRail, "--members", kGroup}).code, 1);
   EXPECT_EQ(run({"verify", forest, "--topology", kRail}).code, 1);
-  const auto simulated = run({"simulate", forest, kRail, "--members", kGroup, "--sizes", "1G"});
+  const auto simulated =
+      run({"simulate", forest, kRail, "--members", kGroup, "--relays", "--sizes", "1G"});
   EXPECT_EQ(simulated.code, 0) << simulated.err;
 }
 
@@ -70,28 +97,57 @@ TEST(Members, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "mscclpp"}) {
     const std::string file = scratch / format;
-    const auto synth = run({"synth", kRail, "-c", "allgather", "--members", kGroup, "--format",
-                            format, "--json", "-o", file});
-    ASSERT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("28 GPUs that could relay are left out"));
-    EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 533.333 "
-                                     "(1600/3) GB/s would be possible"));
-    const Json report = Json::parse(synth.out);
-    expect_valid(report, "forestcoll-synth.schema.json");
-    EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
-    EXPECT_EQ(report["algbw"]["exact"], "200/3");
+    for (const std::vector<std::string>& relays :
+         std::vector<std::vector<std::string>>{{}, {"--relays"}, {"--no-relays"}}) {
+      std::vector<std::string> words = {"synth",  kRail, "-c",   "allgather", "--members",
+                                        kGroup,   "-k",  "auto", "--format",  format,
+                                        "--json", "-o",  file};
+      words.insert(words.end(), relays.begin(), relays.end());
+      const auto synth = run(words);
+      ASSERT_EQ(synth.code, 0) << synth.err;
+      EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part"));
+      EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 533.333 "
+                                       "(1600/3) GB/s would be possible"));
+      const Json report = Json::parse(synth.out);
+      expect_valid(report, "forestcoll-synth.schema.json");
+      EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
+      EXPECT_EQ(report["algbw"]["exact"], "200/3");
+      // Of the fabric that was asked for.
+      const bool asked = relays == std::vector<std::string>{"--relays"};
+      EXPECT_EQ(report["optimum"]["exact"], asked ? "1600/3" : "200/3");
+    }
     // The same whether the checker is told of relays, which run no programs, or not.
     for (const std::string option : {"--members", "--ranks"}) {
       const auto verified = run({"verify", file, "--topology", kRail, option, kGroup});
       EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
       EXPECT_THAT(verified.out, HasSubstr("algbw on the topology: 66.667 (200/3) GB/s"));
     }
-    EXPECT_EQ(run({"simulate", file, kRail, "--members", kGroup, "--sizes", "1G"}).out,
+    EXPECT_EQ(run({"simulate", file, kRail, "--members", kGroup, "--relays", "--sizes", "1G"}).out,
               run({"simulate", file, kRail, "--ranks", kGroup, "--sizes", "1G"}).out);
   }
   EXPECT_EQ(
       run({"synth", "-k", "auto", kRail, "-c", "allgather", "--members", kGroup, "-o", "-"}).out,
       run({"synth", "-k", "auto", kRail, "-c", "allgather", "--ranks", kGroup, "-o", "-"}).out);
+}
+
+// Forests, too, are of the group alone where nobody asks for relays.
+TEST(Members, AForestWithoutRelaysNamesWhatTheyAdd) {
+  const Scratch scratch;
+  const auto synth = run({"synth", kRail, "-c", "allgather", "--members", kGroup, "--format",
+                          "forest", "--json", "-o", scratch / "forest.json"});
+  ASSERT_EQ(synth.code, 0) << synth.err;
+  EXPECT_THAT(read_file(scratch / "forest.json"), Not(HasSubstr("\"box0/gpu5\"")));
+  const Json report = Json::parse(synth.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  EXPECT_EQ(report["algbw"]["exact"], "200/3");
+  EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
+  const auto relayed = run({"synth", kRail, "-c", "allgather", "--members", kGroup, "--relays",
+                            "--format", "forest", "--json", "-o", scratch / "forest.json"});
+  const Json other = Json::parse(relayed.out);
+  expect_valid(other, "forestcoll-synth.schema.json");
+  EXPECT_EQ(other["algbw"]["exact"], "1600/3");
+  EXPECT_EQ(other["without_relays"]["exact"], "200/3");
+  EXPECT_FALSE(other.contains("with_relays"));
 }
 
 TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
@@ -106,7 +162,8 @@ TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
 }
 
 TEST(Members, AllToAllFlowsGoThroughRelays) {
-  const auto relayed = run({"bound", kRail, "-c", "alltoall", "--members", kGroup, "--json"});
+  const auto relayed =
+      run({"bound", kRail, "-c", "alltoall", "--members", kGroup, "--relays", "--json"});
   const auto alone = run({"bound", kRail, "-c", "alltoall", "--ranks", kGroup, "--json"});
   ASSERT_EQ(relayed.code, 0) << relayed.err;
   const auto algbw = [](const Result& result) {
@@ -115,10 +172,19 @@ TEST(Members, AllToAllFlowsGoThroughRelays) {
   EXPECT_GT(algbw(relayed), 7 * algbw(alone));
   const Scratch scratch;
   const std::string flows = scratch / "flows.json";
-  const auto synth = run(
-      {"synth", kRail, "-c", "alltoall", "--members", kGroup, "--format", "flows", "-o", flows});
+  const auto synth = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "--relays",
+                          "--format", "flows", "-o", flows});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--members", kGroup}).code, 0);
+  EXPECT_THAT(synth.err, HasSubstr("the group alone, as XML and plans have it, reaches"));
+  EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--members", kGroup, "--relays"}).code, 0);
+  const auto plain = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "--format",
+                          "flows", "--json", "-o", flows});
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_THAT(plain.err, HasSubstr("if the other GPUs relayed, which flows can say, "));
+  const Json report = Json::parse(plain.out);
+  expect_valid(report, "forestcoll-synth.schema.json");
+  EXPECT_EQ(report["with_relays"], Json::parse(relayed.out)["algbw"]["alltoall"]);
+  EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--ranks", kGroup}).code, 0);
   const auto xml = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "-o", "-"});
   EXPECT_EQ(xml.code, 0) << xml.err;
   EXPECT_EQ(xml.out, run({"synth", kRail, "-c", "alltoall", "--ranks", kGroup, "-o", "-"}).out);
@@ -130,10 +196,14 @@ TEST(Members, CompareAndTopologiesKnowThem) {
   EXPECT_EQ(compared.code, 0) << compared.err;
   const Scratch scratch;
   const std::string group = scratch / "group.json";
-  ASSERT_EQ(run({"topo", "convert", kRail, "--members", kGroup, "-o", group}).code, 0);
+  ASSERT_EQ(run({"topo", "convert", kRail, "--members", kGroup, "--relays", "-o", group}).code, 0);
   EXPECT_THAT(run({"topo", "show", group}).out, HasSubstr("4 GPUs and 28 that relay"));
   const auto bound = run({"bound", group, "--json"});
   EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"]["exact"], "1600/3");
+  EXPECT_EQ(Json::parse(bound.out)["without_relays"]["allgather"]["exact"], "200/3");
+  EXPECT_EQ(Json::parse(
+                run({"bound", group, "--no-relays", "--json"}).out)["algbw"]["allgather"]["exact"],
+            "200/3");
   const auto schedule =
       run({"synth", "-k", "auto", group, "-c", "allgather", "-o", scratch / "a.xml"});
   EXPECT_EQ(schedule.code, 0) << schedule.err;
@@ -152,11 +222,17 @@ TEST(Members, RefusesWhatContradictsThem) {
   EXPECT_THAT(without.err, HasSubstr("[S04]"));
   // Only over relays do these GPUs reach each other.
   const std::string ring = bundled_path("torus-4x4");
-  EXPECT_EQ(run({"bound", ring, "--members", "0,5"}).code, 0);
+  EXPECT_EQ(run({"bound", ring, "--members", "0,5", "--relays"}).code, 0);
+  const auto alone = run({"bound", ring, "--members", "0,5"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, HasSubstr("[E08]"));
+  EXPECT_THAT(alone.err, HasSubstr("With --relays, the GPUs outside of the process group pass"));
   const auto apart = run({"synth", "-k", "auto", ring, "--members", "0,5", "-o", "-"});
   EXPECT_EQ(apart.code, 2);
   EXPECT_THAT(apart.err, HasSubstr("[E08]"));
-  EXPECT_EQ(run({"synth", ring, "--members", "0,5", "--format", "none"}).code, 0);
+  EXPECT_EQ(run({"synth", ring, "--members", "0,5", "--relays", "--format", "none"}).code, 0);
+  EXPECT_EQ(run({"bound", ring, "--relays"}).code, 2);
+  EXPECT_EQ(run({"bound", ring, "--members", "0,1", "--relays", "--no-relays"}).code, 2);
 }
 
 }  // namespace

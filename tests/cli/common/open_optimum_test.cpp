@@ -22,7 +22,7 @@ class OpenOptimum : public ::testing::Test {
   void SetUp() override {
     std::filesystem::create_directory(scratch_ / "in");
     const auto made = run({"topo", "convert", bundled_path("dgx-h100-x4-rail"), "--to", "topology",
-                           "--members", "box[0-1]/gpu0,box2/gpu[0-1]", "-o", file_});
+                           "--members", "box[0-1]/gpu0,box2/gpu[0-1]", "--relays", "-o", file_});
     ASSERT_EQ(made.code, 0) << made.err;
   }
   // Of `bound --json`.

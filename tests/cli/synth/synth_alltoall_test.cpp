@@ -275,7 +275,7 @@ TEST(SynthAlltoall, IsTheFastestForASize) {
 TEST(SynthAlltoall, TunesForSizes) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x1");
-  for (const std::string target : {"azure", "rccl-6.3", "mscclpp"}) {
+  for (const std::string target : {"azure", "rccl-6.3", "mscclpp-0.10"}) {
     const std::string directory = scratch / target;
     const auto made =
         synth({fabric, "--tune", "4K:64M:16", "--target", target, "-o", directory, "--json"});

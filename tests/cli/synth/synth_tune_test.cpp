@@ -64,7 +64,7 @@ TEST(SynthTune, WritesPlansForRangesOfSizes) {
   EXPECT_THAT(tuned.err, Not(HasSubstr("W11")));  // packets load switches, not the trees' links
   const auto json = nlohmann::json::parse(tuned.out);
   expect_valid(json, "forestcoll-tune.schema.json");
-  EXPECT_EQ(json["target"], "mscclpp");
+  EXPECT_EQ(json["target"], "mscclpp-0.10");
   EXPECT_EQ(json["buffer_bytes"], 0);
   ASSERT_GE(json["files"].size(), 2U);
   EXPECT_EQ(json["files"].front()["switches"], "packets");

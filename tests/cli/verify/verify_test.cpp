@@ -77,7 +77,8 @@ TEST(VerifyTargets, AreForSchedulesAlone) {
   }
   const auto unknown = run({"verify", "-", "--target", "some"}, {.input = "<algo/>"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl, all"));
+  EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl, "
+                                     "mscclpp-0.10, mscclpp-0.9, all"));
 }
 
 // A chain over three GPUs that begins at rank 1.

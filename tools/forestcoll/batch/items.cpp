@@ -47,9 +47,9 @@ std::string given_format(const Assignment& assignment) {
   return value_of(assignment.words, "--format", "msccl");
 }
 
-// Only in XML something depends on the target; that of plans is another name of their format.
+// Forests have none, and plans have their own.
 bool is_for_targets(const std::string& format, const std::string& target) {
-  return format == "msccl" || target == kPlanTarget;
+  return format == "msccl" || find_plan_target(target) != nullptr;
 }
 
 // Those that are there twice, once; in the order in which they first come.
@@ -78,7 +78,8 @@ std::vector<Item> items_of(const Assignment& assignment) {
   std::vector<Item> items;
   for (const std::string& collective : collectives) {
     for (const std::string& target : targets) {
-      const std::string format = target == kPlanTarget ? target : given_format(assignment);
+      const std::string format =
+          find_plan_target(target) != nullptr ? kPlanTarget : given_format(assignment);
       auto trees = asked_trees;
       if (trees.empty())
         trees.push_back(others ? kTreesOfOthers : standard_trees(format, collective));

@@ -190,8 +190,10 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
       ->type_name("OUT");
   add_collectives_option(command, arguments.collectives, "What to synthesise");
   add_list(command, "--target", arguments.targets,
-           fmt::format("The runtimes: {}; {} is --format mscclpp; default {}", known_targets(),
-                       kPlanTarget, SynthArguments().target))
+           fmt::format(
+               "The runtimes: {};\nthe last two, and {} for the newer one, are --format mscclpp; "
+               "default {}",
+               names_of_targets(), kPlanTarget, SynthArguments().target))
       ->check(CLI::Validator(refuse_unknown_target, ""))
       ->type_name("NAME,...");
   add_list(command, "-k", arguments.trees,

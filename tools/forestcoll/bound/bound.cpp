@@ -15,6 +15,7 @@
 #include "common/bound_alltoall.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/group_rates.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/jobs_option.hpp"
@@ -115,6 +116,30 @@ Expected<void> price_failure(BoundFindings& found, const Fabric& fabric,
   return {};
 }
 
+// Of a process group with the other GPUs as relays, or without.
+std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fabric,
+                                    const BoundArguments& options) {
+  if (!fabric.beside) return std::nullopt;
+  auto made = make_fabric(fabric.beside->topology, fabric.gpu);
+  if (!made) return std::nullopt;
+  const Fabric other{*std::move(made), {}};
+  const auto answer = solve_bound(other, options);
+  if (!answer) return std::nullopt;
+  GroupRates rates{fabric.beside->relays};
+  const auto add = [&](std::string_view name, const Ratio& rate, const Ratio& own) {
+    if (rate != own) rates.algbw.emplace_back(name, rate);
+  };
+  for (const BoundRow& row : answer->rows) {
+    const auto own = std::ranges::find(found.answer.rows, row.collective, &BoundRow::collective);
+    if (own != found.answer.rows.end()) add(to_string(row.collective), row.algbw, own->algbw);
+  }
+  if (found.alltoall) {
+    const auto alltoall = alltoall_beside(options, other.network);
+    if (alltoall) add(kAlltoall, alltoall->rates.algbw, found.alltoall->rates.algbw);
+  }
+  return rates.algbw.empty() ? std::nullopt : std::optional(std::move(rates));
+}
+
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
   if (const auto done = refuse_clashes({{"topology file", options.topology},
@@ -153,6 +178,8 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (const auto done = price_failure(*found, *fabric, options, console); !done) {
     return fail(done.errors(), console);
   }
+  found->group = at_work("finding what relays add", console,
+                         [&] { return other_way(*found, *fabric, options); });
   Json json;
   std::string text;
   if (options.json) {
@@ -215,7 +242,7 @@ Command add_bound(CLI::App& program) {
   command
       ->add_option("--target", options->target,
                    "Make the schedules of `synth` for this runtime, and say what they reach: " +
-                       std::string(known_targets()) + " or mscclpp")
+                       names_of_targets())
       ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);

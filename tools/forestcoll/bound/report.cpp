@@ -132,6 +132,7 @@ std::string bound_in_words(const BoundFindings& found, const Fabric& fabric,
   for (const BoundRow& row : answer.rows) {
     if (row.reached && !fabric.before) text += reached_line(row, options.target);
   }
+  if (found.group) text += in_words(*found.group);
   text += in_words(found.prices);
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
@@ -201,6 +202,7 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());
   }
+  if (found.group) put_group_rates(report, *found.group);
   if (!fabric.changes.empty()) report["changes"] = fabric.changes;
   if (options.check) report["checked"] = true;
   if (!options.reading.quantize.empty()) report["quantize_change"] = exact(fabric.quantize_change);

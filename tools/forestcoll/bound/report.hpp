@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bound/answer.hpp"
+#include "common/group_rates.hpp"
 #include "common/report/figures/price_report.hpp"
 #include "common/report/report.hpp"
 
@@ -16,6 +17,7 @@ struct BoundFindings {
   BoundAnswer answer;
   std::optional<QuickAlltoall> alltoall;
   std::vector<FailurePrice> prices;  ///< of --drop and --derate; empty where nothing has failed
+  std::optional<GroupRates> group = {};
 };
 
 /// With why nothing is reached, where no target is named.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/group_rates.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/time_limit.hpp"
 #include "common/report/figures/alltoall_report.hpp"
@@ -70,6 +71,7 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
 struct Findings {
   ThreeFigures figures;
   std::optional<FailurePrice> price;
+  std::optional<GroupRates> group;
 };
 
 std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
@@ -95,6 +97,7 @@ std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
     text += fmt::format("reached of alltoall by synth: {} GB/s, {}\n", number(*reached),
                         of_optimum(*reached, found.figures.rates.optimum));
   }
+  if (found.group) text += in_words(*found.group);
   if (found.price) text += in_words(std::vector{*found.price});
   return text + bottleneck_in_words(proof, demand.demand, fabric.topology, network, top);
 }
@@ -115,6 +118,7 @@ Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const A
   put_figures(figures, found.figures);
   for (const auto& [figure, value] : figures.items()) report[figure]["alltoall"] = value;
   if (found.price) report["failure"]["alltoall"] = to_json(*found.price);
+  if (found.group) put_group_rates(report, *found.group);
   if (!fabric.changes.empty()) report["changes"] = fabric.changes;
   if (reporting.check) report["checked"] = true;
   if (reporting.quantized) report["quantize_change"] = exact(fabric.quantize_change);
@@ -229,7 +233,8 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
   if (!figures) return fail(figures.errors(), console);
   auto price = price_of(fabric, *demand, *figures, request->solver, reporting.target, console);
   if (!price) return fail(price.errors(), console);
-  const Findings found{*std::move(figures), *std::move(price)};
+  const Findings found{*std::move(figures), *std::move(price),
+                       group_rates(fabric, *demand, request->solver, rates->algbw)};
   const std::string report =
       reporting.json ? to_text(json_report(proof, *demand, *rates, found, fabric, reporting))
                      : text_report(proof, *demand, *rates, found, fabric, reporting.top);

@@ -94,6 +94,20 @@ std::optional<Topology> before_failures(const Topology& whole, Failures failures
   return std::move(chosen->topology);
 }
 
+std::ptrdiff_t relays_in(const Topology& topology) {
+  return std::ranges::count(topology.nodes, NodeType::relay, &TopologyNode::type);
+}
+
+std::optional<GroupBeside> group_beside(const Topology& whole, Failures failures,
+                                        const Topology& left) {
+  const bool more = !failures.members.empty() && failures.relays != Failures::Relays::all;
+  failures.relays = more ? Failures::Relays::all : Failures::Relays::none;
+  if (!more && !has_relays(left)) return std::nullopt;
+  auto other = degrade(whole, failures);
+  if (!other || relays_in(other->topology) == relays_in(left)) return std::nullopt;
+  return GroupBeside{std::move(other->topology), more};
+}
+
 }  // namespace
 
 void add_dump_options(CLI::App& command, DumpOptions& options) {
@@ -164,18 +178,28 @@ void add_failure_options(CLI::App& command, Failures& failures) {
           ->check(names_some)
           ->type_name("LIST")
           ->group(kGroup);
+  auto* members =
+      command
+          .add_option("--members", failures.members,
+                      "A process group: only these GPUs take part, listed as for --ranks")
+          ->check(names_some)
+          ->excludes(ranks)
+          ->type_name("LIST")
+          ->group(kGroup);
+  auto* relays =
+      command
+          .add_flag_callback(
+              "--relays", [&failures] { failures.relays = Failures::Relays::all; },
+              "The GPUs that --members leaves out pass data on like switches where the format\n"
+              "can say so (forests, flows; not XML and plans, whose programs run on the\n"
+              "members alone)")
+          ->needs(members)
+          ->group(kGroup);
   command
-      .add_option("--members", failures.members,
-                  "A process group: only these GPUs take part, listed as for --ranks; the\n"
-                  "others pass data on like switches where the format can say so (forests,\n"
-                  "flows; not XML and plans, whose programs run on the members alone)")
-      ->check(names_some)
-      ->excludes(ranks)
-      ->type_name("LIST")
-      ->group(kGroup);
-  command
-      .add_flag("--no-relays{false}", failures.keep_relays,
-                "GPUs outside of the process group are not there, as with --ranks")
+      .add_flag_callback(
+          "--no-relays", [&failures] { failures.relays = Failures::Relays::none; },
+          "Nor do those that the topology itself says relay")
+      ->excludes(relays)
       ->group(kGroup);
 }
 
@@ -245,10 +269,12 @@ Expected<LoadedTopology> load_topology(const std::string& path, const ReadingOpt
       {}};
   loaded.gpu = choose_gpu(loaded.topology, metadata);
   loaded.gpu.reason = with_flags(loaded.gpu.reason);
+  loaded.beside = group_beside(loaded.topology, failures, loaded.topology);
   if (failures.empty()) return loaded;
   auto left = degrade(loaded.topology, failures);
   if (!left) return in_file(left.errors(), path);
   loaded.before = before_failures(loaded.topology, failures);
+  loaded.beside = group_beside(loaded.topology, failures, left->topology);
   loaded.topology = std::move(left->topology);
   loaded.changes = std::move(left->changes);
   const Diagnostics warnings = in_file(left->warnings, path);
@@ -273,10 +299,11 @@ Expected<std::optional<Fabric>> fabric_before(const Fabric& fabric) {
 }
 
 Expected<Fabric> members_alone(Fabric fabric) {
-  auto left = degrade(fabric.topology, {.keep_relays = false});
+  auto left = degrade(fabric.topology, {.relays = Failures::Relays::none});
   if (!left) return left.errors();
   auto alone = make_fabric(std::move(left->topology), std::move(fabric.gpu));
   if (!alone) return alone.errors();
+  fabric.beside = GroupBeside{std::move(fabric.topology), true};
   static_cast<forestcoll::Fabric&>(fabric) = *std::move(alone);
   fabric.changes.insert(fabric.changes.end(), left->changes.begin(), left->changes.end());
   return fabric;

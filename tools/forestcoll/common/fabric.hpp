@@ -41,7 +41,7 @@ struct ReadingOptions {
 };
 void add_reading_options(CLI::App& command, ReadingOptions& options);
 
-/// --drop, --derate, --ranks, --members and --no-relays.
+/// --drop, --derate, --ranks, --members, --relays and --no-relays.
 void add_failure_options(CLI::App& command, Failures& failures);
 
 /// --latency, of commands that give times.
@@ -57,6 +57,13 @@ void add_latency_option(CLI::App& command, Failures& failures);
                                                      const Reading& reading, const Console& console,
                                                      Metadata* metadata = nullptr);
 
+/// A process group with the GPUs outside of it as relays, where they are left out or only some
+/// relay, or without them where they do.
+struct GroupBeside {
+  Topology topology;
+  bool relays = false;
+};
+
 /// What is to be said of how a topology was read.
 struct ReadingNotes {
   Diagnostics warnings;
@@ -65,6 +72,8 @@ struct ReadingNotes {
   std::vector<std::string> changes;  ///< what --drop, --derate, --ranks and --members did
   /// The fabric without what --drop and --derate did; none where they were not given.
   std::optional<Topology> before = {};
+  /// The same process group the other way; none where all GPUs take part, or it is not connected.
+  std::optional<GroupBeside> beside = {};
 };
 
 /// A topology as the options leave it. The GPU is that of the fabric as the file has it.

@@ -35,11 +35,6 @@ bool is_plan(const CompileOptions& options) {
   return options.format == Format::mscclpp;
 }
 
-// The runtime that the files are for.
-std::string_view target_of(const CompileOptions& options) {
-  return is_plan(options) ? "mscclpp" : std::string_view(options.lowering.target);
-}
-
 std::string trees_of(const TunedFile& file, const CollectiveForest& trees) {
   if (file.algorithm != "forestcoll") return file.algorithm;
   if (file.switches == SwitchUse::sums) return "switches";
@@ -153,8 +148,8 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
   if (tuning.not_served.empty()) return;
   std::vector<std::string> sizes;
   for (const std::int64_t size : tuning.not_served) sizes.push_back(size_in_words(size));
-  note(console, fmt::format("  not served, as {} would not select a file: {}", target_of(options),
-                            fmt::join(sizes, ", ")));
+  note(console, fmt::format("  not served, as {} would not select a file: {}",
+                            options.lowering.target, fmt::join(sizes, ", ")));
 }
 
 Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& options) {
@@ -163,7 +158,7 @@ Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& o
                {"topology", fabric.topology.name},
                {"collective", tuning.collective},
                {"compute_nodes", fabric.topology.ranks.size()},
-               {"target", target_of(options)},
+               {"target", options.lowering.target},
                {"sms", options.sms},
                {"buffer_bytes", tuning.buffer_bytes},
                {"estimate", "model, not measurement"},

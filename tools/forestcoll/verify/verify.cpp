@@ -30,6 +30,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr const char* kEveryTarget = "all";
+constexpr int kNameWidth = 14;  // of targets in a table
 
 struct VerifyArguments {
   std::string schedule;
@@ -152,13 +153,13 @@ const Verdict& best(const std::vector<Row>& rows) {
 std::string table(const std::vector<Row>& rows, const std::string& file) {
   std::string text = fmt::format("{}: {}\n", file, promise(best(rows)));
   for (const Row& row : rows) {
-    text += fmt::format("  {:<10}{}\n", row.target, row.verdict.outcome);
+    text += fmt::format("  {:<{}}{}\n", row.target, kNameWidth, row.verdict.outcome);
     if (row.verdict.ok) {
-      text += fmt::format("  {:<10}usable: {}\n", "", row.verdict.usable_counts);
+      text += fmt::format("  {:<{}}usable: {}\n", "", kNameWidth, row.verdict.usable_counts);
     } else {
       const Diagnostic& first = row.verdict.findings.front();
       const std::string where = first.where.empty() ? "" : first.where + ": ";
-      text += fmt::format("  {:<10}{}, such as {}{} [{}]\n", "",
+      text += fmt::format("  {:<{}}{}, such as {}{} [{}]\n", "", kNameWidth,
                           counted(row.verdict.finding_count, "finding"), where, first.message,
                           name_of(first.code));
     }
@@ -191,14 +192,21 @@ void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const
 ExitCode refuse_target(const Console& console) {
   return fail(
       {make_error(Code::S04, "--target names a runtime that does not load files of this kind",
-                  "leave --target out; plans have mscclpp, MSCCL XML the others")},
+                  "leave --target out; plans have releases of mscclpp, MSCCL XML the others")},
       console);
 }
 
-// Plans have one runtime, whose rules apply to them whatever the target.
-VerifyOptions asked_for(std::string target, const VerifyArguments& options) {
-  if (target == kPlanTarget) target = VerifyOptions{}.target;
+VerifyOptions asked_for(const std::string& target, const VerifyArguments& options) {
   return {.target = target, .sms = options.sms.value_or(default_sms(target))};
+}
+
+// The targets that load files of this kind; none where there are no such.
+std::vector<std::string> targets_of(const std::string& format) {
+  if (format == "msccl-xml") return verify_targets();
+  std::vector<std::string> names;
+  if (format != "mscclpp-plan") return names;
+  for (const PlanTarget& each : plan_targets()) names.push_back(each.name);
+  return names;
 }
 
 ExitCode run_all(const VerifyArguments& options, const std::string& text, const Topology* topology,
@@ -206,12 +214,17 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
   std::vector<Row> rows;
   const std::string file = display_name(options.schedule);
   ProgressBar bar("checking", console);
-  for (const std::string& target : verify_targets()) {
-    bar.update(static_cast<double>(rows.size()) / static_cast<double>(verify_targets().size()));
-    auto verdict = verify(text, file, topology, asked_for(target, options));
+  // Without a target of its kind, a file is judged by the first of them.
+  auto first = verify(text, file, topology, asked_for(VerifyOptions{}.target, options));
+  if (!first) return fail(first.errors(), console);
+  const std::vector<std::string> targets = targets_of(first->format);
+  if (targets.empty()) return refuse_target(console);
+  rows.push_back({targets.front(), *std::move(first)});
+  for (std::size_t t = 1; t < targets.size(); ++t) {
+    bar.update(static_cast<double>(t) / static_cast<double>(targets.size()));
+    auto verdict = verify(text, file, topology, asked_for(targets[t], options));
     if (!verdict) return fail(verdict.errors(), console);
-    if (verdict->format != "msccl-xml") return refuse_target(console);
-    rows.push_back({target, *std::move(verdict)});
+    rows.push_back({targets[t], *std::move(verdict)});
   }
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
@@ -222,11 +235,9 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
 }
 
 std::string refuse_unknown(const std::string& name) {
-  const auto targets = verify_targets();
-  const bool is_name = name == kEveryTarget || name == kPlanTarget;
-  if (is_name || std::ranges::find(targets, name) != targets.end()) return {};
+  if (name == kEveryTarget || is_target(name)) return {};
   return validator_text(Code::T07, fmt::format("\"{}\" is no target; known are {}, {}", name,
-                                               fmt::join(targets, ", "), kEveryTarget));
+                                               names_of_targets(), kEveryTarget));
 }
 
 bool is_about_topology(const VerifyArguments& options) {
@@ -244,8 +255,8 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   std::optional<LoadedTopology> topology;
   if (options.topology.empty() && is_about_topology(options)) {
     return fail({make_error(Code::S04,
-                            "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members "
-                            "and --no-relays are for the topology",
+                            "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members, "
+                            "--relays and --no-relays are for the topology",
                             "name it with --topology")},
                 console);
   }
@@ -268,7 +279,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   };
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
-  const char* loaded = options.target == kPlanTarget ? "mscclpp-plan" : "msccl-xml";
+  const char* loaded = find_plan_target(options.target) != nullptr ? "mscclpp-plan" : "msccl-xml";
   if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(
@@ -297,9 +308,12 @@ Command add_verify(CLI::App& program) {
   command
       ->add_option(
           "--target", options->target,
-          fmt::format("The runtime whose rules apply to MSCCL XML: {}; or {}, for a table\n"
-                      "of what each would do with the file",
-                      fmt::join(verify_targets(), ", "), kEveryTarget))
+          fmt::format(
+              "The runtime whose rules apply: {},\n"
+              "of which the last two load plans of MSCCL++ ({} is the newer one, the default\n"
+              "for plans), the others MSCCL XML; or {}, for a table of what each would do\n"
+              "with the file",
+              names_of_targets(), kPlanTarget, kEveryTarget))
       ->check(CLI::Validator(refuse_unknown, "NAME"))
       ->each([options](const std::string&) { options->target_given = true; })
       ->capture_default_str();

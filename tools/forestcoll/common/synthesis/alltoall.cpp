@@ -7,6 +7,7 @@
 #include "common/bound_alltoall.hpp"
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/group_rates.hpp"
 #include "common/options/time_limit.hpp"
 #include "common/report/figures/alltoall_report.hpp"
 #include "common/report/figures/price_report.hpp"
@@ -162,14 +163,15 @@ Expected<AlltoallCompilation> compile_for_size(const Fabric& fabric, const Allto
 }
 
 // The summary for people.
-void tell(const AlltoallCompilation& made, const Fabric& fabric,
-          const AlltoallCompileOptions& options, const SynthArguments& arguments,
-          const AlltoallTimes& times, const Console& console) {
+void tell(const AlltoallCompilation& made, const std::optional<GroupRates>& group,
+          const Fabric& fabric, const AlltoallCompileOptions& options,
+          const SynthArguments& arguments, const AlltoallTimes& times, const Console& console) {
   if (!options.algorithm.empty()) {
     const BaselineInfo& info = *find_alltoall_baseline(options.algorithm);
     note(console, fmt::format("algorithm {}: {} ({})", info.name, info.title, info.source));
   }
   note(console, alltoall_summary(made, fabric, options.sms, times));
+  if (group) note(console, summary_line(*group, "flows"));
   warn_of_peers(made, console);
   const std::string next =
       is_trace(arguments.format)
@@ -216,7 +218,10 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     if (!done) return fail(done.errors(), console);
   }
   times.write = watch.restart();
-  tell(*made, *fabric, options, arguments, times, console);
+  const auto group = at_work("finding what relays add", console, [&] {
+    return group_rates(*fabric, *demand, options.solver, made->optimum);
+  });
+  tell(*made, group, *fabric, options, arguments, times, console);
   if (choice) note(console, "  fastest for this size: " + in_words(*choice));
   if (choice && choice->buffer_bytes > 0) note(console, buffers_line(choice->buffer_bytes));
   const auto figures = figures_of(*made, *demand);
@@ -235,6 +240,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     json["latencies"] = latencies_json(fabric->topology);
     json["fastest"] = to_json(*choice);
   }
+  if (group) put_group_rate(json, *group);
   if (summary != nullptr) {
     *summary = std::move(json);
     return ExitCode::done;

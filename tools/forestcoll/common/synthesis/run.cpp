@@ -15,13 +15,13 @@
 #include "common/fabric.hpp"
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/group_rates.hpp"
 #include "common/report/findings/warnings.hpp"
 #include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/solve.hpp"
 #include "common/synthesis/alltoall.hpp"
 #include "common/synthesis/baseline.hpp"
-#include "common/synthesis/beside/beside_relays.hpp"
 #include "common/synthesis/beside/beside_rings.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
@@ -36,6 +36,7 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/plan_target.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll::cli {
@@ -64,7 +65,7 @@ struct MadeSchedule {
   std::optional<SizeWindow> window;
   std::optional<BesideRings> beside;
   std::optional<ThreeFigures> figures;
-  std::optional<Ratio> relayed;
+  std::optional<GroupRates> group;
   std::optional<Tradeoff> tradeoff;
 
   [[nodiscard]] const Synthesis& solved() const { return compiled.chosen.synthesis; }
@@ -249,7 +250,18 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
     made.beside = beside_rings(fabric, made.compiled, stop, console);
   }
   made.figures = figures_of(made, prepared);
-  if (prepared.with_relays) made.relayed = beside_relays(*prepared.with_relays, forest);
+  // Trees that switches make faster are not what is compared.
+  const auto& by_trees = made.figures->rates.by_trees;
+  const bool are_programs = is_schedule(prepared.request.compile.format);
+  made.group =
+      group_rates(fabric, forest, are_programs || !by_trees ? forest.optimum : by_trees->at_most);
+}
+
+Branching written_as(const Compilation& compiled) {
+  const PlanTarget* release = find_plan_target(compiled.options.lowering.target);
+  if (compiled.options.format != Format::mscclpp || release == nullptr) return Branching::trees;
+  if (!compiled.packets) return Branching::sums;
+  return release->switch_stores ? Branching::packets : Branching::packets_apart;
 }
 
 ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepared) {
@@ -266,12 +278,10 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
           .sms = options.sms,
           .sms_are_assumed = !arguments.sms,
           .beside_rings = made.beside ? in_words(*made.beside) : "",
-          .relays = made.relayed ? relays_in_words(*made.relayed) : "",
+          .relays = made.group ? summary_line(*made.group, "forests") : "",
           .window = made.window ? window_lines(*made.window) : "",
           .branching = compiled.branching ? &*compiled.branching : nullptr,
-          .branching_as = options.format != Format::mscclpp ? Branching::trees
-                          : compiled.packets                ? Branching::packets
-                                                            : Branching::sums,
+          .branching_as = written_as(compiled),
           .kept = compiled.kept};
 }
 
@@ -336,7 +346,7 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   if (made.window) json["window"] = to_json(*made.window);
   if (made.beside) json["beside_rings"] = to_json(*made.beside);
   put_bounds(json, made.figures->rates, compiled.branching.has_value());
-  if (made.relayed) json["with_relays"] = exact(*made.relayed);
+  if (made.group) put_group_rate(json, *made.group);
   if (made.tradeoff) json["tradeoff_by"] = tradeoff_json(*made.tradeoff);
   if (!prepared.fabric.changes.empty()) json["changes"] = prepared.fabric.changes;
   return json;

@@ -218,9 +218,10 @@ Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) 
   files.push_back({"README.txt", readme_text(deployment, order)});
   files.push_back({"env.sh", env_text(deployment)});
   if (is_plan(options)) {
-    files.push_back({"forestcoll_plans.py",
-                     plan_module(registered(deployment),
-                                 static_cast<std::int64_t>(order.ranks.size()), order.per_box)});
+    files.push_back(
+        {"forestcoll_plans.py",
+         plan_module(registered(deployment), static_cast<std::int64_t>(order.ranks.size()),
+                     order.per_box, options.lowering.target)});
   }
   files.push_back({"hosts", hosts_text(order)});
   files.push_back({"run.sh", launch_text(deployment, order)});

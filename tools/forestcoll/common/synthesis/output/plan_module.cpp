@@ -9,7 +9,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr const char* kHead =
-    R"("""Registers the plans of this directory with MSCCL++ (0.9 or later).
+    R"("""Registers the plans of this directory with MSCCL++: {target}.
 
 Before torch.distributed.init_process_group(backend="nccl"), with libmscclpp_nccl.so preloaded:
 
@@ -99,8 +99,8 @@ std::string quoted(const std::string& text) {
 }  // namespace
 
 std::string plan_module(const std::vector<RegisteredPlan>& plans, std::int64_t ranks,
-                        std::int64_t ranks_per_box) {
-  std::string text = kHead;
+                        std::int64_t ranks_per_box, const std::string& target) {
+  std::string text = fmt::format(fmt::runtime(kHead), fmt::arg("target", target));
   text += fmt::format("WORLD_SIZE = {}\nRANKS_PER_BOX = {}  # 0: any\nPLANS = [\n", ranks,
                       ranks_per_box);
   for (const RegisteredPlan& plan : plans) {

@@ -14,8 +14,9 @@ struct RegisteredPlan {
   bool in_place = true;
 };
 
-/// For MSCCL++ 0.9 and later, by its public Python interface. `ranks_per_box`: 0 for any.
+/// By the public Python interface of MSCCL++ 0.9 and later. `ranks_per_box`: 0 for any. `target`:
+/// the release that the plans are for.
 [[nodiscard]] std::string plan_module(const std::vector<RegisteredPlan>& plans, std::int64_t ranks,
-                                      std::int64_t ranks_per_box);
+                                      std::int64_t ranks_per_box, const std::string& target);
 
 }  // namespace forestcoll::cli

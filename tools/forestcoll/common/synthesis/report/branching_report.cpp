@@ -80,11 +80,13 @@ std::string_view words_of(Branching written) {
     case Branching::sums:
       return "  sums and copies in ";
     case Branching::packets:
+      return "  packets, faster up to --max-bytes (model, not measurement), added up by every GPU; "
+             "copied in ";
+    case Branching::packets_apart:
       break;
   }
   return "  packets, faster up to --max-bytes (model, not measurement), added up by every GPU; "
-         "copied "
-         "in ";
+         "put at each in turn, not copied in ";
 }
 
 }  // namespace

@@ -11,8 +11,9 @@
 
 namespace forestcoll::cli {
 
-/// What was written: the trees, or a plan that sums up in switches, or one that stores packets.
-enum class Branching { trees, sums, packets };
+/// What was written: the trees, or a plan that sums up in switches, or one that stores packets
+/// through them, or one that puts them at each GPU.
+enum class Branching { trees, sums, packets, packets_apart };
 
 /// The lines of the summary below its rate. `without`: the best that was found over GPUs alone.
 [[nodiscard]] std::string branching_lines(const BranchingForest& forest,

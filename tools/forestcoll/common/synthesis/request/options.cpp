@@ -423,16 +423,17 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
 }
 
 Expected<SynthArguments> with_format(SynthArguments arguments) {
-  if (arguments.target != kPlanTarget) return arguments;
+  const bool is_left_open = arguments.format == kPlanTarget && !arguments.target_given;
+  const PlanTarget* release = find_plan_target(is_left_open ? kPlanTarget : arguments.target);
+  if (release == nullptr) return arguments;
   if (arguments.format_given && arguments.format != kPlanTarget) {
     return make_error(Code::S04,
-                      fmt::format("--target mscclpp asks for --format mscclpp, and --format is {}",
-                                  arguments.format),
+                      fmt::format("--target {} asks for --format mscclpp, and --format is {}",
+                                  arguments.target, arguments.format),
                       "leave one of the two out");
   }
   arguments.format = kPlanTarget;
-  arguments.target = SynthArguments().target;
-  arguments.target_given = false;
+  arguments.target = release->name;
   return arguments;
 }
 

@@ -12,6 +12,7 @@
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/plan_target.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -21,7 +22,10 @@ Expected<void> refuse_with_plan(const SynthArguments& arguments) {
     return make_error(Code::S04,
                       fmt::format("{} is for MSCCL XML, not for --format mscclpp", option), remedy);
   };
-  if (arguments.target_given) return refuse("--target", "leave it out: plans have one runtime");
+  if (find_plan_target(arguments.target) == nullptr) {
+    return refuse(fmt::format("--target {}", arguments.target).c_str(),
+                  "leave it out, or name mscclpp-0.10 or mscclpp-0.9");
+  }
   if (!arguments.protocol.empty()) return refuse("--proto", "leave it out: plans are Simple");
   if (arguments.force_simple) return refuse("--force-simple", "leave it out: plans are Simple");
   if (arguments.instances) return refuse("--instances", "use a larger -k");

@@ -1,0 +1,34 @@
+#include "audit/plan/rules/release.hpp"
+
+#include <fmt/format.h>
+
+#include "audit/plan/rules/structure.hpp"
+
+namespace forestcoll::audit {
+namespace {
+
+bool stores_by_switch(PlanKind kind) {
+  return kind == PlanKind::switch_store || kind == PlanKind::switch_store_packets;
+}
+
+}  // namespace
+
+void check_release(const PlanFile& plan, const PlanRelease& release, Findings& findings) {
+  if (release.has_switch_stores) return;
+  for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
+    const auto& blocks = plan.gpus[r].threadblocks;
+    for (std::size_t t = 0; t < blocks.size(); ++t) {
+      for (std::size_t i = 0; i < blocks[t].ops.size(); ++i) {
+        const PlanOp& op = blocks[t].ops[i];
+        if (!stores_by_switch(op.kind)) continue;
+        findings.add(Rule::unsupported, plan_place(r, t, i),
+                     fmt::format("target {} has no operation \"{}\" and refuses the plan",
+                                 release.name, op.name),
+                     fmt::format("run it with MSCCL++ 0.10 or later, or make a plan for target {}",
+                                 release.name));
+      }
+    }
+  }
+}
+
+}  // namespace forestcoll::audit

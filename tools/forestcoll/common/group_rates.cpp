@@ -1,0 +1,101 @@
+#include "common/group_rates.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "common/bound_alltoall.hpp"
+#include "common/report/figures/alltoall_report.hpp"
+#include "forestcoll/allreduce.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+std::optional<Ratio> rate_by_trees(const Network& network, Collective collective,
+                                   std::optional<Rank> root) {
+  const auto in_turn = bound(network, collective, root);
+  if (!in_turn) return std::nullopt;
+  Ratio best = in_turn->algbw;
+  if (collective == Collective::allreduce) {
+    const auto at_once = allreduce_optimum(network);
+    if (at_once && at_once->split) best = std::max(best, at_once->split->algbw);
+  }
+  return best;
+}
+
+// Relays never take anything away.
+std::optional<GroupRates> where_it_differs(bool relays, std::string_view collective,
+                                           const Ratio& rate, const Ratio& own) {
+  const bool differs = relays ? own < rate : rate < own;
+  if (!differs) return std::nullopt;
+  return GroupRates{relays, {{std::string(collective), rate}}};
+}
+
+std::string_view key_of(const GroupRates& rates) {
+  return rates.relays ? "with_relays" : "without_relays";
+}
+
+}  // namespace
+
+std::optional<GroupRates> group_rates(const Fabric& fabric, const CollectiveForest& forest,
+                                      const Ratio& own) {
+  if (!fabric.beside) return std::nullopt;
+  const auto network = to_digraph(fabric.beside->topology);
+  if (!network) return std::nullopt;
+  const auto rate = rate_by_trees(*network, forest.collective, forest.root);
+  if (!rate) return std::nullopt;
+  return where_it_differs(fabric.beside->relays, to_string(forest.collective), *rate, own);
+}
+
+std::optional<GroupRates> group_rates(const Fabric& fabric, const ParsedDemand& demand,
+                                      const AlltoallOptions& options, const Ratio& own) {
+  if (!fabric.beside) return std::nullopt;
+  const auto network = to_digraph(fabric.beside->topology);
+  if (!network) return std::nullopt;
+  const auto optimum = alltoall_optimum(*network, demand.demand, options);
+  if (!optimum) return std::nullopt;
+  const auto rates = rates_of(optimum->proof, demand.demand, demand.total);
+  if (!rates) return std::nullopt;
+  return where_it_differs(fabric.beside->relays, kAlltoall, rates->algbw, own);
+}
+
+std::string in_words(const GroupRates& rates) {
+  std::vector<std::string> each;
+  for (const auto& [collective, algbw] : rates.algbw) {
+    each.push_back(fmt::format("{} {}", collective, number(algbw)));
+  }
+  return fmt::format("{}: {} GB/s\n",
+                     rates.relays ? "with relays (--relays: the other GPUs pass data on, which "
+                                    "forests and flows can say)"
+                                  : "without relays (the group alone, as XML and plans have it)",
+                     fmt::join(each, ", "));
+}
+
+std::string summary_line(const GroupRates& rates, std::string_view formats) {
+  const std::string algbw = number(rates.algbw.front().second);
+  if (!rates.relays) {
+    return fmt::format(
+        "  GPUs outside of the group relay; the group alone, as XML and plans have it, reaches "
+        "{} GB/s",
+        algbw);
+  }
+  return fmt::format(
+      "  the group alone runs it; if the other GPUs relayed, which {} can say, {} GB/s would be "
+      "possible (--relays)",
+      formats, algbw);
+}
+
+void put_group_rates(Json& report, const GroupRates& rates) {
+  for (const auto& [collective, algbw] : rates.algbw) {
+    report[key_of(rates)][collective] = exact(algbw);
+  }
+}
+
+void put_group_rate(Json& summary, const GroupRates& rates) {
+  summary[key_of(rates)] = exact(rates.algbw.front().second);
+}
+
+}  // namespace forestcoll::cli
