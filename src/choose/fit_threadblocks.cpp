@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/topology.hpp"
 #include "schedule/mscclpp/plan.hpp"
@@ -62,7 +63,10 @@ std::int32_t height_of(const CollectiveForest& forest) {
 FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
                               const CompileOptions& options) {
   FittedForest result{{std::move(synthesis), ""}, true};
-  if (options.format != Format::msccl && options.format != Format::mscclpp) return result;
+  if (!is_schedule(options.format)) {
+    result.fits = refuse_large_forest(result.chosen.synthesis.forest, options).has_value();
+    return result;
+  }
   ChosenForest& chosen = result.chosen;
   CollectiveForest& forest = chosen.synthesis.forest;
   const auto lowered = try_lowering(forest, fabric, options, chosen.schedule);

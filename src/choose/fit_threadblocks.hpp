@@ -9,7 +9,7 @@ namespace forestcoll::choose {
 /// A forest that may be chosen.
 struct FittedForest {
   ChosenForest chosen;
-  bool fits = false;  ///< its schedule or plan the target; always where none is asked for
+  bool fits = false;  ///< its schedule or plan the target; where none is asked for, its text
 };
 
 /// Where the forest's XML or plan is refused for threadblocks or channels (T01, T03), of which a

@@ -99,6 +99,23 @@ bool are_too_many(const std::vector<FittedForest>& found) {
   return found.size() > 1 && !found.back().fits && found[found.size() - 2].fits;
 }
 
+// Where the trees of `best` are more than their text may have, the fastest of fewer that are not.
+std::optional<FittedForest> fewer_that_fit(const Synthesis& best, const Fabric& fabric,
+                                           const CompileOptions& options) {
+  std::vector<RateAtK> rows = best.tradeoff;
+  std::erase_if(rows, [&](const RateAtK& row) { return row.k >= best.forest.k; });
+  std::ranges::stable_sort(rows,
+                           [](const RateAtK& a, const RateAtK& b) { return b.algbw < a.algbw; });
+  for (const RateAtK& row : rows) {
+    if (stop_requested(options)) break;
+    auto fewer = synthesize_at(fabric.network, options.synthesis, row.k);
+    if (!fewer) continue;
+    FittedForest fitted = fit_threadblocks(*std::move(fewer), fabric, options);
+    if (fitted.fits) return fitted;
+  }
+  return std::nullopt;
+}
+
 // With `best`, the best by rate up to 16: for schedules, all that have a higher rate than fewer
 // trees; and more trees, as long as they gain and fit.
 std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
@@ -116,6 +133,10 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
     if (are_too_many(found)) break;
   }
   if (!are_too_many(found)) found.push_back(fit_threadblocks(std::move(best), fabric, options));
+  if (!is_schedule(options.format) && !found.back().fits) {
+    auto fewer = fewer_that_fit(found.back().chosen.synthesis, fabric, options);
+    if (fewer) found.insert(found.begin(), *std::move(fewer));
+  }
   for (std::int64_t k = kFirstFine; k <= kFinest && found.back().fits; k *= 2) {
     const Ratio reached = found.back().chosen.synthesis.forest.algbw;
     if (!is_worth(optimum, reached, options.format)) break;

@@ -104,7 +104,8 @@ std::string to_json(const CollectiveForest& forest, const Topology& topology, bo
   for (const auto& phase : phases) {
     append_trees(out, key(phase), *phase.forest, symmetric, names);
   }
-  return out + "}\n";
+  out += "}\n";
+  return out;
 }
 
 }  // namespace

@@ -2,12 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stop_token>
 #include <string>
 
 #include "forestcoll/compile.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "forestcoll/verify.hpp"
 #include "support/files.hpp"
 
 namespace forestcoll {
@@ -124,6 +127,32 @@ TEST(ChooseForest, FewerTreesWhereMoreDoNotFit) {
   ASSERT_TRUE(sixteen);
   EXPECT_FALSE(sixteen->schedule);
   EXPECT_LT(chosen->synthesis.forest.k, 16);
+}
+
+// More trees are faster, and more than the checker reads where they are written one by one.
+TEST(ChooseForest, FewerTreesWhereTheTextOfMoreIsRefused) {
+  const auto document = generate("torus", {{"dims", "16x16x16"}});
+  ASSERT_TRUE(document);
+  const std::string text = to_topology_json(*document);
+  auto parsed = parse_topology(text, "torus");
+  ASSERT_TRUE(parsed);
+  const auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
+  ASSERT_TRUE(fabric);
+  const auto chosen = [&](Format format) {
+    CompileOptions options = options_of(Collective::allgather, format);
+    options.tree_count = TreeCount::chosen;
+    return choose_forest(*fabric, options);
+  };
+  const auto by_image = chosen(Format::none), one_by_one = chosen(Format::forest);
+  ASSERT_TRUE(by_image && one_by_one);
+  EXPECT_EQ(by_image->synthesis.forest.k, 2);
+  const CollectiveForest& written = one_by_one->synthesis.forest;
+  EXPECT_EQ(written.k, 1);
+  EXPECT_LE(static_cast<std::int64_t>(edge_count(written)), kMaxForestEdges);
+  // As fast as so few are.
+  const auto row = std::ranges::find(by_image->synthesis.tradeoff, 1, &RateAtK::k);
+  ASSERT_NE(row, by_image->synthesis.tradeoff.end());
+  EXPECT_EQ(written.algbw, row->algbw);
 }
 
 }  // namespace

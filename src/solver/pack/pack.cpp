@@ -111,6 +111,9 @@ class Attempts {
                       options.enough_height > 1, descents} {
     for (auto& trees : owed_) trees *= scaling.k;
     if (options.symmetry) groups_ = symmetries_of(network, weights, scaling);
+    if (!groups_.empty() && solver::is_packed_by_parts(network.ranks.size())) {
+      in_blocks_ = solver::in_blocks(network, groups_.front());
+    }
   }
 
   // The theorem speaks about balanced switches. Where only rounding made others of them, capacities
@@ -119,7 +122,7 @@ class Attempts {
   std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
     const solver::Core core = solver::make_core(network_, capacity);
     if (solver::is_balanced(core)) {
-      return pack_core(core, groups_, solver::RootOrder::ascending);
+      return pack_core(core, groups(), solver::RootOrder::ascending);
     }
     if (!is_balanced_) {
       const solver::Trimming trimming = trim(capacity);
@@ -136,7 +139,10 @@ class Attempts {
   solver::PackedTrees take_overfull() { return *std::move(overfull_); }
 
   // The fabric's floors at another scale need not be alike where a part of them was.
-  void forget_symmetries() { groups_.clear(); }
+  void forget_symmetries() {
+    groups_.clear();
+    in_blocks_.clear();
+  }
 
   // What any forest of that scale may take, and not only one within a balanced part.
   [[nodiscard]] Scaling of_fabric(const Scaling& scaling) const {
@@ -150,9 +156,11 @@ class Attempts {
   }
 
  private:
+  [[nodiscard]] solver::Groups groups() const { return {groups_, in_blocks_}; }
+
   // In two orders of the roots.
   std::optional<solver::PackedTrees> pack_as_is(const solver::Core& core) {
-    if (auto packed = pack_core(core, groups_, solver::RootOrder::ascending)) return packed;
+    if (auto packed = pack_core(core, groups(), solver::RootOrder::ascending)) return packed;
     return pack_core(core, {}, solver::RootOrder::descending);
   }
 
@@ -166,7 +174,7 @@ class Attempts {
   }
 
   std::optional<solver::PackedTrees> pack_core(const solver::Core& core,
-                                               std::span<const Symmetry> groups,
+                                               const solver::Groups& groups,
                                                solver::RootOrder order) {
     const bool may_finish = if_stopped_ == solver::IfStopped::finish_at_once && !overfull_scale_;
     if (is_stopped() && !may_finish) return std::nullopt;
@@ -189,6 +197,7 @@ class Attempts {
   std::optional<std::int32_t> exact_height_;
   solver::LeastHeight least_height_;
   std::vector<Symmetry> groups_;
+  std::vector<Symmetry> in_blocks_;
   std::optional<Ratio> overfull_scale_;
   std::optional<solver::PackedTrees> overfull_;
 };

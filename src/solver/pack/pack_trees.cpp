@@ -13,6 +13,7 @@
 #include "solver/height/whole/by_rank.hpp"
 #include "solver/height/whole/flat.hpp"
 #include "solver/height/whole/shortest.hpp"
+#include "solver/pack/flat_by_parts.hpp"
 #include "solver/pack/tree_packing.hpp"
 #include "solver/pack/trees/tree_store.hpp"
 
@@ -68,9 +69,9 @@ std::optional<PackedTrees> pack_whole(const Core& core, const Orbits& orbits,
 /// All ways to pack, and the best that they found.
 class Portfolio {
  public:
-  Portfolio(const Core& core, std::span<const Symmetry> groups,
-            const IdVector<Rank, std::int64_t>& owed, RootOrder order,
-            const LeastHeight& least_height, const PackOptions& options, IfStopped if_stopped)
+  Portfolio(const Core& core, const Groups& groups, const IdVector<Rank, std::int64_t>& owed,
+            RootOrder order, const LeastHeight& least_height, const PackOptions& options,
+            IfStopped if_stopped)
       : core_(core),
         owed_(owed),
         order_(order),
@@ -83,8 +84,11 @@ class Portfolio {
             std::all_of(core.graph.arcs().begin(), core.graph.arcs().end(), [&](const Arc& arc) {
               return core.rank_of[arc.tail].valid() && core.rank_of[arc.head].valid();
             })) {
-    for (const Symmetry& group : groups) {
+    for (const Symmetry& group : groups.all) {
       if (auto orbits = make_orbits(core, group)) symmetric_.push_back(*std::move(orbits));
+    }
+    for (const Symmetry& group : groups.in_blocks) {
+      if (auto orbits = make_orbits(core, group)) in_blocks_.push_back(*std::move(orbits));
     }
   }
 
@@ -92,8 +96,9 @@ class Portfolio {
     using Attempt = bool (Portfolio::*)();
     // What is cheap for what it finds comes first.
     for (const Attempt attempt :
-         {&Portfolio::shortest, &Portfolio::with_images_at_first, &Portfolio::by_rank,
-          &Portfolio::flat, &Portfolio::with_images_after_all, &Portfolio::root_by_root}) {
+         {&Portfolio::shortest, &Portfolio::flat_by_parts, &Portfolio::with_images_at_first,
+          &Portfolio::by_rank, &Portfolio::flat, &Portfolio::with_images_after_all,
+          &Portfolio::root_by_root}) {
       if (options_.stop.stop_requested() || (this->*attempt)()) break;
     }
     if (!fits() && if_stopped_ == IfStopped::finish_at_once) flat_at_once();
@@ -152,6 +157,18 @@ class Portfolio {
     return pack_whole(core_, orbits, owed_, [&](const TreeRows& rows, Resources& resources) {
       return pack_shortest(rows, resources, kMaxWholeEdges, options_.stop);
     });
+  }
+
+  // Large fabrics that are symmetric but for some parts.
+  bool flat_by_parts() {
+    if (is_direct_) return false;
+    for (const Orbits& orbits : in_blocks_) {
+      if (fits() || options_.stop.stop_requested()) break;
+      const bool is_done =
+          offer(pack_flat_by_parts(core_, orbits, owed_, least_height_, kMoreHeight, options_));
+      if (is_done) return true;
+    }
+    return false;
   }
 
   // One root per orbit: of the first group for which that works. A hard packing is given up where
@@ -244,6 +261,7 @@ class Portfolio {
   const std::size_t edges_;
   const bool is_direct_;
   std::vector<Orbits> symmetric_;
+  std::vector<Orbits> in_blocks_;
   std::optional<PackedTrees> best_;
 };
 
@@ -258,7 +276,11 @@ Ratio stretch_of(const IdVector<ArcId, Capacity>& capacity, const IdVector<ArcId
   return stretch;
 }
 
-std::optional<PackedTrees> pack_trees(const Core& core, std::span<const Symmetry> groups,
+bool is_packed_by_parts(std::size_t ranks) {
+  return ranks * ranks > kMaxPlainEdges;
+}
+
+std::optional<PackedTrees> pack_trees(const Core& core, const Groups& groups,
                                       const IdVector<Rank, std::int64_t>& owed, RootOrder order,
                                       const LeastHeight& least_height, const PackOptions& options,
                                       IfStopped if_stopped) {

@@ -27,6 +27,16 @@ struct LeastHeight {
   [[nodiscard]] HeightGoal goal() const { return {exact(), is_asked, descents}; }
 };
 
+/// Groups under which images of a tree are trees.
+struct Groups {
+  std::span<const Symmetry> all;
+  /// For `pack_flat_by_parts`, where a fabric is large enough for that.
+  std::span<const Symmetry> in_blocks;
+};
+
+/// Is it? One root after the other takes too long there.
+[[nodiscard]] bool is_packed_by_parts(std::size_t ranks);
+
 /// In which order roots get their trees. It matters where the theorem is silent.
 enum class RootOrder { ascending, descending };
 
@@ -56,9 +66,11 @@ struct PackedTrees {
 /// fewest trees. So it does not fit the capacities only where no way found one that does. Trees
 /// that are higher than they must be are lowered as far as `options.effort` goes; `least_height` is
 /// only asked where trees are high enough to be worth the question.
-[[nodiscard]] std::optional<PackedTrees> pack_trees(
-    const Core& core, std::span<const Symmetry> groups, const IdVector<Rank, std::int64_t>& owed,
-    RootOrder order, const LeastHeight& least_height, const PackOptions& options,
-    IfStopped if_stopped);
+[[nodiscard]] std::optional<PackedTrees> pack_trees(const Core& core, const Groups& groups,
+                                                    const IdVector<Rank, std::int64_t>& owed,
+                                                    RootOrder order,
+                                                    const LeastHeight& least_height,
+                                                    const PackOptions& options,
+                                                    IfStopped if_stopped);
 
 }  // namespace forestcoll::solver

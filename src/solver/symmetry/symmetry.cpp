@@ -1,14 +1,15 @@
 #include "solver/symmetry/symmetry.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
 #include "base/mix.hpp"
 #include "solver/symmetry/automorphisms.hpp"
+#include "solver/symmetry/runs.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -22,14 +23,15 @@ constexpr int kMaxChoices = 256;
 // Hops from which differences between nodes are seen.
 constexpr int kMaxRounds = 64;
 
-// Ranks of the longest run that is compared with others: of a box, or some boxes.
-constexpr std::size_t kMaxRun = 256;
-
 // Classes of ranks whose symmetries are looked for apart.
 constexpr int kMaxClasses = 64;
 
 // Ranks whose switches are looked at before all are.
 constexpr std::size_t kLookedAt = 64;
+
+// More images than these are too coarse; ranks that stay are at least so many times as many.
+constexpr std::size_t kMostImagesInBlocks = 128;
+constexpr std::array<std::size_t, 2> kFixedPerImage = {2, 8};
 
 using base::mix;
 
@@ -263,63 +265,6 @@ std::vector<Symmetry::Generator> find_digits(const Network& network, const Weigh
   return found;
 }
 
-std::size_t count_different(std::vector<std::uint64_t> numbers) {
-  std::ranges::sort(numbers);
-  return static_cast<std::size_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
-}
-
-// Names of all runs of `size` ranks, by their first: runs that look alike have the same.
-std::vector<std::uint64_t> name_runs(const std::vector<std::uint64_t>& colours, std::size_t size) {
-  // A polynomial in an odd number, modulo 2^64.
-  constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15U;
-  std::uint64_t name = 0, highest = 1;
-  for (std::size_t i = 1; i < size; ++i) highest *= kBase;
-  std::vector<std::uint64_t> names;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    if (i >= size) name -= highest * colours[i - size];
-    name = name * kBase + colours[i];
-    if (i + 1 >= size) names.push_back(name);
-  }
-  return names;
-}
-
-// Of these ranks, those of the most common kind of run: boxes, racks. Runs need not begin at
-// multiples of their size, as a rank may be missing. None where no two look alike.
-std::vector<Rank> largest_class(const Network& network, const NodeColours& node_colours,
-                                const std::vector<Rank>& among) {
-  const std::size_t ranks = among.size();
-  std::vector<std::uint64_t> colours;
-  for (const Rank r : among) colours.push_back(mix(node_colours[network.ranks[r.index()]]));
-  if (count_different(colours) == ranks) return {};
-
-  struct Runs {
-    std::size_t count = 0, end = 0;  ///< disjoint ones, and where the last one ends
-  };
-  std::vector<Rank> best;
-  for (std::size_t size = 1; size <= std::min(kMaxRun, ranks / 2) && best.size() + size <= ranks;
-       ++size) {
-    const auto names = name_runs(colours, size);
-    std::unordered_map<std::uint64_t, Runs> runs;
-    std::pair<std::size_t, std::uint64_t> most = {1, 0};
-    for (std::size_t first = 0; first < names.size(); ++first) {
-      Runs& alike = runs[names[first]];
-      if (first < alike.end) continue;
-      alike = {alike.count + 1, first + size};
-      if (alike.count > most.first) most = {alike.count, names[first]};
-    }
-    if (most.first == 1 || most.first * size <= best.size()) continue;
-    best.clear();
-    for (std::size_t first = 0; first < names.size();) {
-      if (names[first] != most.second) {
-        ++first;
-        continue;
-      }
-      for (std::size_t i = 0; i < size; ++i, ++first) best.push_back(among[first]);
-    }
-  }
-  return best;
-}
-
 // The group of all digits, then smaller ones, without the lowest.
 void add_groups(const std::vector<Symmetry::Generator>& digits, std::vector<Symmetry>& groups) {
   for (auto first = digits.begin(); first != digits.end(); ++first) {
@@ -341,6 +286,75 @@ std::size_t orbits(const Symmetry& group, std::size_t ranks) {
 }
 
 }  // namespace
+
+namespace {
+
+// How many images one tree has, and how many blocks of so many a cycle comes to.
+struct Blocks {
+  std::size_t size = 0, count = 0;
+};
+
+// Those of the fewest trees, one for each rank that stays and one for each block, where the ranks
+// that stay are several times as many as a tree has images.
+std::optional<Blocks> fewest_trees(std::size_t cycle, std::size_t cycles, std::size_t ranks,
+                                   std::size_t fixed_per_image) {
+  std::optional<Blocks> best;
+  std::size_t fewest = ranks;
+  for (std::size_t size = 2; size <= std::min(kMostImagesInBlocks, cycle); ++size) {
+    const auto fixed = [&](std::size_t count) { return ranks - cycles * count * size; };
+    std::size_t count = cycle / size;
+    while (count > 0 && fixed(count) < fixed_per_image * size) --count;
+    const std::size_t trees = fixed(count) + cycles * count;
+    if (count == 0 || trees >= fewest) continue;
+    fewest = trees;
+    best = {size, count};
+  }
+  return best;
+}
+
+// The first cycles of so many ranks that a generator's cycles come to, in place of these.
+RankImage broken_up(const Symmetry::Generator& whole, const Blocks& blocks) {
+  const std::size_t ranks = whole.ranks.size();
+  RankImage image(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    if (image[Rank(r)].valid()) continue;
+    Rank at(r), first = at;
+    for (std::size_t i = 0; !image[at].valid(); ++i) {
+      if (i % blocks.size == 0) first = at;
+      const bool turns = i < blocks.count * blocks.size;
+      const bool is_last = (i + 1) % blocks.size == 0;
+      image[at] = !turns ? at : is_last ? first : whole.ranks[at];
+      at = whole.ranks[at];
+    }
+  }
+  // Ranks that the generator leaves alone are a block of one each.
+  for (std::size_t r = 0; r < ranks; ++r) {
+    if (whole.ranks[Rank(r)] == Rank(r)) image[Rank(r)] = Rank(r);
+  }
+  return image;
+}
+
+}  // namespace
+
+std::vector<Symmetry> in_blocks(const Network& network, const Symmetry& group) {
+  const std::size_t ranks = network.ranks.size();
+  const Symmetry::Generator& whole = group.generators().back();
+  const auto cycle = static_cast<std::size_t>(whole.order);
+  std::size_t moved = 0;
+  for (std::size_t r = 0; r < ranks; ++r) moved += whole.ranks[Rank(r)] != Rank(r);
+  std::vector<Symmetry> groups;
+  if (moved == ranks) return groups;
+  for (const std::size_t fixed_per_image : kFixedPerImage) {
+    const auto blocks = fewest_trees(cycle, moved / cycle, ranks, fixed_per_image);
+    if (!blocks || (!groups.empty() && groups.back().size() == blocks->size)) continue;
+    RankImage image = broken_up(whole, *blocks);
+    auto nodes = Extension(network).run(image);
+    if (!nodes || !has_order(*nodes, blocks->size)) continue;
+    groups.push_back(
+        Symmetry({{static_cast<std::int32_t>(blocks->size), *std::move(nodes), std::move(image)}}));
+  }
+  return groups;
+}
 
 NodeColours colours_by_weight(const Network& network, const Weights& weights) {
   NodeColours colours(network.graph.node_count(), 1);

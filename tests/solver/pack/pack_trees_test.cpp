@@ -3,9 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
+#include <stop_token>
 
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
+#include "solver/common/core.hpp"
+#include "solver/pack/flat_by_parts.hpp"
+#include "solver/symmetry/orbits.hpp"
+#include "solver/symmetry/symmetry.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 
@@ -68,6 +74,76 @@ TEST(PackTrees, PacksStarsWhereImagesUnderTheFirstGroupDoNotFit) {
   const auto [packing, least] = packed(test::dragonfly(6, 3, 3), true);
   EXPECT_EQ(packing.forest.max_height(), 1);
   EXPECT_EQ(least, 1);
+}
+
+struct InBlocks {
+  solver::Core core;
+  std::optional<solver::Orbits> orbits;  // of the fewest images
+};
+
+InBlocks in_blocks(const Network& network, const Scaling& scaling) {
+  InBlocks result{solver::make_core(network, scaling.capacity), {}};
+  const auto groups = solver::find_symmetries(network, uniform_weights(network));
+  if (groups.empty()) return result;
+  const auto blocks = solver::in_blocks(network, groups.front());
+  if (!blocks.empty()) result.orbits = solver::make_orbits(result.core, blocks.back());
+  return result;
+}
+
+// One tree for each block of boxes that are whole, and one for each rank of the others, as low as
+// the bound or nearly, at the optimum.
+TEST(PackFlatByParts, DamageTakesTreesOfItsOwnAndTheRestIsImages) {
+  for (const Network& network : {test::one_percent_degraded(test::dgx_a100(64), 1),
+                                 test::one_percent_degraded(test::dgx_a100(64), 2),
+                                 test::one_percent_degraded(test::dgx_a100(48), 3),
+                                 test::derated(test::dgx_a100(40), NodeId(std::size_t{0}),
+                                               NodeId(std::size_t{322}), Ratio(1, 2))}) {
+    const Weights weights = uniform_weights(network);
+    const Scaling scaling = scale_to_optimum(network, optimal_rate(network, weights));
+    const auto [core, orbits] = in_blocks(network, scaling);
+    ASSERT_TRUE(orbits);
+    Weights owed = weights;
+    for (auto& trees : owed) trees *= scaling.k;
+    const std::int32_t least = height_lower_bound(network, weights, scaling);
+    const solver::LeastHeight bound{.distance = least, .exact = [&] { return least; }};
+    const auto packed = solver::pack_flat_by_parts(core, *orbits, owed, bound, 2, {});
+    ASSERT_TRUE(packed);
+    ASSERT_TRUE(packed->fits()) << packed->stretch.to_string();
+    EXPECT_EQ(test::find_forest_flaw(network, weights, scaling, packed->forest), "");
+    EXPECT_LE(packed->forest.max_height(), least + 1);
+    EXPECT_GT(packed->forest.symmetry().size(), 1U);
+    EXPECT_LT(packed->forest.base_trees().size(), packed->forest.tree_count() / 2);
+  }
+}
+
+TEST(PackFlatByParts, IsNothingWhereItIsToldToStop) {
+  const Network network = test::one_percent_degraded(test::dgx_a100(32), 1);
+  const Weights weights = uniform_weights(network);
+  const Scaling scaling = scale_to_optimum(network, optimal_rate(network, weights));
+  const auto [core, orbits] = in_blocks(network, scaling);
+  ASSERT_TRUE(orbits);
+  std::stop_source source;
+  source.request_stop();
+  PackOptions options;
+  options.stop = source.get_token();
+  const solver::LeastHeight bound{.distance = 2, .exact = [] { return 2; }};
+  EXPECT_FALSE(solver::pack_flat_by_parts(core, *orbits, weights, bound, 2, options));
+}
+
+// No rank stays, so none could even out what images leave.
+TEST(PackFlatByParts, WholeFabricsHaveNoBlocks) {
+  const Network network = test::dgx_a100(8);
+  const auto groups = solver::find_symmetries(network, uniform_weights(network));
+  ASSERT_FALSE(groups.empty());
+  EXPECT_TRUE(solver::in_blocks(network, groups.front()).empty());
+}
+
+// From some size on, where one tree for every root takes too long.
+TEST(PackTrees, LargeFabricsWithLocalDamageArePackedByImages) {
+  const Network network = test::one_percent_degraded(test::dgx_a100(192), 1);
+  const auto [packing, least] = packed(network, true);
+  EXPECT_LE(packing.forest.max_height(), least + 1);
+  EXPECT_LT(packing.forest.base_trees().size(), packing.forest.tree_count() / 2);
 }
 
 }  // namespace

@@ -107,6 +107,31 @@ TEST(FindSymmetries, RespectsWeights) {
   }
 }
 
+// Automorphisms too; as many images as the ranks that stay can even out, or fewer.
+TEST(InBlocks, TurnsBlocksOfWhatIsWhole) {
+  for (const Network& network :
+       {test::one_percent_degraded(test::dgx_a100(32), 1),
+        test::one_percent_degraded(test::dgx_a100(37), 2), test::h100_rails_alone(23, 2, 1)}) {
+    const Weights weights = uniform_weights(network);
+    const auto groups = solver::find_symmetries(network, weights);
+    ASSERT_FALSE(groups.empty());
+    const auto finer = solver::in_blocks(network, groups.front());
+    ASSERT_FALSE(finer.empty());
+    for (const Symmetry& blocks : finer) {
+      expect_group(network, weights, blocks);
+      std::size_t fixed = 0;
+      for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+        const bool stays = blocks.generators().front().ranks[Rank(r)] == Rank(r);
+        const bool stayed = groups.front().generators().front().ranks[Rank(r)] == Rank(r);
+        EXPECT_LE(stayed, stays);
+        fixed += stays;
+      }
+      EXPECT_GE(fixed, 2 * blocks.size());
+      EXPECT_LT(fixed, network.ranks.size());
+    }
+  }
+}
+
 // One box is not like the others: they turn, and it stays.
 Network with_slow_link(const Network& network) {
   test::FabricBuilder builder(network.ranks.size(),

@@ -208,7 +208,7 @@ class FlatTrees {
     }
     for (std::size_t g = 0; g < passages_->group_count(); ++g) {
       const Passage passage = passages_->take(g, root, trees_[t].multiplicity, turns_);
-      if (!passage.to.valid()) return false;
+      if (!passage.to.valid()) return fit_ == Fit::at_any_height && grow_level_by_level(t);
       if (passage.to == root) continue;
       entries_.push_back(passage.to);
       if (passage.from == root) {
@@ -223,6 +223,26 @@ class FlatTrees {
     }
     return std::all_of(entries_.begin(), entries_.end(),
                        [&](Rank entry) { return pass_on(t, entry); });
+  }
+
+  // Where a group cannot be entered so: each rank in turn sends to all that it can and that have
+  // nothing yet.
+  bool grow_level_by_level(std::size_t t) {
+    std::vector<Rank> reached = {trees_[t].root};
+    std::vector<char> is_reached(ranks_, 0);
+    is_reached[reached.front().index()] = 1;
+    for (std::size_t i = 0; i < reached.size() && reached.size() < ranks_; ++i) {
+      targets_.clear();
+      for (std::size_t v = 0; v < ranks_; ++v) {
+        if (is_reached[v] == 0 && passages_->is_joined(reached[i], Rank(v))) {
+          targets_.push_back(Rank(v));
+        }
+      }
+      if (!send_from(t, reached[i], targets_)) return false;
+      for (const Rank target : targets_) is_reached[target.index()] = 1;
+      reached.insert(reached.end(), targets_.begin(), targets_.end());
+    }
+    return reached.size() == ranks_;
   }
 
   // Through one switch, from one rank to the others: the switch that has the most room.

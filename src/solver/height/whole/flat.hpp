@@ -8,8 +8,8 @@
 
 namespace forestcoll::solver {
 
-/// Whether a forest must be within the capacities.
-enum class Fit { within, perhaps };
+/// Whether a forest must be within the capacities; where it need not, trees may be higher, too.
+enum class Fit { within, perhaps, at_any_height };
 
 /// Replaces the forest by one of flat trees, if the capacities allow it; with `Fit::perhaps` also
 /// where they do not, and `resources.residual` is negative where it asks too much: for
@@ -19,7 +19,8 @@ enum class Fit { within, perhaps };
 /// which passes it on there. Within its group a root stands where the ranks stand that it enters
 /// the other groups by, so that groups of one size share the work evenly; where there is no way to
 /// that rank, the next one takes its place, and where a root has no way out, a mate's (height 3).
-/// With `Fit::perhaps` links that are full count as no way in a second try, and of the two the one
+/// With `Fit::at_any_height` a tree of which that fails is a breadth-first one, and it is else as
+/// with `Fit::perhaps`: links that are full count as no way in a second try, and of the two the one
 /// is taken that asks for less beyond the capacities.
 /// Routes are the fewest hops through switches; among those, the arcs with the most capacity left.
 ///

@@ -29,6 +29,9 @@ class Passages {
   [[nodiscard]] std::span<const Rank> members(std::size_t group) const { return groups_[group]; }
   [[nodiscard]] std::size_t group_of(Rank rank) const { return group_of_[rank]; }
 
+  /// Is there a way from one rank to the other, through switches at most?
+  [[nodiscard]] bool is_joined(Rank from, Rank to) const;
+
   /// For `trees` trees of the root: from the root to where it stands itself in its own group, or
   /// else to the next one after that, which passes the data on to its whole group; to its own group
   /// the root itself. With `Fit::perhaps`, where others go on from here, ranks whose links are full
@@ -51,7 +54,6 @@ class Passages {
   [[nodiscard]] bool can_pass_on(Rank to, std::int64_t trees) const;
   template <class Visit>
   void for_each_hop(Rank from, Rank to, Visit&& visit) const;
-  [[nodiscard]] bool is_joined(Rank from, Rank to) const;
   bool take_hop(Rank from, Rank to, std::int64_t trees);
   [[nodiscard]] std::int64_t passed_on(Rank to, std::int64_t trees) const;
   Passage find(std::size_t group, Rank root, std::int64_t trees);
