@@ -150,6 +150,25 @@ TEST(PackFlat, PacksTwoLevelsOfGroups) {
   }
 }
 
+// Without switches there are no groups to enter; every walk to a root ends, as far from it as the
+// farthest rank is.
+TEST(PackFlat, IsBreadthFirstWhereTreesMayBeHigher) {
+  const Network network = test::torus({4, 4});
+  Rows flat = at_the_optimum(network);
+  EXPECT_FALSE(solver::pack_flat(flat.view(), flat.resources, 2, solver::Fit::perhaps, {}));
+  Rows rows = at_the_optimum(network);
+  ASSERT_TRUE(solver::pack_flat(rows.view(), rows.resources, 2, solver::Fit::at_any_height, {}));
+  const std::int32_t least = height_lower_bound(network, uniform_weights(network));
+  ASSERT_EQ(rows.trees.size(), network.ranks.size());
+  for (std::size_t t = 0; t < rows.trees.size(); ++t) {
+    EXPECT_EQ(rows.height_of(t, rows.trees[t].root.index()), least);
+    EXPECT_EQ(rows.trees[t].height, least);
+  }
+  const IdVector<ArcId, Capacity> left = rows.resources.residual;
+  rows.take_loads();
+  EXPECT_EQ(rows.resources.residual, left);
+}
+
 TEST(PackFlat, LeavesAllAsItWasWhereItCannot) {
   Rows rows = at_the_optimum(test::torus({4, 4}));
   for (const std::int32_t height : {1, 2}) {

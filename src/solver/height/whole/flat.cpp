@@ -228,21 +228,20 @@ class FlatTrees {
   // Where a group cannot be entered so: each rank in turn sends to all that it can and that have
   // nothing yet.
   bool grow_level_by_level(std::size_t t) {
-    std::vector<Rank> reached = {trees_[t].root};
-    std::vector<char> is_reached(ranks_, 0);
-    is_reached[reached.front().index()] = 1;
-    for (std::size_t i = 0; i < reached.size() && reached.size() < ranks_; ++i) {
-      targets_.clear();
-      for (std::size_t v = 0; v < ranks_; ++v) {
-        if (is_reached[v] == 0 && passages_->is_joined(reached[i], Rank(v))) {
-          targets_.push_back(Rank(v));
-        }
-      }
+    std::vector<Rank> reached = {trees_[t].root}, others;
+    for (std::size_t v = 0; v < ranks_; ++v) {
+      if (Rank(v) != reached.front()) others.push_back(Rank(v));
+    }
+    for (std::size_t i = 0; i < reached.size() && !others.empty(); ++i) {
+      const auto first = std::stable_partition(others.begin(), others.end(), [&](Rank other) {
+        return !passages_->is_joined(reached[i], other);
+      });
+      targets_.assign(first, others.end());
+      others.erase(first, others.end());
       if (!send_from(t, reached[i], targets_)) return false;
-      for (const Rank target : targets_) is_reached[target.index()] = 1;
       reached.insert(reached.end(), targets_.begin(), targets_.end());
     }
-    return reached.size() == ranks_;
+    return others.empty();
   }
 
   // Through one switch, from one rank to the others: the switch that has the most room.
