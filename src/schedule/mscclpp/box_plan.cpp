@@ -107,7 +107,7 @@ Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of
     return make_error(
         Code::T06,
         fmt::format(
-            "{} boxes: MSCCL++ 0.9 does not store through switches (`gstore`), and only two "
+            "{} boxes: MSCCL++ 0.9 does not store through switches (gstore), and only two "
             "boxes do without",
             boxes.size()),
         "use MSCCL++ 0.10 (`target=mscclpp-0.10`), or a plan of GPUs alone");

@@ -257,7 +257,7 @@ TEST(SynthSchedule, Sizes) {
 TEST(SynthSchedule, ThreadblocksAtMostByTarget) {
   const Scratch scratch;
   const auto synth = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"synth", topology("torus-4x4"), "-k", "4", "--json",
+    std::vector<std::string> arguments = {"synth", topology("torus-4x4"), "-k", "16", "--json",
                                           "-o",    scratch / "x"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);

@@ -222,7 +222,7 @@ TEST(VerifyFindings, ThoseThatAreNotShownAreCounted) {
 TEST(VerifyTargets, TakeAGpuToHoldWhatTheirsDo) {
   const Scratch scratch;
   const std::string file = scratch / "x.xml";
-  ASSERT_EQ(run({"synth", topology("torus-4x4"), "-k", "4", "--target", "rccl-5.7", "--sms", "108",
+  ASSERT_EQ(run({"synth", topology("torus-4x4"), "-k", "16", "--target", "rccl-5.7", "--sms", "108",
                  "-o", file})
                 .code,
             0);
