@@ -106,10 +106,9 @@ Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of
   if (!options.switch_stores && boxes.size() != kPairOfBoxes) {
     return make_error(
         Code::T06,
-        fmt::format(
-            "{} boxes: MSCCL++ 0.9 does not store through switches (gstore), and only two "
-            "boxes do without",
-            boxes.size()),
+        fmt::format("{} boxes: MSCCL++ 0.9 does not store through switches (gstore), and only two "
+                    "boxes do without",
+                    boxes.size()),
         "use MSCCL++ 0.10 (`target=mscclpp-0.10`), or a plan of GPUs alone");
   }
   const auto count = static_cast<std::int64_t>(boxes.size());

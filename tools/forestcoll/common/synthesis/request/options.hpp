@@ -51,8 +51,8 @@ struct SynthArguments {
 };
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
-/// With the format that a release of MSCCL++ asks for as `--target`, or with the newest release where
-/// the format alone is asked for. Error S04: another format is asked for.
+/// With the format that a release of MSCCL++ asks for as `--target`, or with the newest release
+/// where the format alone is asked for. Error S04: another format is asked for.
 [[nodiscard]] Expected<SynthArguments> with_format(SynthArguments arguments);
 
 /// With the sizes of a directory, where one is asked for (`-o DIR/`, or `--deploy` and nothing that
