@@ -43,7 +43,8 @@ class Simulator::Model {
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
   /// That no simulation of every pass is below, with the tolerance that it has by default.
   [[nodiscard]] double least_seconds(const SimulationParameters& parameters, double bytes) const;
-  [[nodiscard]] simulate::EventGraph make(const SimulationParameters& parameters,
+  /// Without looking for classes that its source does not know of.
+  [[nodiscard]] simulate::ClassGraph make(const SimulationParameters& parameters,
                                           double bytes) const;
 
  private:

@@ -7,8 +7,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -18,20 +20,37 @@
 #include "simulate/size_runs.hpp"
 
 namespace forestcoll {
+namespace {
+
+// Each activity and each link is a class.
+simulate::ClassGraph by_itself(simulate::EventGraph graph, const simulate::Fabric& fabric) {
+  const std::span<const double> links = fabric.capacity();
+  simulate::ClassGraph all{std::move(graph), {links.begin(), links.end()}, {}, false};
+  all.capacity.insert(all.capacity.end(), all.graph.workers.begin(), all.graph.workers.end());
+  all.of_link.resize(links.size());
+  std::iota(all.of_link.begin(), all.of_link.end(), 0);
+  return all;
+}
+simulate::ClassGraph by_itself(simulate::ClassGraph classes, const simulate::Fabric& /*fabric*/) {
+  return classes;
+}
+
+}  // namespace
 
 double Simulator::Model::full_pass(const SimulationParameters& parameters) const {
   return std::visit([&](const auto& source) { return source.full_pass(parameters); }, source_);
 }
 
-simulate::EventGraph Simulator::Model::make(const SimulationParameters& parameters,
+simulate::ClassGraph Simulator::Model::make(const SimulationParameters& parameters,
                                             double bytes) const {
-  return std::visit([&](const auto& source) { return source.make(fabric_, parameters, bytes); },
-                    source_);
+  const auto make = [&](const auto& source) {
+    return by_itself(source.make(fabric_, parameters, bytes), fabric_);
+  };
+  return std::visit(make, source_);
 }
 
 double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {
-  const double part = 1 - SimulationOptions{}.tolerance;
-  return part * simulate::least_seconds(make(parameters, bytes), fabric_.capacity());
+  return (1 - SimulationOptions{}.tolerance) * simulate::least_seconds(make(parameters, bytes));
 }
 
 namespace {

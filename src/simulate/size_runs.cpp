@@ -14,27 +14,30 @@
 namespace forestcoll::simulate {
 namespace {
 
-// By link, of each byte of the buffer.
-std::vector<double> loads_of(const EventGraph& graph, double bytes, std::size_t links) {
-  std::vector<double> loads(links + graph.workers.size(), 0);
-  for (const Activity& activity : graph.activities) {
+// By link of the fabric, of each byte of the buffer.
+std::vector<double> loads_of(const ClassGraph& classes, double bytes) {
+  std::vector<double> by_class(classes.capacity.size(), 0);
+  for (const Activity& activity : classes.graph.activities) {
     if (activity.kind < 0) continue;
     const double all =
         activity.bytes * activity.weight * static_cast<double>(activity.repeats) / bytes;
-    for (const auto& part : graph.kinds[static_cast<std::size_t>(activity.kind)].route) {
-      loads[static_cast<std::size_t>(part.link)] += all * part.part;
+    for (const auto& part : classes.graph.kinds[static_cast<std::size_t>(activity.kind)].route) {
+      by_class[static_cast<std::size_t>(part.link)] += all * part.part;
     }
   }
-  loads.resize(links);
+  std::vector<double> loads;
+  for (const std::int32_t of : classes.of_link) {
+    loads.push_back(of < 0 ? 0 : by_class[static_cast<std::size_t>(of)]);
+  }
   return loads;
 }
 
 // What there is to run: a graph of classes where there is one, else all of it.
-ClassGraph classes_or_all(const EventGraph& graph, std::span<const double> links) {
-  if (auto classes = class_graph(graph, links)) return *std::move(classes);
-  ClassGraph all{graph, {links.begin(), links.end()}};
-  all.capacity.insert(all.capacity.end(), graph.workers.begin(), graph.workers.end());
-  return all;
+ClassGraph coarsest(ClassGraph all) {
+  if (all.is_coarsest) return all;
+  const std::span<const double> links(all.capacity);
+  auto classes = class_graph(all.graph, links.first(all.of_link.size()));
+  return classes ? *std::move(classes) : std::move(all);
 }
 
 }  // namespace
@@ -61,10 +64,8 @@ const SizeRun& SizeRuns::at(double bytes) {
 
 SizeRun SizeRuns::simulate(double bytes) {
   SizeRun run;
-  const EventGraph graph = model_.make(parameters_, bytes);
-  const std::span<const double> links = model_.fabric().capacity();
-  run.link_bytes = loads_of(graph, bytes, links.size());
-  const ClassGraph classes = classes_or_all(graph, links);
+  const ClassGraph classes = coarsest(model_.make(parameters_, bytes));
+  run.link_bytes = loads_of(classes, bytes);
   const double activities = classes.graph.total_repeats();
   if (!claim(activities)) {
     run.end = SizeRun::End::too_many;

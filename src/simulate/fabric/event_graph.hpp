@@ -1,10 +1,16 @@
 // A schedule as a timed graph: what is done again and again, and what waits for what.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace forestcoll::simulate {
+
+/// Of a number of an activity, kind, link or class, which is not negative.
+[[nodiscard]] constexpr std::size_t index(std::int32_t number) {
+  return static_cast<std::size_t>(number);
+}
 
 /// One of the links that a flow loads: of each byte, `part` goes over it.
 struct LinkPart {
@@ -58,6 +64,15 @@ struct EventGraph {
     for (const Activity& activity : activities) total += static_cast<double>(activity.repeats);
     return total;
   }
+};
+
+/// What is simulated: one activity for each class of activities that begin and end together, on one
+/// link for each class of links that are loaded alike. Classes may have one member each.
+struct ClassGraph {
+  EventGraph graph;                   ///< its workers are among the links
+  std::vector<double> capacity;       ///< of one link of each class, bytes per second
+  std::vector<std::int32_t> of_link;  ///< the class of each link of the fabric; −1: not loaded
+  bool is_coarsest = false;           ///< no two classes are known to be one
 };
 
 }  // namespace forestcoll::simulate

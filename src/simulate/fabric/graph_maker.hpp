@@ -45,7 +45,7 @@ class GraphMaker {
     const auto next = static_cast<std::int32_t>(graph.kinds.size());
     const auto [at, is_new] = kinds_.emplace(std::pair(route, gbs), next);
     if (is_new) {
-      graph.kinds.push_back({fabric_.route(route).parts, gbs * 1e9 / efficiency(route)});
+      graph.kinds.push_back({fabric_.route(route).parts, most_on_links(route, gbs)});
     }
     return at->second;
   }
@@ -58,7 +58,11 @@ class GraphMaker {
   }
   /// What links carry for so many bytes of data.
   [[nodiscard]] double on_links(double bytes) const { return bytes / protocol_.efficiency; }
-  /// The same on the links of this route.
+  /// What links of this route carry in a second of a flow that moves `gbs` of data.
+  [[nodiscard]] double most_on_links(std::int32_t route, double gbs) const {
+    return gbs * 1e9 / efficiency(route);
+  }
+  /// What links of this route carry for so many bytes of data.
   [[nodiscard]] double on_route(std::int32_t route, double bytes) const {
     return bytes / efficiency(route);
   }

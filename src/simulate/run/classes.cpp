@@ -1,7 +1,6 @@
 #include "simulate/run/classes.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -16,18 +15,13 @@ namespace {
 // With more classes than this part of the activities, they are not worth a graph of their own.
 constexpr double kMostClasses = 0.75;
 
-std::uint64_t bits(double value) {
-  return std::bit_cast<std::uint64_t>(value);
-}
-std::uint64_t bits(std::int64_t value) {
-  return static_cast<std::uint64_t>(value);
-}
-
 // The vertices are activities, kinds of flows and links, in this order.
 class ClassFinder {
  public:
   ClassFinder(const EventGraph& graph, std::span<const double> capacity)
-      : graph_(graph), capacity_(capacity.begin(), capacity.end()) {
+      : graph_(graph),
+        links_of_fabric_(capacity.size()),
+        capacity_(capacity.begin(), capacity.end()) {
     capacity_.insert(capacity_.end(), graph.workers.begin(), graph.workers.end());
   }
 
@@ -42,6 +36,9 @@ class ClassFinder {
     for (const std::int32_t link : links_.first) {
       result_.capacity.push_back(capacity_[index(link)]);
     }
+    links_.of.resize(links_of_fabric_);
+    result_.of_link = std::move(links_.of);
+    result_.is_coarsest = true;
     return std::move(result_);
   }
 
@@ -53,7 +50,6 @@ class ClassFinder {
   // Of a kind's class, and how many activities of the class each kind has.
   using KindKey = std::pair<std::int32_t, std::int64_t>;
 
-  static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] std::int32_t kind_vertex(std::int32_t kind) const {
     return static_cast<std::int32_t>(graph_.activities.size()) + kind;
   }
@@ -179,6 +175,7 @@ class ClassFinder {
   }
 
   const EventGraph& graph_;
+  std::size_t links_of_fabric_;
   std::vector<double> capacity_;  // of links and workers
   std::vector<std::int32_t> class_of_;
   Classes activities_, kinds_, links_;

@@ -3,18 +3,10 @@
 
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "simulate/fabric/event_graph.hpp"
 
 namespace forestcoll::simulate {
-
-/// One activity for each class of activities that begin and end together, on one link for each
-/// class of links that are loaded alike.
-struct ClassGraph {
-  EventGraph graph;              ///< without workers: they are among the links
-  std::vector<double> capacity;  ///< of one link of each class, bytes per second
-};
 
 /// The classes of the coarsest partition in which the activities of a class have the same costs,
 /// wait in the same way for as many activities of every class, and put the same parts on as many
@@ -22,7 +14,8 @@ struct ClassGraph {
 /// same parts of every class of activities (an equitable partition). Max–min fair rates are unique,
 /// so by induction over time all activities of a class begin and end together, and a run of the
 /// class graph takes the same time as one of `graph`, up to rounding. None where there are nearly
-/// as many classes as activities. Cost: O(n log n) in activities, waits and parts of routes.
+/// as many classes as activities. `capacity`: of the links of the fabric. Cost: O(n log n) in
+/// activities, waits and parts of routes.
 [[nodiscard]] std::optional<ClassGraph> class_graph(const EventGraph& graph,
                                                     std::span<const double> capacity);
 

@@ -1,6 +1,7 @@
 // The coarsest equitable partition of a labelled digraph.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -34,6 +35,14 @@ struct LabelledGraph {
 }
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value, std::uint64_t next) {
   return mix(mix(value) ^ next);
+}
+
+/// Values as bits, to be mixed.
+[[nodiscard]] constexpr std::uint64_t bits(double value) {
+  return std::bit_cast<std::uint64_t>(value);
+}
+[[nodiscard]] constexpr std::uint64_t bits(std::int64_t value) {
+  return static_cast<std::uint64_t>(value);
 }
 
 }  // namespace forestcoll::simulate

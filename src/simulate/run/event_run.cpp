@@ -122,7 +122,6 @@ class EventRun {
     return wait.initial / wait.consumed >= activity(wait.to).repeats;
   }
 
-  static std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
   [[nodiscard]] const Activity& activity(std::int32_t a) const {
     return graph_.activities[index(a)];
   }

@@ -4,21 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace forestcoll::simulate {
 namespace {
-
-std::size_t index(std::int32_t i) {
-  return static_cast<std::size_t>(i);
-}
-
-// Fabric's links, then workers.
-double capacity_of(const EventGraph& graph, std::span<const double> capacity, std::int32_t link) {
-  const std::size_t l = index(link);
-  return l < capacity.size() ? capacity[l] : graph.workers[l - capacity.size()];
-}
 
 // By kind: seconds that a flow alone takes for each byte of each of so many flows.
 struct KindTimes {
@@ -30,8 +21,7 @@ std::vector<KindTimes> kind_times(const EventGraph& graph, std::span<const doubl
   for (const FlowKind& kind : graph.kinds) {
     KindTimes each{1 / kind.most, 0};
     for (const LinkPart& part : kind.route) {
-      each.of_weight =
-          std::max(each.of_weight, part.part / capacity_of(graph, capacity, part.link));
+      each.of_weight = std::max(each.of_weight, part.part / capacity[index(part.link)]);
     }
     times.push_back(each);
   }
@@ -160,7 +150,7 @@ struct LinkWork {
 
 double least_link_seconds(const EventGraph& graph, std::span<const double> capacity,
                           const std::vector<double>& begins, const std::vector<double>& rests) {
-  std::vector<LinkWork> links(capacity.size() + graph.workers.size());
+  std::vector<LinkWork> links(capacity.size());
   for (std::size_t a = 0; a < begins.size(); ++a) {
     const Activity& activity = graph.activities[a];
     if (activity.kind < 0 || activity.bytes == 0) continue;
@@ -175,7 +165,7 @@ double least_link_seconds(const EventGraph& graph, std::span<const double> capac
   double most = 0;
   for (std::size_t l = 0; l < links.size(); ++l) {
     if (links[l].load == 0) continue;
-    const double busy = links[l].load / capacity_of(graph, capacity, static_cast<std::int32_t>(l));
+    const double busy = links[l].load / capacity[l];
     most = std::max(most, links[l].begin + busy + links[l].rest);
   }
   return most;
@@ -183,7 +173,9 @@ double least_link_seconds(const EventGraph& graph, std::span<const double> capac
 
 }  // namespace
 
-double least_seconds(const EventGraph& graph, std::span<const double> capacity) {
+double least_seconds(const ClassGraph& classes) {
+  const EventGraph& graph = classes.graph;
+  const std::span<const double> capacity = classes.capacity;
   const std::vector<double> seconds = durations(graph, capacity);
   const std::vector<double> begins = first_begins(graph, seconds);
   const std::vector<double> rests = last_rests(graph, seconds);

@@ -1,7 +1,5 @@
-// What a run of an event graph takes at least, without running it.
+// What a run of a graph takes at least, without running it.
 #pragma once
-
-#include <span>
 
 #include "simulate/fabric/event_graph.hpp"
 
@@ -13,6 +11,6 @@ namespace forestcoll::simulate {
 /// and for activities that are done in a circle, as a threadblock's, all rounds of the circle. Each
 /// with the longest chain of first rounds that leads to it, and that of last rounds that follows.
 /// Cost: linear in activities, waits and routes; some tenths of what one round takes to run.
-[[nodiscard]] double least_seconds(const EventGraph& graph, std::span<const double> capacity);
+[[nodiscard]] double least_seconds(const ClassGraph& classes);
 
 }  // namespace forestcoll::simulate

@@ -10,6 +10,7 @@
 #include "forestcoll/simulate.hpp"
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/program_classes.hpp"
 
 namespace forestcoll::simulate {
 
@@ -24,17 +25,18 @@ class ProgramSource {
   [[nodiscard]] const audit::Program& program() const { return program_; }
   /// Bytes of the whole buffer for which one pass over the program is full.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
-  /// For a buffer of so many bytes.
+  /// For a buffer of so many bytes, each class of threadblocks once.
   ///
   /// An operation is an activity of its threadblock: a step of `cnt` chunks is split as the runtime
   /// splits it. Passes are all of the same size; the runtime's last one is smaller instead.
-  [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
+  [[nodiscard]] ClassGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
 
  private:
   audit::Program program_;
-  audit::StepGraph graph_;
+  audit::StepGraph steps_;
   std::vector<std::int32_t> route_;  ///< of what each threadblock sends; −1: nothing
+  ProgramClasses classes_;
 };
 
 }  // namespace forestcoll::simulate
