@@ -51,7 +51,8 @@ class Placer {
       std::vector<std::vector<Lane>> all;
       for (const ConnectionId c : orbit) {
         const Connection& connection = connections_[c];
-        auto lanes = fewest_lanes(connection);
+        auto lanes =
+            all.empty() ? fewest_lanes(connection) : cut_like(orbit.front(), all.front(), c);
         if (!lanes) return too_many_steps(connection);
         for (const Lane& lane : *lanes) {
           gpus_[connection.src].elements += lane.send_steps;
@@ -125,6 +126,29 @@ class Placer {
     return cut(connection, lanes, messages_, bounds_, target_.max_steps);
   }
 
+  // As another one was cut, whose image it is; by itself where it takes other steps.
+  [[nodiscard]] std::optional<std::vector<Lane>> cut_like(ConnectionId first,
+                                                          const std::vector<Lane>& lanes,
+                                                          ConnectionId image) const {
+    const std::vector<MessageId>& from = connections_[first].messages;
+    const std::vector<MessageId>& to = connections_[image].messages;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const bool is_alike = bounds_.send(from[i]) == bounds_.send(to[i]) &&
+                            bounds_.recv(from[i]) == bounds_.recv(to[i]);
+      if (!is_alike) return cut_into(connections_[image], lanes.size());
+    }
+    std::vector<Lane> result = lanes;
+    for (Lane& lane : result) {
+      for (MessageId& m : lane.messages) m = to[position_in(from, m)];
+    }
+    return result;
+  }
+
+  // Of a message in a connection, which are in order.
+  static std::size_t position_in(const std::vector<MessageId>& all, MessageId m) {
+    return static_cast<std::size_t>(std::ranges::lower_bound(all, m) - all.begin());
+  }
+
   [[nodiscard]] std::optional<std::vector<Lane>> fewest_lanes(const Connection& connection) const {
     std::int64_t sends = 0, receives = 0;
     for (const MessageId m : connection.messages) {
@@ -154,7 +178,8 @@ class Placer {
     for (std::size_t lanes = now + 1; lanes <= most; ++lanes) {
       std::vector<std::vector<Lane>> wider;
       for (const ConnectionId c : orbit) {
-        auto cut = cut_into(connections_[c], lanes);
+        auto cut = wider.empty() ? cut_into(connections_[c], lanes)
+                                 : cut_like(orbit.front(), wider.front(), c);
         if (!cut || slowest(*cut) >= before) break;
         wider.push_back(*std::move(cut));
       }
