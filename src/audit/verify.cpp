@@ -3,6 +3,7 @@
 #include "forestcoll/verify.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_invoke.h>
 
 #include <algorithm>
 
@@ -83,8 +84,12 @@ void check_data(const Program& program, const StepGraph& graph, Placement placem
                 const std::vector<std::int32_t>& order, Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, placement);
   if (!can_be_followed(memory, findings)) return;
-  check_races(graph, memory, order, findings);
-  note_results(program, interpret(program, graph, memory, order, findings), verdict);
+  Findings races(findings.file());
+  Results results;
+  tbb::parallel_invoke([&] { check_races(graph, memory, order, races); },
+                       [&] { results = interpret(program, graph, memory, order, findings); });
+  findings.add(races);
+  note_results(program, results, verdict);
 }
 
 Transfers transfers_of(const StepGraph& graph) {

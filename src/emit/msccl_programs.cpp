@@ -2,9 +2,14 @@
 
 #include <fmt/compile.h>
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace forestcoll::emit {
 namespace {
@@ -75,7 +80,15 @@ std::string_view letters(Operation operation) {
 }
 
 void append_programs(std::string& out, const IdVector<Rank, RankProgram>& programs) {
-  for (std::size_t r = 0; r < programs.size(); ++r) append_gpu(out, r, programs[Rank(r)]);
+  constexpr std::size_t kAtOnce = 64;  // ranks, by one thread
+  std::vector<std::string> parts((programs.size() + kAtOnce - 1) / kAtOnce);
+  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t part) {
+    const std::size_t end = std::min(programs.size(), (part + 1) * kAtOnce);
+    for (std::size_t r = part * kAtOnce; r < end; ++r) {
+      append_gpu(parts[part], r, programs[Rank(r)]);
+    }
+  });
+  for (std::string& part : parts) out += std::exchange(part, {});
 }
 
 }  // namespace forestcoll::emit

@@ -71,7 +71,7 @@ TEST(Merge, MovesTheSameChunksInFewerMessages) {
   const CollectiveForest forest = rails(Collective::allreduce, boxes, gpus, 1);
   const auto roots = schedule::roots_by_place(*forest.broadcast, boxes_of(boxes, gpus));
   const auto messages = schedule::order_messages(forest, {.roots = roots});
-  const auto merged = schedule::merge_messages(messages, 2, 71, n);
+  const auto merged = schedule::MessageMerger(messages, 71, n).merged(2);
   EXPECT_EQ(chunks_moved(merged), chunks_moved(messages));
   // In every box each GPU sends its part of what the four roots of another place sum to the GPU of
   // that place, two by two; what comes down again is still one by one, and so are the rails.
@@ -85,7 +85,7 @@ TEST(Merge, MovesTheSameChunksInFewerMessages) {
     EXPECT_LE(message.count, 2);
     EXPECT_TRUE(message.count == 1 || waits.at_sender(MessageId(m)).empty());
   }
-  EXPECT_EQ(schedule::merge_messages(messages, 1, 71, n).size(), messages.size());
+  EXPECT_EQ(schedule::MessageMerger(messages, 71, n).merged(1).size(), messages.size());
 }
 
 // 360 trees of 3 edges per root, two phases, two ends: 4,320 steps of 4,095 elements.

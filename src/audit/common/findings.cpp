@@ -67,6 +67,15 @@ void Findings::add(Rule rule, std::string where, std::string message, std::strin
   keep(rule, Place{}, std::move(where), std::move(message), std::move(remedy));
 }
 
+void Findings::add(const Findings& others) {
+  count_ += others.count_;
+  kinds_ |= others.kinds_;
+  blocked_ = blocked_ || others.blocked_;
+  const std::size_t room = kKept - std::min(kKept, entries_.size());
+  const auto taken = static_cast<std::ptrdiff_t>(std::min(room, others.entries_.size()));
+  entries_.insert(entries_.end(), others.entries_.begin(), others.entries_.begin() + taken);
+}
+
 void Findings::keep(Rule rule, const Place& place, std::string where, std::string message,
                     std::string remedy) {
   ++count_;

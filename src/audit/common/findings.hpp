@@ -59,9 +59,14 @@ class Findings {
  public:
   explicit Findings(std::string_view file) : file_(file) {}
 
+  [[nodiscard]] const std::string& file() const { return file_; }
+
   void add(Rule rule, const Place& place, std::string message, std::string remedy = {});
   /// For places outside a program: "12:5", "broadcast tree 3, edge 7".
   void add(Rule rule, std::string where, std::string message, std::string remedy = {});
+
+  /// All of another check of the same file.
+  void add(const Findings& others);
 
   /// Findings of any kind so far.
   [[nodiscard]] std::size_t count() const { return count_; }

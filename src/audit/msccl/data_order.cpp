@@ -11,6 +11,9 @@
 //   reach[B] = full[B], B itself and reach[sender]
 #include "audit/msccl/data_order.hpp"
 
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -221,13 +224,16 @@ class DataOrder {
             static_cast<std::int32_t>(p));
       }
     });
-    std::vector<bool> answers(pairs_.size(), false);
-    DatumOrder order(graph_, positions_);
-    for (std::size_t d = 0; d < count; ++d) {
-      order.begin(steps[d]);
-      answer(order, pairs[d], answers);
-    }
-    return answers;
+    std::vector<char> answers(pairs_.size(), 0);
+    const auto answer_some = [&](const tbb::blocked_range<std::size_t>& data) {
+      DatumOrder order(graph_, positions_);
+      for (std::size_t d = data.begin(); d < data.end(); ++d) {
+        order.begin(steps[d]);
+        answer(order, pairs[d], answers);
+      }
+    };
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, count), answer_some);
+    return {answers.begin(), answers.end()};
   }
 
  private:
@@ -248,7 +254,8 @@ class DataOrder {
     }
   }
 
-  void answer(DatumOrder& order, std::span<const std::int32_t> pairs, std::vector<bool>& answers) {
+  void answer(DatumOrder& order, std::span<const std::int32_t> pairs,
+              std::vector<char>& answers) const {
     std::vector<std::int32_t> columns;
     for (const std::int32_t p : pairs) columns.push_back(pair(p).before);
     std::sort(columns.begin(), columns.end());
@@ -259,7 +266,8 @@ class DataOrder {
       order.sweep(some);
       for (const std::int32_t p : pairs) {
         if (pair(p).before < some.front() || some.back() < pair(p).before) continue;
-        answers[static_cast<std::size_t>(p)] = order.is_ordered(pair(p).before, pair(p).after);
+        answers[static_cast<std::size_t>(p)] =
+            order.is_ordered(pair(p).before, pair(p).after) ? 1 : 0;
       }
     }
   }

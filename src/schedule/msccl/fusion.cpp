@@ -180,6 +180,22 @@ std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages
   return result;
 }
 
+IdVector<Rank, std::int64_t> fewest_steps(const IdVector<MessageId, Message>& messages,
+                                          const Waits& waits, std::size_t ranks, bool forwards) {
+  IdVector<Rank, std::int64_t> steps(ranks, 0);
+  IdVector<MessageId, char> goes_on(messages.size(), 0);
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const MessageId m(i);
+    ++steps[messages[m].src];
+    ++steps[messages[m].dst];
+    const MessageId received = forwards ? predecessor(messages, waits, m) : MessageId();
+    if (!received.valid() || goes_on[received] != 0) continue;
+    goes_on[received] = 1;
+    --steps[messages[m].src];
+  }
+  return steps;
+}
+
 Fusion fuse(const IdVector<MessageId, Message>& messages, const Waits& waits,
             const std::vector<Relay>& relays) {
   Fusion fusion;
@@ -199,6 +215,17 @@ Fusion fuse(const IdVector<MessageId, Message>& messages, const Waits& waits,
   }
   fusion.turn = ChainOrder(messages, waits, fusion).turns();
   return fusion;
+}
+
+IdVector<Rank, std::int64_t> fewest_steps(const IdVector<MessageId, Message>& messages,
+                                          const Fusion& fusion, std::size_t ranks) {
+  IdVector<Rank, std::int64_t> steps(ranks, 0);
+  for (std::size_t i = 0; i < messages.size(); ++i) {
+    const MessageId m(i);
+    ++steps[messages[m].dst];
+    if (!fusion.received_as[m].valid()) ++steps[messages[m].src];
+  }
+  return steps;
 }
 
 }  // namespace forestcoll::schedule

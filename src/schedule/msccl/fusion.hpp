@@ -26,6 +26,13 @@ struct RelayGroup {
                                                   const Waits& waits,
                                                   const IdVector<LaneId, PlacedLane>& lanes);
 
+/// Steps that each rank has at least, nops not counted, whatever lanes there will be: one for each
+/// message at either end, less those received that some message sent could be fused with.
+/// `forwards`: whether any may be fused. Cost: O(messages).
+[[nodiscard]] IdVector<Rank, std::int64_t> fewest_steps(
+    const IdVector<MessageId, Message>& messages, const Waits& waits, std::size_t ranks,
+    bool forwards);
+
 /// What is done in one step, and when.
 struct Fusion {
   IdVector<MessageId, MessageId> sent_as;      ///< by the message received; invalid: it is not
@@ -38,5 +45,9 @@ struct Fusion {
 /// Cost: O(messages · log + waits).
 [[nodiscard]] Fusion fuse(const IdVector<MessageId, Message>& messages, const Waits& waits,
                           const std::vector<Relay>& relays);
+
+/// The same once it is known what is fused.
+[[nodiscard]] IdVector<Rank, std::int64_t> fewest_steps(
+    const IdVector<MessageId, Message>& messages, const Fusion& fusion, std::size_t ranks);
 
 }  // namespace forestcoll::schedule

@@ -81,6 +81,10 @@ Diagnostic too_many_elements(std::string_view rank, std::string_view elements,
                     remedy);
 }
 
+std::int64_t most_threadblocks(const LowerOptions& options, const TargetLimits& target) {
+  return std::min({options.max_threadblocks, target.max_threadblocks, target.max_children});
+}
+
 // What can be refused before anything of the schedule's size is built.
 Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& target,
                             const LowerOptions& options) {
@@ -119,7 +123,8 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
     return too_many_elements("a rank", fmt::format("at least {}", elements), target,
                              with_fewer_elements(forest, options));
   }
-  return {};
+  return schedule::refuse_many_peers(forest, rank_count(forest), target,
+                                     most_threadblocks(options, target));
 }
 
 // What only the finished programs show.
@@ -215,21 +220,14 @@ Messages order_messages(const CollectiveForest& forest, const LowerOptions& opti
                                   schedule::Rails(forest, options.boxes, views), views);
 }
 
-// Before programs are written: each message is a step at either end, but where it goes on in the
-// step that receives it.
-Expected<void> refuse_many_messages(const Messages& messages, const schedule::Fusion& fusion,
-                                    std::size_t ranks, const TargetLimits& target,
-                                    const char* remedy) {
-  IdVector<Rank, std::int64_t> elements(ranks, 1 + static_cast<std::int64_t>(ranks));
-  for (std::size_t m = 0; m < messages.size(); ++m) {
-    const schedule::MessageId id(m);
-    ++elements[messages[id].dst];
-    if (!fusion.received_as[id].valid()) ++elements[messages[id].src];
-  }
-  const auto most = std::max_element(elements.begin(), elements.end());
-  if (*most <= target.max_elements) return {};
-  return too_many_elements(fmt::format("rank {}", most - elements.begin()),
-                           fmt::format("at least {}", *most), target, remedy);
+// Of steps, nops not counted: the algorithm and the GPUs are elements, too.
+Expected<void> refuse_many_steps(const IdVector<Rank, std::int64_t>& steps,
+                                 const TargetLimits& target, const char* remedy) {
+  const auto most = std::max_element(steps.begin(), steps.end());
+  const std::int64_t elements = 1 + std::ssize(steps) + *most;
+  if (elements <= target.max_elements) return {};
+  return too_many_elements(fmt::format("rank {}", most - steps.begin()),
+                           fmt::format("at least {}", elements), target, remedy);
 }
 
 Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOptions& options,
@@ -237,16 +235,22 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   // 1. What each message must wait for.
   const std::size_t ranks = rank_count(forest);
   const schedule::Waits waits(messages, ranks);
+  const bool forwards = options.forward && target.fused_steps;
+  const char* remedy = with_fewer_elements(forest, options);
+  if (auto done = refuse_many_steps(schedule::fewest_steps(messages, waits, ranks, forwards),
+                                    target, remedy);
+      !done) {
+    return done.errors();
+  }
   const schedule::Addition addition = addition_for(target, options.placement);
   // 2. Channels and threadblocks: as parallel as fits.
-  const std::int64_t limit =
-      std::min({options.max_threadblocks, target.max_threadblocks, target.max_children});
+  const std::int64_t limit = most_threadblocks(options, target);
   const auto lanes =
       schedule::place_lanes(messages, schedule::StepBounds(messages, waits, addition), ranks,
                             target, limit, options.threadblocks);
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
-  if (options.forward && target.fused_steps) groups = find_relays(messages, waits, *lanes);
+  if (forwards) groups = find_relays(messages, waits, *lanes);
   const auto threadblocks = assign_threadblocks(
       *lanes, groups, ranks, target,
       {.most = limit, .use = options.threadblocks, .instances = options.instances});
@@ -256,8 +260,9 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
                                         static_cast<std::int64_t>(ranks), forest.k,
                                         shares(forest) * forest.k);
   const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
-  const char* remedy = with_fewer_elements(forest, options);
-  if (auto done = refuse_many_messages(messages, fusion, ranks, target, remedy); !done) {
+  if (auto done =
+          refuse_many_steps(schedule::fewest_steps(messages, fusion, ranks), target, remedy);
+      !done) {
     return done.errors();
   }
   Schedule result;
@@ -299,10 +304,10 @@ Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptio
     whole = order_messages(forest, options, target, views, 1,
                            schedule::roots_by_place(*forest.broadcast, options.boxes));
   }
+  const schedule::MessageMerger merger(whole, target.max_count, rank_count(forest));
   std::size_t refused = whole.size();
   for (std::int32_t most = 2; most <= target.max_count; most *= 4) {
-    const Messages merged =
-        schedule::merge_messages(whole, most, target.max_count, rank_count(forest));
+    const Messages merged = merger.merged(most);
     if (merged.size() > refused - refused / kLeastMerged) continue;
     auto schedule = lower_messages(forest, options, target, merged);
     if (schedule || !is_of_many_messages(schedule.errors().front().code)) return schedule;

@@ -13,8 +13,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "schedule/msccl/waits.hpp"
-
 namespace forestcoll::schedule {
 namespace {
 
@@ -57,27 +55,27 @@ std::vector<Rank> roots_by_place(const Forest& forest,
   return order;
 }
 
-IdVector<MessageId, Message> merge_messages(const IdVector<MessageId, Message>& messages,
-                                            std::int32_t most, std::int32_t max_count,
-                                            std::size_t ranks) {
-  const IdVector<MessageId, Message> sorted = by_edges(messages);
-  const Waits waits(sorted, ranks);
+MessageMerger::MessageMerger(const IdVector<MessageId, Message>& messages, std::int32_t max_count,
+                             std::size_t ranks)
+    : sorted_(by_edges(messages)), waits_(sorted_, ranks), max_count_(max_count) {}
+
+IdVector<MessageId, Message> MessageMerger::merged(std::int32_t most) const {
   const auto may_join = [&](MessageId a, MessageId b) {
-    return waits.at_sender(a).empty() && waits.at_sender(b).empty() &&
-           waits.at_receiver(a).empty() == waits.at_receiver(b).empty();
+    return waits_.at_sender(a).empty() && waits_.at_sender(b).empty() &&
+           waits_.at_receiver(a).empty() == waits_.at_receiver(b).empty();
   };
   IdVector<MessageId, Message> result;
-  std::int32_t merged = 0;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const Message& next = sorted[MessageId(i)];
-    if (merged > 0 && merged < most && follows(sorted[MessageId(i - 1)], next) &&
+  std::int32_t count = 0;  // in the last one
+  for (std::size_t i = 0; i < sorted_.size(); ++i) {
+    const Message& next = sorted_[MessageId(i)];
+    if (count > 0 && count < most && follows(sorted_[MessageId(i - 1)], next) &&
         may_join(MessageId(i - 1), MessageId(i)) &&
-        result[MessageId(result.size() - 1)].count + next.count <= max_count) {
+        result[MessageId(result.size() - 1)].count + next.count <= max_count_) {
       result[MessageId(result.size() - 1)].count += next.count;
-      ++merged;
+      ++count;
     } else {
       result.push_back(next);
-      merged = 1;
+      count = 1;
     }
   }
   return result;

@@ -17,23 +17,32 @@ Rails::Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t
     : boxes_(boxes), views_(views) {
   if (boxes.empty()) return;
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (*phase) exits_.resize((*phase)->rank_count());
-    for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
-      for (std::size_t v = 0; v < (*phase)->rank_count(); ++v) {
-        if (!(*phase)->parent(TreeId(t), Rank(v)).valid()) continue;
-        const NodeId nic = exit(**phase, TreeId(t), Rank(v));
-        if (!nic.valid()) continue;
-        auto& known = exits_[sender_of(**phase, TreeId(t), Rank(v))];
-        const auto at = std::lower_bound(known.begin(), known.end(), nic);
-        if (at == known.end() || *at != nic) known.insert(at, nic);
-      }
+    if (*phase) add_edges(**phase);
+  }
+}
+
+void Rails::add_edges(const Forest& forest) {
+  const std::size_t ranks = forest.rank_count();
+  exits_.resize(ranks);
+  auto& edges = forest.is_in_forest() ? up_ : down_;
+  edges.resize(forest.tree_count() * ranks);
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    for (std::size_t v = 0; v < ranks; ++v) {
+      if (!forest.parent(TreeId(t), Rank(v)).valid()) continue;
+      const NodeId nic = exit(forest, TreeId(t), Rank(v));
+      edges[t * ranks + v] = nic;
+      if (!nic.valid()) continue;
+      auto& known = exits_[sender_of(forest, TreeId(t), Rank(v))];
+      const auto at = std::lower_bound(known.begin(), known.end(), nic);
+      if (at == known.end() || *at != nic) known.insert(at, nic);
     }
   }
 }
 
 Rails::Rail Rails::of(const Forest& forest, TreeId t, Rank child) const {
   if (boxes_.empty()) return {};
-  const NodeId nic = exit(forest, t, child);
+  const auto& edges = forest.is_in_forest() ? up_ : down_;
+  const NodeId nic = edges[t.index() * forest.rank_count() + child.index()];
   if (!nic.valid()) return {};
   const auto& known = exits_[sender_of(forest, t, child)];
   const auto at = std::lower_bound(known.begin(), known.end(), nic);

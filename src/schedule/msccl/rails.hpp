@@ -33,11 +33,13 @@ class Rails {
   [[nodiscard]] Rail of(const Forest& forest, TreeId t, Rank child) const;
 
  private:
+  void add_edges(const Forest& forest);
   [[nodiscard]] NodeId exit(const std::vector<NodeId>& path) const;
   // Of the edge between `child` and its parent, as its sender sees it; none: it stays in a box.
   [[nodiscard]] NodeId exit(const Forest& forest, TreeId t, Rank child) const;
 
   IdVector<NodeId, std::int32_t> boxes_;
+  std::vector<NodeId> up_, down_;              // of a phase's edges, by tree and child
   IdVector<Rank, std::vector<NodeId>> exits_;  // by sender, ascending
   Views views_;
 };

@@ -168,29 +168,11 @@ class GpuThreadblocks {
   std::vector<const RelayGroup*> groups_;
 };
 
-// The ranks that `rank` sends to, or those that it receives from, whichever are more: a threadblock
-// has one peer each way.
-std::size_t most_peers(const IdVector<LaneId, PlacedLane>& lanes, Rank rank) {
-  std::set<Rank> receivers, senders;
-  for (const PlacedLane& lane : lanes) {
-    if (lane.src == rank) receivers.insert(lane.dst);
-    if (lane.dst == rank) senders.insert(lane.src);
-  }
-  return std::max(receivers.size(), senders.size());
-}
-
-Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, PlacedLane>& lanes,
-                    const TargetLimits& target, const ThreadblockLimits& limits) {
+Diagnostic too_many(Rank rank, std::size_t needed, const TargetLimits& target,
+                    const ThreadblockLimits& limits) {
   const bool per_tree = limits.use == ThreadblockUse::per_tree;
-  const std::size_t peers = most_peers(lanes, rank);
   std::string remedy = "use `threadblocks=merge`";
-  if (std::cmp_greater(peers, limits.most)) {
-    remedy = fmt::format(
-        "it has {} others to send to or to receive from, and needs at least as many threadblocks: "
-        "allow them with `max_threadblocks` where the GPU has more SMs, or write the forest with "
-        "`format=forest`",
-        peers);
-  } else if (!per_tree) {
+  if (!per_tree) {
     remedy = fmt::format(
         "use a smaller `k`{}, allow more threadblocks where the GPU has more SMs, or write the "
         "forest with `format=forest`",
@@ -208,7 +190,50 @@ Diagnostic too_many(Rank rank, std::size_t needed, const IdVector<LaneId, Placed
       std::move(remedy));
 }
 
+// Of a rank, the others that it sends to and those that it receives from.
+struct Peers {
+  std::vector<bool> to, from;
+  explicit Peers(std::size_t ranks) : to(ranks), from(ranks) {}
+};
+
+IdVector<Rank, Peers> find_peers(const CollectiveForest& forest, std::size_t ranks) {
+  IdVector<Rank, Peers> peers(ranks, Peers(ranks));
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
+      for (std::size_t v = 0; v < ranks; ++v) {
+        Rank from = (*phase)->parent(TreeId(t), Rank(v)), to(v);
+        if (!from.valid()) continue;
+        if (phase == &forest.reduce) std::swap(from, to);
+        peers[from].to[to.index()] = peers[to].from[from.index()] = true;
+      }
+    }
+  }
+  return peers;
+}
+
 }  // namespace
+
+Expected<void> refuse_many_peers(const CollectiveForest& forest, std::size_t ranks,
+                                 const TargetLimits& target, std::int64_t most) {
+  if (std::cmp_less_equal(ranks, most)) return {};
+  const IdVector<Rank, Peers> peers = find_peers(forest, ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const Peers& of = peers[Rank(r)];
+    const auto count = std::max(std::ranges::count(of.to, true), std::ranges::count(of.from, true));
+    if (count <= most) continue;
+    return make_error(
+        Code::T01,
+        fmt::format("rank {} needs at least {} threadblocks even where sending and receiving share "
+                    "one, but "
+                    "at most {} are allowed ({} takes {}, and all must be on the GPU at once)",
+                    r, count, most, target.name, target.max_threadblocks),
+        fmt::format("it has {} others to send to or to receive from, and needs at least as many "
+                    "threadblocks: allow them with `max_threadblocks` where the GPU has more SMs, "
+                    "or write the forest with `format=forest`",
+                    count));
+  }
+  return {};
+}
 
 Expected<Threadblocks> assign_threadblocks(const IdVector<LaneId, PlacedLane>& lanes,
                                            const std::vector<RelayGroup>& groups, std::size_t ranks,
@@ -228,7 +253,7 @@ Expected<Threadblocks> assign_threadblocks(const IdVector<LaneId, PlacedLane>& l
     result.of_rank.push_back(gpus[r].place(limits.most));
     const auto& made = result.of_rank[Rank(r)];
     if (std::cmp_greater(made.size(), limits.most)) {
-      return too_many(Rank(r), made.size(), lanes, target, limits);
+      return too_many(Rank(r), made.size(), target, limits);
     }
     for (const BlockLanes& block : made) {
       if (block.send.valid() && block.recv.valid()) joined.insert({block.recv, block.send});

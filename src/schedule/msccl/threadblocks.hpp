@@ -1,6 +1,7 @@
 // Which threadblock of which GPU carries which messages, on which channel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct ThreadblockLimits {
   ThreadblockUse use = ThreadblockUse::spread;
   std::int32_t instances = 1;  ///< that were asked for
 };
+
+/// Before any message is placed: a threadblock has one peer each way, so a rank needs as many as it
+/// has others to send to, or to receive from. Errors: T01. Cost: O(trees · ranks + ranks²).
+[[nodiscard]] Expected<void> refuse_many_peers(const CollectiveForest& forest, std::size_t ranks,
+                                               const TargetLimits& target, std::int64_t most);
 
 /// The threadblocks of every GPU; those that receive come first. `groups` are the relays that may
 /// be fused. Errors: T01.
