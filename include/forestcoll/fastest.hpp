@@ -72,6 +72,8 @@ struct FastestChoice {
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
   Ratio algbw;  ///< GB/s: what the links carry
   double seconds = 0;
+  /// Whether a runtime selects it at `bytes`, or only at sizes around, which its chunks divide.
+  bool is_selected = true;
   LeastTime least;
   std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
   std::optional<TimeCosts> costs = {};     ///< of what is written
@@ -129,6 +131,8 @@ struct SizeWindow {
 
 /// A schedule for the first of the sizes, written and verified.
 struct FastestSchedule {
+  /// Where the runtime's own choice is faster than all that it selects at the size, what is fastest
+  /// at sizes around: see `FastestChoice::is_selected`.
   FastestChoice choice;
   Compilation compilation;
   /// Where the options of `compile` have no sizes of their own, those that its file is for: at

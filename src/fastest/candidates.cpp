@@ -26,6 +26,7 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::int64_t kMostTrees = 16;
+constexpr std::int64_t kFineChunks = 256;        // of a root, for as many trees at most
 constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take long
 constexpr std::size_t kMostRanksLowered = 64;    // for which lower trees are looked for
 
@@ -166,9 +167,12 @@ class CandidateFinder {
                                 options_.synthesis.collective, options_.synthesis.root, baseline_);
       if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
-      const auto even = in_power_of_two(*made->forest);
+      std::vector<CollectiveForest> even = in_powers_of_two(*made->forest);
       add_baseline(info.name, *std::move(made->forest), made->algbw);
-      if (even) add_baseline(info.name, *even, even->algbw);
+      for (CollectiveForest& each : even) {
+        const Ratio algbw = each.algbw;
+        add_baseline(info.name, std::move(each), algbw);
+      }
       if (info.name == "one-shot") add_direct();
     }
   }
@@ -184,21 +188,26 @@ class CandidateFinder {
     candidates_.push_back({std::string(name), {std::move(synthesis), ""}, {}});
   }
 
-  // Five rings per root, say, as 16 chunks: 4, 3, 3, 3 and 3. A runtime that has rings of its own
-  // runs them at all sizes, but takes files for multiples of their chunks only.
-  [[nodiscard]] std::optional<CollectiveForest> in_power_of_two(
+  // Five rings per root, say, as 16 chunks: 4, 3, 3, 3 and 3; or as many more, for what the links
+  // carry more evenly. A runtime that has rings of its own runs them at all sizes, but takes files
+  // for multiples of their chunks only.
+  [[nodiscard]] std::vector<CollectiveForest> in_powers_of_two(
       const CollectiveForest& forest) const {
-    if (std::has_single_bit(static_cast<std::uint64_t>(forest.k))) return std::nullopt;
-    if (forest.k > kMostTrees || !forest.weight.empty()) return std::nullopt;
-    CollectiveForest even = forest;
-    even.k = kMostTrees;
-    for (auto* phase : {&even.reduce, &even.broadcast}) {
-      if (*phase) *phase = (*phase)->spread_over(kMostTrees);
+    std::vector<CollectiveForest> found;
+    if (std::has_single_bit(static_cast<std::uint64_t>(forest.k))) return found;
+    if (forest.k > kMostTrees || !forest.weight.empty()) return found;
+    for (const std::int64_t chunks : {kMostTrees, kFineChunks}) {
+      CollectiveForest even = forest;
+      even.k = chunks;
+      for (auto* phase : {&even.reduce, &even.broadcast}) {
+        if (*phase) *phase = (*phase)->spread_over(chunks);
+      }
+      const auto algbw = congestion_algbw(even, fabric_.network);
+      if (!algbw || (!found.empty() && *algbw <= found.back().algbw)) continue;
+      even.algbw = *algbw;
+      found.push_back(std::move(even));
     }
-    const auto algbw = congestion_algbw(even, fabric_.network);
-    if (!algbw) return std::nullopt;
-    even.algbw = *algbw;
-    return even;
+    return found;
   }
 
   // The same trees; where threadblocks serve both directions, no one waits for who sends first.

@@ -167,7 +167,7 @@ std::int64_t Contest::elements(const Program& program) const {
 }
 
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
-  if (bytes > contenders_[contender].max_bytes) return false;
+  if (!serves_around(contender, bytes)) return false;
   return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
 }
 
@@ -265,7 +265,7 @@ class Contest::Queue {
   Queue(Contest& contest, std::int64_t bytes, const Takes& takes, Of of)
       : contest_(contest), bytes_(bytes) {
     for (std::size_t c = 0; c < contest.contenders_.size(); ++c) {
-      if (!takes(c) || (of == Of::files && !contest.serves(c, bytes))) continue;
+      if (!takes(c) || !is_one(c, of)) continue;
       const std::size_t same = contest.representative(c, bytes);
       if (same == c || !takes(same)) bounds_.push({contest.quick_bound(c, bytes), c, true});
     }
@@ -302,6 +302,11 @@ class Contest::Queue {
   }
 
  private:
+  [[nodiscard]] bool is_one(std::size_t contender, Of of) const {
+    if (of == Of::files) return contest_.serves(contender, bytes_);
+    return of == Of::all || contest_.serves_around(contender, bytes_);
+  }
+
   Contest& contest_;
   std::int64_t bytes_;
   std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;

@@ -45,9 +45,10 @@ class Contest {
   using Takes = std::function<bool(std::size_t contender)>;
   [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners(
       const std::vector<Takes>& takes);
-  /// Of which contenders: those that a runtime selects as files at the size, or all, as those of
-  /// the runtime itself, which serve every size.
-  enum class Of { files, all };
+  /// Of which contenders: those that a runtime selects as files at the size; also those that it
+  /// selects at sizes around it, which their chunks divide; or all, as those of the runtime itself,
+  /// which serve every size.
+  enum class Of { files, files_around, all };
   /// At one size, which may be another one.
   [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes,
                                              Of of = Of::files);
@@ -67,6 +68,10 @@ class Contest {
   [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes) const;
   /// Would a runtime select it at that size?
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
+  /// The same of sizes around it, which its chunks divide.
+  [[nodiscard]] bool serves_around(std::size_t contender, std::int64_t bytes) const {
+    return bytes <= contenders_[contender].max_bytes;
+  }
   /// A runtime selects it for multiples of so many elements of the whole buffer.
   [[nodiscard]] std::int64_t elements(const Program& program) const;
 

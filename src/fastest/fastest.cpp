@@ -79,8 +79,10 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   Stopwatch stopwatch;
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  const auto winner = contest->winners().front();
+  auto winner = contest->winners().front();
   if (!winner) return nothing_served(*contest, "`size`");
+  winner = or_for_sizes_around(*contest, fabric, *std::move(winner), options.sizes.front(),
+                               [](std::size_t) { return true; });
   FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
   choice.costs = contest->costs(*winner, options.sizes.front());
   const std::string why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),

@@ -21,8 +21,8 @@ using fastest::Winner;
 
 class Tuner {
  public:
-  Tuner(const TuneOptions& options, Contest contest)
-      : options_(options), contest_(std::move(contest)) {}
+  Tuner(const TuneOptions& options, const Fabric& fabric, Contest contest)
+      : options_(options), fabric_(fabric), contest_(std::move(contest)) {}
 
   // Of all files together: each is as good as it is at its sizes.
   void choose_buffers() {
@@ -40,6 +40,12 @@ class Tuner {
       least = sum;
       buffer_bytes_ = buffers[b];
       winners_ = std::move(winners[b]);
+    }
+    for (std::size_t i = 0; i < winners_.size(); ++i) {
+      if (!winners_[i]) continue;
+      winners_[i] = fastest::or_for_sizes_around(
+          contest_, fabric_, *std::move(winners_[i]), options_.sizes[i],
+          [this](std::size_t c) { return runs_with(c, buffer_bytes_); });
     }
   }
 
@@ -77,9 +83,9 @@ class Tuner {
   }
 
   // At both ends of a range, of the sizes that were asked for.
-  [[nodiscard]] std::vector<TimeBeside> times(const SizeRange& range, const Fabric& fabric) {
+  [[nodiscard]] std::vector<TimeBeside> times(const SizeRange& range) {
     const auto beside = [&](std::int64_t bytes) {
-      return fastest::time_beside(contest_, fabric, range.winner.contender, bytes);
+      return fastest::time_beside(contest_, fabric_, range.winner.contender, bytes);
     };
     std::vector<TimeBeside> result = {beside(range.first)};
     const auto after = std::ranges::upper_bound(options_.sizes, range.last);
@@ -101,7 +107,11 @@ class Tuner {
   // Halved as long as the next winner is as fast, and above what the one before is chosen for.
   [[nodiscard]] std::int64_t first_size_for(Winner& next, const SizeRange& before,
                                             std::int64_t size) {
-    while (size / 2 > before.last && contest_.serves(next.contender, size / 2)) {
+    const bool serves = contest_.serves(next.contender, size);
+    const auto may_be = [&](std::int64_t bytes) {
+      return bytes > before.last && (!serves || contest_.serves(next.contender, bytes));
+    };
+    while (may_be(size / 2)) {
       const auto seconds = contest_.seconds(next.contender, size / 2);
       const auto previous = contest_.seconds(before.winner.contender, size / 2);
       if (!seconds || (previous && *seconds > *previous)) break;
@@ -112,6 +122,7 @@ class Tuner {
   }
 
   const TuneOptions& options_;
+  const Fabric& fabric_;
   Contest contest_;
   std::int64_t buffer_bytes_ = 0;
   std::vector<std::optional<Winner>> winners_;  // with them, by size
@@ -130,7 +141,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
                                         .baseline = {},
                                         .algorithms = {}});
   if (!contest) return contest.errors();
-  Tuner tuner(options, *std::move(contest));
+  Tuner tuner(options, fabric, *std::move(contest));
   tuner.choose_buffers();
   const std::vector<SizeRange> ranges = tuner.ranges();
   if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
@@ -147,7 +158,7 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
     if (!file) return file.errors();
     result.files.push_back(*std::move(file));
     result.files.back().forest = r;
-    result.files.back().times = tuner.times(ranges[r], fabric);
+    result.files.back().times = tuner.times(ranges[r]);
   }
   result.buffer_bytes = tuner.buffer_bytes();
   result.not_served = tuner.not_served();

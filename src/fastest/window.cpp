@@ -33,6 +33,7 @@ class WindowFinder {
       : contest_(contest), contender_(contender), runtime_(runtime_choice(contest, fabric)) {}
 
   SizeWindow find(std::int64_t bytes) {
+    is_for_sizes_around_ = !contest_.serves(contender_, bytes);
     SizeWindow window{bytes, bytes, {}};
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
@@ -56,7 +57,9 @@ class WindowFinder {
 
  private:
   [[nodiscard]] bool is_good(std::int64_t bytes) {
-    if (!contest_.serves(contender_, bytes)) return false;
+    const bool serves = is_for_sizes_around_ ? contest_.serves_around(contender_, bytes)
+                                             : contest_.serves(contender_, bytes);
+    if (!serves) return false;
     const auto seconds = contest_.seconds(contender_, bytes);
     if (!seconds) return false;
     if (contest_.is_below(bytes, *seconds / kMostOfTheBest, [](std::size_t) { return true; })) {
@@ -69,6 +72,7 @@ class WindowFinder {
   Contest& contest_;
   std::size_t contender_;
   std::optional<Selector> runtime_;
+  bool is_for_sizes_around_ = false;
 };
 
 }  // namespace
@@ -76,6 +80,16 @@ class WindowFinder {
 SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
                        std::int64_t bytes) {
   return WindowFinder(contest, fabric, contender).find(bytes);
+}
+
+Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found, std::int64_t bytes,
+                           const Contest::Takes& takes) {
+  const TimeBeside time = time_beside(contest, fabric, found.contender, bytes);
+  if (time.runtime_algorithm.empty() || time.seconds <= time.runtime_seconds) return found;
+  auto other = contest.winner(bytes, takes, Contest::Of::files_around);
+  if (!other || other->seconds > time.runtime_seconds) return found;
+  const SizeWindow window = find_window(contest, fabric, other->contender, bytes);
+  return window.first == bytes && window.last == bytes ? std::move(found) : *std::move(other);
 }
 
 TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,

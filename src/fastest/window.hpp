@@ -11,12 +11,19 @@ namespace forestcoll::fastest {
 
 /// The sizes around `bytes`, in powers of two times it, at which the contender is no slower than
 /// what the runtime itself would pick and takes at most 10 % more than the fastest contender, all
-/// by simulation; from 1 byte on where it is good down to 1 KiB, and without an end where it is
-/// good up to 16 GiB, beyond which links alone count. With up to three sizes of it, the times there
-/// and those of the runtime's own choice. REQUIRES: the contender wins at `bytes`. Cost: for every
-/// size, the simulations of those few contenders whose bounds are below.
+/// by simulation, and that a runtime selects it at; from 1 byte on where it is good down to 1 KiB,
+/// and without an end where it is good up to 16 GiB, beyond which links alone count. With up to
+/// three sizes of it, the times there and those of the runtime's own choice. REQUIRES: the
+/// contender wins at `bytes`. Cost: for every size, the simulations of those few contenders whose
+/// bounds are below.
 [[nodiscard]] SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
                                      std::int64_t bytes);
+
+/// `found`, the fastest file that a runtime selects at `bytes`. Where the runtime's own choice is
+/// faster, the fastest of those that it selects at sizes around, which their chunks divide: no file
+/// is worth having at `bytes` itself, but six rings, say, are for all multiples of six chunks.
+[[nodiscard]] Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
+                                         std::int64_t bytes, const Contest::Takes& takes);
 
 /// What the contender takes at a size, beside the runtime's own choice.
 [[nodiscard]] TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,

@@ -116,6 +116,7 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .steps = program.steps,
           .algbw = candidate.algbw(),
           .seconds = winner.seconds,
+          .is_selected = contest.serves(winner.contender, bytes),
           .least = least_time(contest, bytes, fabric),
           .considered = winner.considered};
 }

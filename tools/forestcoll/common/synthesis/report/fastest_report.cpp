@@ -32,6 +32,7 @@ Json to_json(const TimeCosts& costs) {
 
 Json to_json(const FastestChoice& choice) {
   Json json = choice_json(choice);
+  json["selected"] = choice.is_selected;
   json["least"] = to_json(choice.least);
   if (choice.costs) json["costs_seconds"] = to_json(*choice.costs);
   json["estimate"] = "model, not measurement";
@@ -64,6 +65,14 @@ std::string window_lines(const SizeWindow& window) {
                          time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
   }
   return lines;
+}
+
+std::string sizes_around_line(const FastestChoice& choice) {
+  return fmt::format(
+      "  {} itself is no multiple of what the file takes: there the runtime's own choice runs, as "
+      "no "
+      "file for that size is as fast",
+      size_in_words(choice.bytes));
 }
 
 Json to_json(const SizeWindow& window) {
