@@ -147,7 +147,8 @@ struct FastestSchedule {
 struct FastestAlltoall {
   FastestChoice choice;
   AlltoallCompilation compilation;
-  AlltoallCompileOptions options;  ///< with what was chosen
+  AlltoallCompileOptions options;         ///< with what was chosen
+  std::optional<SizeWindow> window = {};  ///< of XML, as in FastestSchedule
 };
 /// REQUIRES: `given.alltoall`. Errors and cost: those of `fastest_choices`.
 [[nodiscard]] Expected<FastestAlltoall> fastest_alltoall(const Fabric& fabric,

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "choose/alltoall_artefact.hpp"
+#include "fastest/window.hpp"
 #include "fastest/write.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/fastest.hpp"
@@ -57,13 +58,22 @@ Expected<FastestAlltoall> fastest_alltoall(const Fabric& fabric, const FastestOp
   seconds.optimum = watch.restart();
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  const auto winner = contest->winners().front();
+  const std::int64_t bytes = options.sizes.front();
+  auto winner = contest->winners().front();
   if (!winner) return nothing_served(*contest, "`size`");
+  winner = or_for_sizes_around(*contest, fabric, *std::move(winner), bytes,
+                               [](std::size_t) { return true; });
   const Candidate& candidate = contest->candidate(winner->contender);
-  FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
-  choice.costs = contest->costs(*winner, options.sizes.front());
+  FastestChoice choice = describe(*contest, *winner, bytes, fabric);
+  choice.costs = contest->costs(*winner, bytes);
   AlltoallCompileOptions as_chosen =
       chosen_options(*contest, winner->contender, *std::move(options.alltoall));
+  std::optional<SizeWindow> window;
+  XmlOptions& xml = as_chosen.xml;
+  if (!contest->of_plans() && xml.min_bytes == 0 && !xml.max_bytes) {
+    window = find_window(*contest, fabric, winner->contender, bytes);
+    fastest::claim(*window, as_chosen.lowering.target, xml);
+  }
   const auto ranks = static_cast<std::int64_t>(demand.ranks());
   auto made = choose::write_alltoall(fabric, {demand, ranks * ranks}, as_chosen,
                                      candidate.forest().optimum, *candidate.routes, seconds);
@@ -75,7 +85,8 @@ Expected<FastestAlltoall> fastest_alltoall(const Fabric& fabric, const FastestOp
   made->proof = std::move(proof);
   made->seconds = seconds;
   as_chosen.proof = nullptr;
-  return FastestAlltoall{std::move(choice), *std::move(made), std::move(as_chosen)};
+  return FastestAlltoall{std::move(choice), *std::move(made), std::move(as_chosen),
+                         std::move(window)};
 }
 
 }  // namespace forestcoll

@@ -103,7 +103,9 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   auto lowered = lower_winner(*contest, winner->contender, fabric);
   if (!lowered) return lowered.errors();
   lowered->chosen.why = why;
-  if (window) fastest::claim(*window, lowered->options);
+  if (window) {
+    fastest::claim(*window, lowered->options.lowering.target, lowered->options.xml);
+  }
   auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
   if (!compilation) return compilation.errors();
   compilation->seconds.choose += choosing;

@@ -114,6 +114,11 @@ Pick with_nvls(std::int64_t bytes) {
 
 std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
   std::vector<Selector> result;
+  if (contest.candidates().front().routes) {
+    // Grouped sends and receives, whatever the size.
+    result.push_back({"nccl-pick", [](std::int64_t) { return Pick{"direct", ""}; }});
+    return result;
+  }
   auto options = nccl_options(contest, fabric);
   if (!options.empty()) {
     result.push_back({"nccl-pick", [options = std::move(options)](std::int64_t bytes) {

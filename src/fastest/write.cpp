@@ -147,10 +147,9 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
   return result;
 }
 
-void claim(const SizeWindow& window, CompileOptions& options) {
-  options.xml.min_bytes = window.first;
-  if (!window.last) return;
-  options.xml.max_bytes = find_target(options.lowering.target)->max_bytes_for(*window.last);
+void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml) {
+  xml.min_bytes = window.first;
+  if (window.last) xml.max_bytes = find_target(target)->max_bytes_for(*window.last);
 }
 
 Diagnostic nothing_served(const Contest& contest, std::string_view option) {

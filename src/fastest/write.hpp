@@ -29,7 +29,7 @@ void keep_below(std::int64_t max_bytes, CompileOptions& options);
                                                  const std::optional<SizeWindow>& window);
 
 /// The sizes of the window become those of the XML.
-void claim(const SizeWindow& window, CompileOptions& options);
+void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml);
 
 /// The choice, as it is reported.
 [[nodiscard]] FastestChoice describe(const Contest& contest, const Winner& winner,

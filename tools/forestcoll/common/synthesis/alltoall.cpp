@@ -144,24 +144,6 @@ Expected<std::optional<FailurePrice>> price_of(const AlltoallCompilation& made,
   return std::optional(std::move(price));
 }
 
-// With protocol, instances and buffers, which `options` then have. Whose choice it was is told in
-// `choice`.
-Expected<AlltoallCompilation> compile_for_size(const Fabric& fabric, const AlltoallRequest& request,
-                                               std::optional<std::int32_t> instances,
-                                               AlltoallCompileOptions& options,
-                                               std::optional<FastestChoice>& choice) {
-  auto found = fastest_alltoall(fabric, {.alltoall = options,
-                                         .compile = {},
-                                         .sizes = {*options.bytes},
-                                         .instances = instances,
-                                         .buffer_bytes = request.buffer_bytes,
-                                         .parameters = {}});
-  if (!found) return found.errors();
-  choice = std::move(found->choice);
-  options = std::move(found->options);
-  return std::move(found->compilation);
-}
-
 // The summary for people.
 void tell(const AlltoallCompilation& made, const std::optional<GroupRates>& group,
           const Fabric& fabric, const AlltoallCompileOptions& options,
@@ -205,12 +187,13 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   if (!demand) return fail(demand.errors(), console);
   times.parse = watch.restart();
 
-  std::optional<FastestChoice> choice;
-  const auto made = at_work("solving", console, [&] {
-    if (!request->by_size) return compile_alltoall(*fabric, *demand, options);
-    return compile_for_size(*fabric, *request, arguments.instances, options, choice);
+  auto chosen = at_work("solving", console, [&] {
+    return compile_chosen(*fabric, *demand, *request, std::move(options), arguments.instances);
   });
-  if (!made) return fail(made.errors(), console);
+  if (!chosen) return fail(chosen.errors(), console);
+  options = std::move(chosen->options);
+  const std::optional<FastestChoice>& choice = chosen->choice;
+  const AlltoallCompilation* made = &chosen->compiled;
   times.compile = watch.restart();
   if (!made->verdict.ok) return refuse_verdict(made->verdict, console);
   if (options.format != AlltoallFormat::none) {
@@ -222,6 +205,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     return group_rates(*fabric, *demand, options.solver, made->optimum);
   });
   tell(*made, group, *fabric, options, arguments, times, console);
+  if (chosen->window) note(console, window_lines(*chosen->window, choice));
   if (choice) note(console, "  fastest for this size: " + in_words(*choice));
   if (choice && choice->buffer_bytes > 0) note(console, buffers_line(choice->buffer_bytes));
   const auto figures = figures_of(*made, *demand);
@@ -240,6 +224,7 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
     json["latencies"] = latencies_json(fabric->topology);
     json["fastest"] = to_json(*choice);
   }
+  if (chosen->window) json["window"] = to_json(*chosen->window);
   if (group) put_group_rate(json, *group);
   if (summary != nullptr) {
     *summary = std::move(json);

@@ -26,13 +26,32 @@ constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
 
-// Of calls whose parts are powers of two, no more than `most` in all: no others are usual.
-std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const CompileOptions& options) {
-  const Collective collective = options.synthesis.collective;
-  if (is_rooted(collective) || collective == Collective::allreduce) return most;
+// Of calls whose parts, one of each rank, are powers of two, no more than `most` in all: no others
+// are usual.
+std::int64_t in_parts_of_ranks(std::int64_t most, const Fabric& fabric) {
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   return ranks *
          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / ranks)));
+}
+
+std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const CompileOptions& options) {
+  const Collective collective = options.synthesis.collective;
+  if (is_rooted(collective) || collective == Collective::allreduce) return most;
+  return in_parts_of_ranks(most, fabric);
+}
+
+Expected<ChosenAlltoall> compile_for_size(const Fabric& fabric, const AlltoallRequest& request,
+                                          const AlltoallCompileOptions& options,
+                                          std::optional<std::int32_t> instances) {
+  auto found = fastest_alltoall(fabric, {.alltoall = options,
+                                         .compile = {},
+                                         .sizes = {*options.bytes},
+                                         .instances = instances,
+                                         .buffer_bytes = request.buffer_bytes,
+                                         .parameters = {}});
+  if (!found) return found.errors();
+  return ChosenAlltoall{std::move(found->compilation), std::move(found->options),
+                        std::move(found->choice), std::move(found->window)};
 }
 
 // Of `synth`, where nothing else is asked for.
@@ -96,6 +115,23 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
   return ChosenSchedule{*std::move(compiled)};
 }
 
+Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric, const ParsedDemand& demand,
+                                        const AlltoallRequest& request,
+                                        AlltoallCompileOptions options,
+                                        std::optional<std::int32_t> instances) {
+  if (request.by_size && !request.size_is_default) {
+    return compile_for_size(fabric, request, options, instances);
+  }
+  if (request.size_is_default && fabric.network.ranks.size() <= kMostRanks) {
+    options.bytes = in_parts_of_ranks(*options.bytes, fabric);
+    if (auto found = compile_for_size(fabric, request, options, instances)) return found;
+  }
+  if (request.size_is_default) options.bytes.reset();
+  auto made = compile_alltoall(fabric, demand, options);
+  if (!made) return made.errors();
+  return ChosenAlltoall{*std::move(made), std::move(options)};
+}
+
 Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,
                                    std::optional<Rank> root, const std::string& target,
                                    const Console& console) {
@@ -130,9 +166,9 @@ Expected<Ratio> reached_by_default(const Fabric& given, const ParsedDemand& dema
   if (!arguments) return arguments.errors();
   const auto request = resolve_alltoall(*arguments);
   if (!request) return request.errors();
-  const auto made = compile_alltoall(*fabric, demand, request->options);
+  const auto made = compile_chosen(*fabric, demand, *request, request->options, std::nullopt);
   if (!made) return made.errors();
-  return made->algbw;
+  return made->compiled.algbw;
 }
 
 }  // namespace forestcoll::cli

@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/compile.hpp"
@@ -36,6 +37,21 @@ struct ChosenSchedule {
 [[nodiscard]] Expected<ChosenSchedule> compile_by_default(const Fabric& fabric,
                                                           const SynthRequest& request,
                                                           const SynthArguments& arguments);
+
+/// An all-to-all, and by whose choice.
+struct ChosenAlltoall {
+  AlltoallCompilation compiled;
+  AlltoallCompileOptions options;  ///< with what was chosen
+  std::optional<FastestChoice> choice = {};
+  std::optional<SizeWindow> window = {};
+};
+/// As `request` asks for it, with what the solver is told in `options`. Errors and cost: those of
+/// `fastest_alltoall` and `compile_alltoall`.
+[[nodiscard]] Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric,
+                                                      const ParsedDemand& demand,
+                                                      const AlltoallRequest& request,
+                                                      AlltoallCompileOptions options,
+                                                      std::optional<std::int32_t> instances);
 
 /// GB/s: the third figure beside the two of `rate_figures`, for a target of `synth`. Errors: N10
 /// where the fabric has more than 64 GPUs; those of `synth`. Cost: that of `synth`.

@@ -264,12 +264,6 @@ Branching written_as(const Compilation& compiled) {
   return release->switch_stores ? Branching::packets : Branching::packets_apart;
 }
 
-std::string window_of(const MadeSchedule& made) {
-  if (!made.window) return "";
-  const bool is_around = made.choice && !made.choice->is_selected;
-  return window_lines(*made.window) + (is_around ? "\n" + sizes_around_line(*made.choice) : "");
-}
-
 ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepared) {
   const Compilation& compiled = made.compiled;
   const CompileOptions& options = compiled.options;
@@ -285,7 +279,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
           .sms_are_assumed = !arguments.sms,
           .beside_rings = made.beside ? in_words(*made.beside) : "",
           .relays = made.group ? summary_line(*made.group, "forests") : "",
-          .window = window_of(made),
+          .window = made.window ? window_lines(*made.window, made.choice) : "",
           .branching = compiled.branching ? &*compiled.branching : nullptr,
           .branching_as = written_as(compiled),
           .kept = compiled.kept};

@@ -45,7 +45,7 @@ std::string time_in_words(double seconds) {
                         : fmt::format("{:.2f} ms", seconds * 1e3);
 }
 
-std::string window_lines(const SizeWindow& window) {
+std::string window_lines(const SizeWindow& window, const std::optional<FastestChoice>& choice) {
   const bool is_behind = std::ranges::any_of(window.times, [](const TimeBeside& time) {
     return !time.runtime_algorithm.empty() && time.runtime_seconds < time.seconds;
   });
@@ -64,15 +64,14 @@ std::string window_lines(const SizeWindow& window) {
     lines += fmt::format(", {} {}: {:.2f} times as long", time.runtime_algorithm,
                          time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
   }
+  if (choice && !choice->is_selected) {
+    lines += fmt::format(
+        "\n  {} itself is no multiple of what the file takes: there the runtime's own choice runs, "
+        "as "
+        "no file for that size is as fast",
+        size_in_words(choice->bytes));
+  }
   return lines;
-}
-
-std::string sizes_around_line(const FastestChoice& choice) {
-  return fmt::format(
-      "  {} itself is no multiple of what the file takes: there the runtime's own choice runs, as "
-      "no "
-      "file for that size is as fast",
-      size_in_words(choice.bytes));
 }
 
 Json to_json(const SizeWindow& window) {

@@ -1,6 +1,7 @@
 // What was considered for a size, as JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "common/report/report.hpp"
@@ -19,9 +20,8 @@ namespace forestcoll::cli {
 
 /// The sizes that a file is for, and a line for each that is told:
 /// "    1 GiB  6.56 ms, nccl-ring 10.2 ms: 0.64 times the runtime's own choice".
-[[nodiscard]] std::string window_lines(const SizeWindow& window);
-/// Of a choice for sizes around the one that was asked for. REQUIRES: it is not selected there.
-[[nodiscard]] std::string sizes_around_line(const FastestChoice& choice);
+[[nodiscard]] std::string window_lines(const SizeWindow& window,
+                                       const std::optional<FastestChoice>& choice);
 /// {"min_bytes", "max_bytes" (null: as far as the target goes), "times": [{"bytes", "seconds",
 /// "runtime": {"algorithm", "seconds"} or null, "ratio"}]}
 [[nodiscard]] Json to_json(const SizeWindow& window);

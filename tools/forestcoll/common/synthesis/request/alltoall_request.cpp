@@ -181,6 +181,12 @@ Expected<AlltoallRequest> resolve_alltoall(const SynthArguments& arguments) {
   const bool is_program = is_schedule(request->compile.format) && !is_trace(arguments.format);
   result.by_size = is_program && !arguments.size.empty() && arguments.demand.empty() &&
                    options.algorithm.empty();
+  result.size_is_default = request->size_is_default && !options.bytes && arguments.trees.empty() &&
+                           arguments.demand.empty() && options.algorithm.empty();
+  if (result.size_is_default) {
+    options.bytes = request->size;
+    result.by_size = true;
+  }
   result.buffer_bytes = request->buffer_bytes;
   return result;
 }

@@ -19,6 +19,7 @@ struct AlltoallRequest {
   /// For its size protocol, instances and buffers are chosen, too, of programs that are ours, for
   /// equal amounts.
   bool by_size = false;
+  bool size_is_default = false;              ///< as in SynthRequest
   std::optional<std::int64_t> buffer_bytes;  ///< as in SynthRequest
 };
 /// Errors: S02, S03, S04, B06, B09, T06, where the options do not go together or cannot be read.
