@@ -83,6 +83,60 @@ TEST(Window, IsWhatTheFileClaims) {
   EXPECT_NE(made->compilation.text.find(max), std::string::npos);
 }
 
+// Six rings of eight GPUs: nothing that a power of two of chunks can say is as fast.
+TEST(Window, WhereTheRuntimeIsFasterAFileIsForTheSizesAround) {
+  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
+  const std::int64_t bytes = std::int64_t{1} << 30;
+  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter}) {
+    FastestOptions options;
+    options.compile.synthesis.collective = collective;
+    options.sizes = {bytes};
+    const auto made = fastest_schedule(fabric, options);
+    ASSERT_TRUE(made && made->window);
+    EXPECT_TRUE(made->compilation.verdict.ok);
+    EXPECT_FALSE(made->choice.is_selected);
+    EXPECT_NE(bytes / 4 % (8 * made->choice.chunks), 0);
+    EXPECT_TRUE(!made->window->last || *made->window->last > made->window->first);
+    for (const TimeBeside& time : made->window->times) {
+      EXPECT_LE(time.seconds, time.runtime_seconds) << time.bytes;
+    }
+    // Nothing that is selected at the size is as fast as the runtime's own choice.
+    auto contest = Contest::hold(fabric, options);
+    ASSERT_TRUE(contest);
+    const auto nccl = fastest::selectors(*contest, fabric).front();
+    const auto served = [&](std::size_t c) { return contest->serves(c, bytes); };
+    EXPECT_GT(least_of(*contest, bytes, served),
+              least_of(*contest, bytes, takes(*contest, nccl, bytes)));
+  }
+}
+
+TEST(Window, IsSelectedAtTheSizeWhereThatIsFast) {
+  FastestOptions options;
+  options.sizes = {std::int64_t{1} << 30};
+  const auto made = fastest_schedule(test::star_of(4), options);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(made->choice.is_selected);
+}
+
+TEST(Window, OfAnAlltoallIsNoSlowerThanDirectSends) {
+  AlltoallCompileOptions alltoall;
+  for (const char* name : {"dgx-1-v100", "dgx-a100-x2"}) {
+    FastestOptions options;
+    options.alltoall = alltoall;
+    options.alltoall->bytes = std::int64_t{1} << 30;
+    options.sizes = {*options.alltoall->bytes};
+    const auto made = fastest_alltoall(test::bundled_fabric(name), options);
+    ASSERT_TRUE(made && made->window) << name;
+    EXPECT_TRUE(made->compilation.verdict.ok);
+    const std::string min = "minBytes=\"" + std::to_string(made->window->first) + "\"";
+    EXPECT_NE(made->compilation.text.find(min), std::string::npos);
+    for (const TimeBeside& time : made->window->times) {
+      EXPECT_EQ(time.runtime_algorithm, "direct");
+      EXPECT_LE(time.seconds, time.runtime_seconds) << name << ", " << time.bytes;
+    }
+  }
+}
+
 TEST(Window, IsNoneWhereSizesAreGiven) {
   FastestOptions options;
   options.sizes = {std::int64_t{1} << 20};

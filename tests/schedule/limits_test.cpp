@@ -31,7 +31,7 @@ TEST(Limits, Threadblocks) {
   const Diagnostic error = refused(shaped(Collective::allgather, 8, 1, star), {"azure", 6});
   EXPECT_EQ(error.code, Code::T01);
   EXPECT_EQ(error.kind, ErrorKind::threadblocks);
-  EXPECT_THAT(error.message, HasSubstr("needs 7 threadblocks"));
+  EXPECT_THAT(error.message, HasSubstr("needs at least 7 threadblocks"));
   EXPECT_THAT(error.message, HasSubstr("at most 6"));
   EXPECT_THAT(error.message, HasSubstr("azure takes 1024"));
   EXPECT_THAT(error.remedy, HasSubstr("7 others to send to")) << "no k helps";

@@ -6,6 +6,9 @@
 
 #include "forestcoll/schedule.hpp"
 #include "schedule/lowered.hpp"
+#include "schedule/msccl/fusion.hpp"
+#include "schedule/msccl/messages.hpp"
+#include "schedule/msccl/waits.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -41,6 +44,42 @@ TEST(Lower, RandomForests) {
       const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
       const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
       expect_right(collective_of(collective, k, reduce, broadcast, root), 108, 4);
+    }
+  }
+}
+
+// What is refused for its steps before any lane is placed would have too many.
+TEST(Lower, NoProgramHasFewerStepsThanAreCountedBefore) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 40; ++round) {
+    for (const Collective collective : all_collectives()) {
+      const int n = 2 + below(random, 6);
+      const auto roots = roots_of(collective, n, 0);
+      const Forest reduce = make_forest(n, random_trees(n, 2, roots, random));
+      const Forest broadcast = make_forest(n, random_trees(n, 2, roots, random));
+      const CollectiveForest forest = collective_of(collective, 2, reduce, broadcast, 0);
+      const auto messages = schedule::order_messages(forest, {});
+      const schedule::Waits waits(messages, static_cast<std::size_t>(n));
+      const auto least = schedule::fewest_steps(messages, waits, static_cast<std::size_t>(n), true);
+      const auto apart =
+          schedule::fewest_steps(messages, waits, static_cast<std::size_t>(n), false);
+      LowerOptions options;
+      options.threadblocks = below(random, 2) == 0 ? ThreadblockUse::merge : ThreadblockUse::spread;
+      const auto made = lower(forest, options);
+      ASSERT_TRUE(made);
+      std::int64_t all = 0;
+      for (int r = 0; r < n; ++r) {
+        std::int64_t steps = 0;
+        for (const Threadblock& block : made->programs[Rank(r)].threadblocks) {
+          steps += std::ranges::count_if(block.steps, [](const Step& step) {
+            return sends(step.operation) || receives(step.operation);
+          });
+        }
+        EXPECT_GE(steps, least[Rank(r)]) << "round " << round;
+        EXPECT_LE(steps, apart[Rank(r)]) << "round " << round;
+        all += apart[Rank(r)];
+      }
+      EXPECT_EQ(all, 2 * std::ssize(messages));
     }
   }
 }

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-struct Fabric {
+struct SharedFabric {
   std::vector<double> capacity;
   std::vector<FlowKind> kinds;
 };
 
 // All rates grow together, until a link is full or a kind has its most; those stop, the others go
 // on.
-std::vector<double> by_definition(const Fabric& fabric, const std::vector<double>& weight) {
+std::vector<double> by_definition(const SharedFabric& fabric, const std::vector<double>& weight) {
   std::vector<double> rate(weight.size(), -1);  // −1: it grows
   for (;;) {
     std::vector<double> left = fabric.capacity, growing(left.size(), 0);
@@ -57,8 +57,8 @@ class FairSharesOf : public testing::TestWithParam<unsigned> {
   int pick(int from, int to) { return std::uniform_int_distribution<int>(from, to)(random_); }
 
   // Of a few capacities and a few limits, so that many links are full at once.
-  Fabric any_fabric() {
-    Fabric fabric;
+  SharedFabric any_fabric() {
+    SharedFabric fabric;
     for (int l = pick(1, 24); l > 0; --l) fabric.capacity.push_back(10 * pick(1, 3));
     const int links = static_cast<int>(fabric.capacity.size());
     for (int k = pick(1, 60); k > 0; --k) {
@@ -74,7 +74,7 @@ class FairSharesOf : public testing::TestWithParam<unsigned> {
 };
 
 TEST_P(FairSharesOf, AnyFabricAreThoseOfProgressiveFilling) {
-  const Fabric fabric = any_fabric();
+  const SharedFabric fabric = any_fabric();
   FairShares shares(fabric.capacity, fabric.kinds);
   std::vector<double> weight(fabric.kinds.size(), 0), told(weight);
   for (int round = 0; round < 60; ++round) {
