@@ -12,6 +12,7 @@
 #include "choose/settle.hpp"
 #include "fastest/schedule_program.hpp"
 #include "fastest/write.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/fabric/fabric.hpp"
@@ -130,6 +131,7 @@ class ProgramMaker {
     CompileOptions simple = options_;  // what is written in the end may be in another
     simple.xml.protocol = "Simple";
     simple.xml.min_bytes = 0;
+    simple.xml.max_bytes.reset();
     keep_below(candidate.most_in_simple(fabric_.network.ranks.size(), instances, 0), simple);
     const std::string text =
         to_msccl_xml(schedule, candidate.forest(), fabric_.topology, simple.xml);
@@ -175,8 +177,12 @@ Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
     if (!*each) continue;
     for (Program& program : **each) programs.push_back(std::move(program));
   }
-  if (programs.empty()) return made.front()->errors();
-  return programs;
+  if (!programs.empty()) return programs;
+  for (const auto& each : made) {
+    if (!*each) return each->errors();
+  }
+  return make_error(Code::B09, "none of the algorithms has a schedule here that is right",
+                    "write the forest with `format=forest`");
 }
 
 }  // namespace forestcoll::fastest

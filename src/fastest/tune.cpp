@@ -41,12 +41,7 @@ class Tuner {
       buffer_bytes_ = buffers[b];
       winners_ = std::move(winners[b]);
     }
-    for (std::size_t i = 0; i < winners_.size(); ++i) {
-      if (!winners_[i]) continue;
-      winners_[i] = fastest::or_for_sizes_around(
-          contest_, fabric_, *std::move(winners_[i]), options_.sizes[i],
-          [this](std::size_t c) { return runs_with(c, buffer_bytes_); });
-    }
+    take_those_for_sizes_around();
   }
 
   [[nodiscard]] std::vector<SizeRange> ranges() {
@@ -98,6 +93,25 @@ class Tuner {
   [[nodiscard]] std::int64_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
+  // Only where two sizes that follow one another have the same: a file for one size alone is never
+  // selected where its chunks do not divide it.
+  void take_those_for_sizes_around() {
+    std::vector<std::optional<Winner>> around = winners_;
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (!around[i]) continue;
+      around[i] = fastest::or_for_sizes_around(
+          contest_, fabric_, *std::move(around[i]), options_.sizes[i],
+          [this](std::size_t c) { return runs_with(c, buffer_bytes_); });
+    }
+    const auto are_same = [&](std::size_t a, std::size_t b) {
+      return b < around.size() && around[a] && around[b] &&
+             around[a]->contender == around[b]->contender;
+    };
+    for (std::size_t i = 0; i < around.size(); ++i) {
+      if (are_same(i, i + 1) || (i > 0 && are_same(i - 1, i))) winners_[i] = around[i];
+    }
+  }
+
   // Buffers matter in Simple alone.
   [[nodiscard]] bool runs_with(std::size_t contender, std::int64_t bytes) const {
     const fastest::Contender& each = contest_.contenders()[contender];

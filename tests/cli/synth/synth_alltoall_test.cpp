@@ -252,7 +252,7 @@ TEST(SynthAlltoall, RefusesInWords) {
 TEST(SynthAlltoall, IsTheFastestForASize) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x1");
-  ASSERT_EQ(synth({fabric, "-o", scratch / "any.xml"}).code, 0);
+  ASSERT_EQ(synth({fabric, "-k", "auto", "-o", scratch / "any.xml"}).code, 0);
   const auto seconds = [&](const std::string& file, const std::string& size) {
     const auto times = run({"simulate", scratch / file, fabric, "--sizes", size, "--json"});
     EXPECT_EQ(times.code, 0) << times.err;
@@ -308,7 +308,7 @@ TEST(SynthAlltoall, HasInstances) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x1"), file = scratch / "x.xml";
   for (const std::string instances : {"1", "2", "4", "8"}) {
-    const auto made = synth({fabric, "--instances", instances, "-o", file, "--json"});
+    const auto made = synth({fabric, "-k", "auto", "--instances", instances, "-o", file, "--json"});
     ASSERT_EQ(made.code, 0) << made.err;
     EXPECT_EQ(nlohmann::json::parse(made.out)["chunks"], 8 * std::stoi(instances));
     const auto verdict = run({"verify", file, "--topology", fabric, "--json"});

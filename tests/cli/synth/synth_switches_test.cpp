@@ -93,7 +93,8 @@ TEST(SynthInNetwork, PlansHaveSwitchChannels) {
   const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
   for (const std::string boxes : {"1", "2"}) {
     ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", boxes, "-o", file}).code, 0);
-    const auto synth = run({"synth", file, "--format", "mscclpp", "--json", "-o", plan});
+    const auto synth =
+        run({"synth", file, "-k", "auto", "--format", "mscclpp", "--json", "-o", plan});
     ASSERT_EQ(synth.code, 0) << synth.err;
     EXPECT_THAT(synth.err, HasSubstr("sums and copies in"));
     const auto report = nlohmann::json::parse(synth.out);

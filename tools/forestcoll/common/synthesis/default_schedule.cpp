@@ -22,6 +22,8 @@ namespace {
 
 // Beyond, simulating all candidates takes longer than a default should, or a further question.
 constexpr std::size_t kMostRanks = 64;
+// An all-to-all has as many messages as there are pairs, and few that are alike.
+constexpr std::size_t kMostRanksOfAlltoall = 16;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -122,7 +124,7 @@ Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric, const ParsedDemand
   if (request.by_size && !request.size_is_default) {
     return compile_for_size(fabric, request, options, instances);
   }
-  if (request.size_is_default && fabric.network.ranks.size() <= kMostRanks) {
+  if (request.size_is_default && fabric.network.ranks.size() <= kMostRanksOfAlltoall) {
     options.bytes = in_parts_of_ranks(*options.bytes, fabric);
     if (auto found = compile_for_size(fabric, request, options, instances)) return found;
   }
