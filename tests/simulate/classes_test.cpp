@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "simulate/run/equitable_partition.hpp"
+#include "simulate/fabric/equitable_partition.hpp"
 #include "simulate/run/event_run.hpp"
 
 namespace forestcoll::simulate {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "simulate/run/equitable_partition.hpp"
+#include "simulate/fabric/equitable_partition.hpp"
 
 namespace forestcoll::simulate {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "simulate/run/equitable_partition.hpp"
+#include "simulate/fabric/equitable_partition.hpp"
 
 namespace forestcoll::simulate {
 namespace {

@@ -4,7 +4,7 @@
 // are looked at next; all others of their classes have the signature that the class had before.
 //
 // (Hopcroft, 1971; Cardon and Crochemore, 1982.)
-#include "simulate/run/equitable_partition.hpp"
+#include "simulate/fabric/equitable_partition.hpp"
 
 #include <algorithm>
 #include <cstddef>
