@@ -13,11 +13,14 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
+#include "solver/common/few_ranks.hpp"
+#include "solver/low/low_trees.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/coarser.hpp"
 #include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
+#include "solver/portfolio/pack_low_at_once.hpp"
 
 namespace forestcoll {
 namespace {
@@ -64,11 +67,50 @@ void name_interval(const Network& network, const std::optional<solver::Allreduce
   if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
+Expected<Synthesis> pack_at_any_height(const Problem& problem,
+                                       const std::optional<solver::AllreduceParts>& parts,
+                                       const SynthesizeOptions& options, Synthesis begun) {
+  return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
+               : solver::choose_and_pack(problem, options, std::move(begun));
+}
+
+Diagnostic too_low(std::int32_t max_height, std::int32_t least) {
+  return make_error(Code::E16,
+                    "no GPU reaches all others, and is reached by them, in " +
+                        std::to_string(max_height) + " hops: one does in " + std::to_string(least),
+                    "allow a height of " + std::to_string(least) + " or more");
+}
+
+// Low trees of both phases at once are looked for first where nothing may be better.
+Expected<Synthesis> pack_low_allreduce(const Problem& problem,
+                                       const std::optional<solver::AllreduceParts>& parts,
+                                       const SynthesizeOptions& options, Synthesis begun) {
+  Synthesis of_both = begun;
+  if (parts) of_both.two_phases = std::exchange(of_both.forest.optimum, parts->upper);
+  std::optional<solver::LowAtOnce> low;
+  if (problem.network.ranks.size() <= solver::LowTreeSearch::kMostExact) {
+    low = solver::pack_low_at_once(problem, options, of_both);
+    if (low && low->is_optimal) return std::move(low->synthesis);
+  }
+  auto other = pack_at_any_height(problem, parts, options, std::move(begun));
+  if (other && other->forest.algbw == other->forest.optimum) return other;
+  if (!low) low = solver::pack_low_at_once(problem, options, of_both);
+  const bool are_few = problem.network.ranks.size() <= solver::kFewRanks;
+  if (are_few && !low && !other && other.errors().front().code == Code::E16) {
+    const std::int32_t least = solver::least_height_at_once(problem.network);
+    if (least > *options.max_height) return too_low(*options.max_height, least);
+  }
+  if (!low || (other && !solver::is_better(low->synthesis.forest, other->forest))) return other;
+  low->synthesis.stopped |= other && other->stopped;
+  return std::move(low->synthesis);
+}
+
 Expected<Synthesis> pack_forest(const Problem& problem,
                                 const std::optional<solver::AllreduceParts>& parts,
                                 const SynthesizeOptions& options, Synthesis begun) {
-  return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
-               : solver::choose_and_pack(problem, options, std::move(begun));
+  const bool is_low = options.max_height && options.collective == Collective::allreduce;
+  return is_low && options.at_once ? pack_low_allreduce(problem, parts, options, std::move(begun))
+                                   : pack_at_any_height(problem, parts, options, std::move(begun));
 }
 
 // Previous trees cost no rate: where packing from scratch reaches more than packing around them,

@@ -29,12 +29,6 @@ Size size_of(const CollectiveForest& forest) {
   return size;
 }
 
-bool is_better(const CollectiveForest& a, const CollectiveForest& b) {
-  if (a.algbw != b.algbw) return b.algbw < a.algbw;
-  const Size ours = size_of(a), theirs = size_of(b);
-  return std::tie(ours.height, ours.trees) < std::tie(theirs.height, theirs.trees);
-}
-
 // Other numbers of equally fast trees are worth a search where they may be lower, and nobody said
 // how low, nor asked for the least number that reaches the optimum.
 bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const Problem& problem) {
@@ -80,6 +74,16 @@ Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& o
 }
 
 }  // namespace
+
+std::int32_t height_of(const CollectiveForest& forest) {
+  return size_of(forest).height;
+}
+
+bool is_better(const CollectiveForest& a, const CollectiveForest& b) {
+  if (a.algbw != b.algbw) return b.algbw < a.algbw;
+  const Size ours = size_of(a), theirs = size_of(b);
+  return std::tie(ours.height, ours.trees) < std::tie(theirs.height, theirs.trees);
+}
 
 Expected<Synthesis> choose_and_pack(const Problem& problem, const SynthesizeOptions& options,
                                     Synthesis begun) {

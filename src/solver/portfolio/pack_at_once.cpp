@@ -10,17 +10,10 @@
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/kept_trees.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
-
-// The k that are asked for; of all up to some k, powers of two: each is a packing.
-std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
-  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
-  return numbers;
-}
 
 Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
