@@ -19,6 +19,7 @@
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/coarser.hpp"
 #include "solver/portfolio/kept_trees.hpp"
+#include "solver/portfolio/lower_by_program.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
 #include "solver/portfolio/pack_low_at_once.hpp"
 
@@ -74,6 +75,14 @@ Expected<Synthesis> pack_at_any_height(const Problem& problem,
                : solver::choose_and_pack(problem, options, std::move(begun));
 }
 
+// The optimum of both phases at once is what their trees have to reach.
+Synthesis begun_at_once(Synthesis begun, const std::optional<solver::AllreduceParts>& parts) {
+  if (parts) begun.two_phases = std::exchange(begun.forest.optimum, parts->upper);
+  return begun;
+}
+
+constexpr double kNearlyOptimal = 0.95;
+
 Diagnostic too_low(std::int32_t max_height, std::int32_t least) {
   return make_error(Code::E16,
                     "no GPU reaches all others, and is reached by them, in " +
@@ -81,20 +90,22 @@ Diagnostic too_low(std::int32_t max_height, std::int32_t least) {
                     "allow a height of " + std::to_string(least) + " or more");
 }
 
-// Low trees of both phases at once are looked for first where nothing may be better.
+// Then a search for more has little to gain.
+bool is_nearly_optimal(const CollectiveForest& forest) {
+  return share(forest.algbw, forest.optimum) >= kNearlyOptimal;
+}
+
+// Low trees of both phases at once come first: often nothing may be better.
 Expected<Synthesis> pack_low_allreduce(const Problem& problem,
                                        const std::optional<solver::AllreduceParts>& parts,
                                        const SynthesizeOptions& options, Synthesis begun) {
-  Synthesis of_both = begun;
-  if (parts) of_both.two_phases = std::exchange(of_both.forest.optimum, parts->upper);
-  std::optional<solver::LowAtOnce> low;
-  if (problem.network.ranks.size() <= solver::LowTreeSearch::kMostExact) {
-    low = solver::pack_low_at_once(problem, options, of_both);
-    if (low && low->is_optimal) return std::move(low->synthesis);
+  auto low = solver::pack_low_at_once(problem, options, begun_at_once(begun, parts));
+  if (low && (low->is_optimal || low->synthesis.forest.algbw == low->synthesis.forest.optimum)) {
+    return std::move(low->synthesis);
   }
-  auto other = pack_at_any_height(problem, parts, options, std::move(begun));
-  if (other && other->forest.algbw == other->forest.optimum) return other;
-  if (!low) low = solver::pack_low_at_once(problem, options, of_both);
+  SynthesizeOptions rest = options;
+  if (low && is_nearly_optimal(low->synthesis.forest)) rest.packing.effort = Effort::fast;
+  auto other = pack_at_any_height(problem, parts, rest, std::move(begun));
   const bool are_few = problem.network.ranks.size() <= solver::kFewRanks;
   if (are_few && !low && !other && other.errors().front().code == Code::E16) {
     const std::int32_t least = solver::least_height_at_once(problem.network);
@@ -109,8 +120,14 @@ Expected<Synthesis> pack_forest(const Problem& problem,
                                 const std::optional<solver::AllreduceParts>& parts,
                                 const SynthesizeOptions& options, Synthesis begun) {
   const bool is_low = options.max_height && options.collective == Collective::allreduce;
-  return is_low && options.at_once ? pack_low_allreduce(problem, parts, options, std::move(begun))
-                                   : pack_at_any_height(problem, parts, options, std::move(begun));
+  if (is_low && options.at_once) {
+    return pack_low_allreduce(problem, parts, options, std::move(begun));
+  }
+  auto packed = pack_at_any_height(problem, parts, options, begun);
+  if (packed) {
+    solver::lower_by_program(problem, options, begun_at_once(std::move(begun), parts), *packed);
+  }
+  return packed;
 }
 
 // Previous trees cost no rate: where packing from scratch reaches more than packing around them,
@@ -213,7 +230,9 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
   auto packed = pack_forest(problem, both.parts, options, begun);
-  if (packed && options.previous != nullptr && (both.parts || packed->raised)) {
+  const bool may_be_faster = both.parts || (packed && packed->raised) ||
+                             network.ranks.size() <= solver::LowTreeSearch::kMostExact;
+  if (packed && options.previous != nullptr && may_be_faster) {
     prefer_cold(problem, both.parts, options, std::move(begun), *packed);
   }
   if (may_round) try_rounded({problem, both, *optimum}, options, packed);

@@ -187,7 +187,7 @@ class ColumnGeneration {
   }
 
   LowSolution solution() {
-    LowSolution result{std::move(columns_), std::move(amounts_), {}, 0, is_optimal_};
+    LowSolution result{std::move(columns_), std::move(amounts_), {}, 0, is_optimal_, steps_};
     result.amounts.resize(result.columns.size(), 0);
     for (std::size_t i = 0; i < searches_.size(); ++i) {
       for (const Rank root : used_) trim(i, root, result);

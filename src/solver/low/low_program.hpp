@@ -52,6 +52,7 @@ struct LowSolution {
   std::vector<char> is_tight;   ///< by link: the fullest there are
   double congestion = 0;        ///< the largest load of a link by its capacity
   bool is_optimal = false;      ///< no trees of this height need less, as floating point has it
+  std::int64_t steps = 0;       ///< that the search took: arcs and sets that were looked at
 };
 
 /// By generating columns: the program for some trees gives links prices, at which cheaper trees are

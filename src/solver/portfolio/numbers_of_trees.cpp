@@ -57,10 +57,15 @@ bool is_any_number_open(const SynthesizeOptions& options) {
   return options.trees_per_root.mode == TreesPerRoot::Mode::optimal;
 }
 
-std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
-  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
+std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked, std::size_t ranks) {
+  using Mode = TreesPerRoot::Mode;
+  if (asked.mode == Mode::fixed) return {asked.value};
   std::vector<std::int64_t> numbers;
-  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
+  for (std::int64_t k = 1; k <= asked.value; ++k) {
+    const bool is_open =
+        asked.mode == Mode::best_up_to && ranks <= kFewRanks && k <= kMostForOptimum;
+    if (is_open || std::has_single_bit(static_cast<std::uint64_t>(k))) numbers.push_back(k);
+  }
   return numbers;
 }
 

@@ -28,9 +28,10 @@ namespace forestcoll::solver {
 /// May it be any number, as long as it is the fastest?
 [[nodiscard]] bool is_any_number_open(const SynthesizeOptions& options);
 
-/// The number that is asked for; of all up to some number, powers of two: each is a packing.
-/// REQUIRES: not the optimum's.
-[[nodiscard]] std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked);
+/// The number that is asked for; of all up to some number, powers of two, and with few ranks the
+/// others up to 16: each is a packing. REQUIRES: not the optimum's.
+[[nodiscard]] std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked,
+                                                          std::size_t ranks);
 
 /// Other scalings of the phase that low forests may have where `chosen` is for phase `i`: those of
 /// `other_numbers` where phases are searched by themselves; and those whose k divides the chosen

@@ -32,7 +32,8 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
   std::optional<Expected<Synthesis>> best;
   std::vector<RateAtK> rows;
   const std::int64_t data = std::accumulate(in_turn.weights.begin(), in_turn.weights.end(), 0LL);
-  for (const std::int64_t k_asked : numbers_asked_for(options.trees_per_root)) {
+  for (const std::int64_t k_asked :
+       numbers_asked_for(options.trees_per_root, in_turn.weights.size())) {
     Weights shares = rounded_shares(parts.shares, k_asked * data);
     const std::int64_t k = take_common_factor(shares);
     SynthesizeOptions fixed = options;
@@ -42,7 +43,7 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
+    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest)))) {
       best = std::move(found);
     }
     if (stopped) break;

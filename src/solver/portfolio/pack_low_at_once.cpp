@@ -21,6 +21,9 @@ namespace {
 // Trees in all where an optimum takes numbers that are too large.
 constexpr std::int64_t kMany = 1 << 12;
 
+// Steps of the searches at one height and all lower ones.
+constexpr std::int64_t kMostStepsOfAll = 100'000'000;
+
 // Of one limit on the height.
 class LowSearch {
  public:
@@ -29,6 +32,8 @@ class LowSearch {
         options_(options),
         low_(low_allreduce(problem.network, height)),
         solution_(solve_low(low_, options.packing.stop)) {}
+
+  [[nodiscard]] std::int64_t steps() const { return solution_ ? solution_->steps : 0; }
 
   /// The better of `best` and what is found.
   void search(std::optional<LowAtOnce>& best, const Synthesis& begun) {
@@ -62,7 +67,8 @@ class LowSearch {
 
   void offer_rounded(const Synthesis& begun, std::optional<LowAtOnce>& best) const {
     std::vector<RateAtK> rows;
-    for (const std::int64_t k : numbers_asked_for(options_.trees_per_root)) {
+    for (const std::int64_t k :
+         numbers_asked_for(options_.trees_per_root, problem_.weights.size())) {
       if (options_.packing.stop.stop_requested()) break;
       const auto algbw = offer(rounded_counts(low_, *solution_, trees_of(k)), begun, best, false);
       if (algbw) rows.push_back({k, *algbw});
@@ -108,13 +114,19 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
   if (problem.network.ranks.size() > kFewRanks) return std::nullopt;
   const auto start = std::chrono::steady_clock::now();
   std::optional<LowAtOnce> best;
-  LowSearch(problem, options, *options.max_height).search(best, begun);
-  // Lower trees that are as fast are better; and where numbers are rounded, they may be faster.
-  const bool is_any = is_any_number_open(options);
+  LowSearch search(problem, options, *options.max_height);
+  search.search(best, begun);
+  std::int64_t steps = search.steps();
+  // Lower trees that are as fast are better; and where numbers are rounded, or trees found by local
+  // search, they may be faster.
   const bool is_exact = problem.network.ranks.size() <= LowTreeSearch::kMostExact;
-  for (std::int32_t height = *options.max_height - 1; best && is_exact && height >= 1; --height) {
+  const bool is_any = is_any_number_open(options) && is_exact;
+  for (std::int32_t height = *options.max_height - 1;
+       best && height >= 1 && (is_exact || steps < kMostStepsOfAll); --height) {
     std::optional<LowAtOnce> lower;
-    LowSearch(problem, options, height).search(lower, begun);
+    LowSearch search_lower(problem, options, height);
+    search_lower.search(lower, begun);
+    steps += search_lower.steps();
     if (!lower) break;
     const bool is_slower = lower->synthesis.forest.algbw < best->synthesis.forest.algbw;
     if (is_slower && is_any) break;

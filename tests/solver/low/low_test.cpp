@@ -155,6 +155,30 @@ TEST(LowAllreduce, HigherTreesAreNoSlowerWhateverTheNumberOfTrees) {
   }
 }
 
+// Whatever the number of trees, none as fast is lower.
+TEST(LowForests, TheFastestOfFewRanksAreTheLowest) {
+  const Network cube = test::hypercube(3);
+  SynthesizeOptions any = low(Collective::broadcast, 1);
+  any.max_height.reset();
+  any.root = Rank(std::size_t{0});
+  const auto found = synthesize(cube, any);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->forest.algbw, found->forest.optimum);
+  EXPECT_LE(height_of(found->forest), 4);
+  for (std::uint64_t seed = 400; seed < 420; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 7, .max_switches = 2});
+    SynthesizeOptions options = low(Collective::allreduce, 1);
+    options.max_height.reset();
+    const auto fastest = synthesize(network, options);
+    ASSERT_TRUE(fastest);
+    const std::int32_t height = height_of(fastest->forest);
+    for (std::int32_t h = 1; h < height; ++h) {
+      const auto lower = synthesize(network, low(Collective::allreduce, h));
+      EXPECT_TRUE(!lower || lower->forest.algbw < fastest->forest.algbw) << seed << ' ' << h;
+    }
+  }
+}
+
 // The greatest effort has a budget: so many searches for lower trees, whatever they find.
 TEST(LowForests, TheGreatestEffortEndsAfterSoManySearches) {
   for (std::uint64_t seed = 500; seed < 504; ++seed) {
