@@ -179,6 +179,30 @@ TEST(LowForests, TheFastestOfFewRanksAreTheLowest) {
   }
 }
 
+// Neither faster nor, of equals, lower than what may take any number.
+TEST(LowForests, NoNumberOfTreesBeatsTheOptimumInRateOrHeight) {
+  const Rank first(std::size_t{0});
+  for (std::uint64_t seed = 600; seed < 615; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 8, .max_switches = 1});
+    for (const Collective collective :
+         {Collective::broadcast, Collective::allgather, Collective::allreduce}) {
+      SynthesizeOptions options = low(collective, 1);
+      options.max_height.reset();
+      if (collective == Collective::broadcast) options.root = first;
+      const auto optimal = synthesize(network, options);
+      ASSERT_TRUE(optimal);
+      for (std::int64_t k = 1; k <= 8; ++k) {
+        options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+        const auto fixed = synthesize(network, options);
+        ASSERT_TRUE(fixed);
+        EXPECT_LE(fixed->forest.algbw, optimal->forest.algbw) << seed << ' ' << k;
+        if (fixed->forest.algbw < optimal->forest.algbw) continue;
+        EXPECT_GE(height_of(fixed->forest), height_of(optimal->forest)) << seed << ' ' << k;
+      }
+    }
+  }
+}
+
 // The greatest effort has a budget: so many searches for lower trees, whatever they find.
 TEST(LowForests, TheGreatestEffortEndsAfterSoManySearches) {
   for (std::uint64_t seed = 500; seed < 504; ++seed) {
