@@ -13,11 +13,15 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
+#include "solver/common/few_ranks.hpp"
+#include "solver/low/low_trees.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/coarser.hpp"
 #include "solver/portfolio/kept_trees.hpp"
+#include "solver/portfolio/lower_by_program.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
+#include "solver/portfolio/pack_low_at_once.hpp"
 
 namespace forestcoll {
 namespace {
@@ -64,11 +68,66 @@ void name_interval(const Network& network, const std::optional<solver::Allreduce
   if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
+Expected<Synthesis> pack_at_any_height(const Problem& problem,
+                                       const std::optional<solver::AllreduceParts>& parts,
+                                       const SynthesizeOptions& options, Synthesis begun) {
+  return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
+               : solver::choose_and_pack(problem, options, std::move(begun));
+}
+
+// The optimum of both phases at once is what their trees have to reach.
+Synthesis begun_at_once(Synthesis begun, const std::optional<solver::AllreduceParts>& parts) {
+  if (parts) begun.two_phases = std::exchange(begun.forest.optimum, parts->upper);
+  return begun;
+}
+
+constexpr double kNearlyOptimal = 0.95;
+
+Diagnostic too_low(std::int32_t max_height, std::int32_t least) {
+  return make_error(Code::E16,
+                    "no GPU reaches all others, and is reached by them, in " +
+                        std::to_string(max_height) + " hops: one does in " + std::to_string(least),
+                    "allow a height of " + std::to_string(least) + " or more");
+}
+
+// Then a search for more has little to gain.
+bool is_nearly_optimal(const CollectiveForest& forest) {
+  return share(forest.algbw, forest.optimum) >= kNearlyOptimal;
+}
+
+// Low trees of both phases at once come first: often nothing may be better.
+Expected<Synthesis> pack_low_allreduce(const Problem& problem,
+                                       const std::optional<solver::AllreduceParts>& parts,
+                                       const SynthesizeOptions& options, Synthesis begun) {
+  auto low = solver::pack_low_at_once(problem, options, begun_at_once(begun, parts));
+  if (low && (low->is_optimal || low->synthesis.forest.algbw == low->synthesis.forest.optimum)) {
+    return std::move(low->synthesis);
+  }
+  SynthesizeOptions rest = options;
+  if (low && is_nearly_optimal(low->synthesis.forest)) rest.packing.effort = Effort::fast;
+  auto other = pack_at_any_height(problem, parts, rest, std::move(begun));
+  const bool are_few = problem.network.ranks.size() <= solver::kFewRanks;
+  if (are_few && !low && !other && other.errors().front().code == Code::E16) {
+    const std::int32_t least = solver::least_height_at_once(problem.network);
+    if (least > *options.max_height) return too_low(*options.max_height, least);
+  }
+  if (!low || (other && !solver::is_better(low->synthesis.forest, other->forest))) return other;
+  low->synthesis.stopped |= other && other->stopped;
+  return std::move(low->synthesis);
+}
+
 Expected<Synthesis> pack_forest(const Problem& problem,
                                 const std::optional<solver::AllreduceParts>& parts,
                                 const SynthesizeOptions& options, Synthesis begun) {
-  return parts ? solver::pack_both_ways(problem, *parts, options, std::move(begun))
-               : solver::choose_and_pack(problem, options, std::move(begun));
+  const bool is_low = options.max_height && options.collective == Collective::allreduce;
+  if (is_low && options.at_once) {
+    return pack_low_allreduce(problem, parts, options, std::move(begun));
+  }
+  auto packed = pack_at_any_height(problem, parts, options, begun);
+  if (packed) {
+    solver::lower_by_program(problem, options, begun_at_once(std::move(begun), parts), *packed);
+  }
+  return packed;
 }
 
 // Previous trees cost no rate: where packing from scratch reaches more than packing around them,
@@ -171,7 +230,9 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
   auto packed = pack_forest(problem, both.parts, options, begun);
-  if (packed && options.previous != nullptr && (both.parts || packed->raised)) {
+  const bool may_be_faster = both.parts || (packed && packed->raised) ||
+                             network.ranks.size() <= solver::LowTreeSearch::kMostExact;
+  if (packed && options.previous != nullptr && may_be_faster) {
     prefer_cold(problem, both.parts, options, std::move(begun), *packed);
   }
   if (may_round) try_rounded({problem, both, *optimum}, options, packed);

@@ -33,8 +33,8 @@ struct SearchCost {
   MoveLimits limits = {};
 };
 
-// Small forests may take longer than their packing, 10 to 50 ms in ordinary searches, and come to
-// more than four times as many trees.
+// Small forests may take longer than their packing, 10 to 50 ms in ordinary searches, some hundred
+// times as long at the greatest effort, and come to more than four times as many trees.
 SearchCost cost_of(Effort effort, std::size_t size, std::size_t ranks) {
   const auto edges = static_cast<std::int64_t>(size);
   const auto n = static_cast<std::int64_t>(ranks);
@@ -55,8 +55,9 @@ SearchCost cost_of(Effort effort, std::size_t size, std::size_t ranks) {
     case Effort::max:
       return {.most_edges = 1 << 25,
               .annealed = 1 << 21,
-              .proposals = std::clamp<std::int64_t>(100 * edges, 2'000'000, 10'000'000),
-              .steps = 256 * edges + std::min<std::int64_t>(8'000'000 * edges, 100'000'000),
+              .proposals = std::clamp<std::int64_t>(
+                  100 * edges, std::min<std::int64_t>(2'000 * edges, 2'000'000), 10'000'000),
+              .steps = 256 * edges + std::min<std::int64_t>(100'000 * edges, 100'000'000),
               .most_trees = most_trees,
               .rounds = 5,
               .limits = {3, 24, 96, 1 << 14, 200'000}};

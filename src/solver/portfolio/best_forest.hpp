@@ -7,6 +7,12 @@
 
 namespace forestcoll::solver {
 
+/// Of its highest tree.
+[[nodiscard]] std::int32_t height_of(const CollectiveForest& forest);
+
+/// Is `a` faster than `b`, of equals lower, or of these one of fewer trees?
+[[nodiscard]] bool is_better(const CollectiveForest& a, const CollectiveForest& b);
+
 /// Chooses k, packs the trees of all phases, and puts the phases together. Where the result is
 /// below what the cuts allow at another number of trees that the options leave open, or with few
 /// ranks as fast and not as low as possible, at those as well: the fastest, of equals the lowest,

@@ -53,6 +53,22 @@ bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& optio
   return mode == Mode::optimal || (mode != Mode::fixed && problem.phases.size() == 1);
 }
 
+bool is_any_number_open(const SynthesizeOptions& options) {
+  return options.trees_per_root.mode == TreesPerRoot::Mode::optimal;
+}
+
+std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked, std::size_t ranks) {
+  using Mode = TreesPerRoot::Mode;
+  if (asked.mode == Mode::fixed) return {asked.value};
+  std::vector<std::int64_t> numbers;
+  for (std::int64_t k = 1; k <= asked.value; ++k) {
+    const bool is_open =
+        asked.mode == Mode::best_up_to && ranks <= kFewRanks && k <= kMostForOptimum;
+    if (is_open || std::has_single_bit(static_cast<std::uint64_t>(k))) numbers.push_back(k);
+  }
+  return numbers;
+}
+
 std::vector<Scaling> open_scalings(const Problem& problem, const SynthesizeOptions& options,
                                    const ChosenScale& chosen, std::size_t i) {
   const PhaseProblem& phase = problem.phases[i];

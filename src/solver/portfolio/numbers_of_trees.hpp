@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "forestcoll/pack.hpp"
@@ -23,6 +24,14 @@ namespace forestcoll::solver {
 /// May each phase have a number of trees of its own? Where there is a limit on it, two phases have
 /// to agree on one.
 [[nodiscard]] bool is_searched_by_phase(const Problem& problem, const SynthesizeOptions& options);
+
+/// May it be any number, as long as it is the fastest?
+[[nodiscard]] bool is_any_number_open(const SynthesizeOptions& options);
+
+/// The number that is asked for; of all up to some number, powers of two, and with few ranks the
+/// others up to 16: each is a packing. REQUIRES: not the optimum's.
+[[nodiscard]] std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked,
+                                                          std::size_t ranks);
 
 /// Other scalings of the phase that low forests may have where `chosen` is for phase `i`: those of
 /// `other_numbers` where phases are searched by themselves; and those whose k divides the chosen

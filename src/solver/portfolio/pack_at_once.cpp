@@ -10,17 +10,10 @@
 #include "forestcoll/pack.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/kept_trees.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
 
 namespace forestcoll::solver {
 namespace {
-
-// The k that are asked for; of all up to some k, powers of two: each is a packing.
-std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked) {
-  if (asked.mode == TreesPerRoot::Mode::fixed) return {asked.value};
-  std::vector<std::int64_t> numbers;
-  for (std::int64_t k = 1; k <= asked.value; k *= 2) numbers.push_back(k);
-  return numbers;
-}
 
 Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
@@ -39,7 +32,8 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
   std::optional<Expected<Synthesis>> best;
   std::vector<RateAtK> rows;
   const std::int64_t data = std::accumulate(in_turn.weights.begin(), in_turn.weights.end(), 0LL);
-  for (const std::int64_t k_asked : numbers_asked_for(options.trees_per_root)) {
+  for (const std::int64_t k_asked :
+       numbers_asked_for(options.trees_per_root, in_turn.weights.size())) {
     Weights shares = rounded_shares(parts.shares, k_asked * data);
     const std::int64_t k = take_common_factor(shares);
     SynthesizeOptions fixed = options;
@@ -49,7 +43,7 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || (*best)->forest.algbw < found->forest.algbw))) {
+    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest)))) {
       best = std::move(found);
     }
     if (stopped) break;

@@ -103,7 +103,8 @@ class PhasePacker {
 
   Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
     if (options_.max_height) {
-      return pack_low(i, open_scalings(problem_, options_, chosen_, i), packing);
+      const auto others = open_scalings(problem_, options_, chosen_, i);
+      return pack_low(i, {others, is_any_number_open(options_)}, packing);
     }
     const PhaseProblem& phase = problem_.phases[i];
     const Scaling& scaling = chosen_.scalings[i];
@@ -125,7 +126,7 @@ class PhasePacker {
   }
 
   // Within the height that was asked for, with the chosen k or one of `others`.
-  Expected<PackingSoFar> pack_low(std::size_t i, const std::vector<Scaling>& others,
+  Expected<PackingSoFar> pack_low(std::size_t i, const OtherNumbers& others,
                                   const PackOptions& packing) {
     const PhaseProblem& phase = problem_.phases[i];
     const Scaling& scaling = chosen_.scalings[i];

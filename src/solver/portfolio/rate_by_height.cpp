@@ -58,9 +58,9 @@ Expected<std::vector<RateAtHeight>> rows_at(const Problem& problem,
   std::vector<std::vector<HeightAtRate>> of_phase;
   for (std::size_t i = 0; i < chosen.scalings.size(); ++i) {
     const PhaseProblem& phase = problem.phases[i];
-    auto rows =
-        rate_against_height(phase.network, phase.weights, chosen.scalings[i], options.packing,
-                            solver::open_scalings(problem, options, chosen, i));
+    const auto others = solver::open_scalings(problem, options, chosen, i);
+    auto rows = rate_against_height(phase.network, phase.weights, chosen.scalings[i],
+                                    options.packing, {others, solver::is_any_number_open(options)});
     if (!rows) return rows.errors();
     of_phase.push_back(*std::move(rows));
   }

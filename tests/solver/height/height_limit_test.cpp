@@ -78,7 +78,7 @@ TEST(PackWithinHeight, TakesAnotherNumberOfTreesWhereThatIsFaster) {
         *scale_to_k(one.network, one.weights, optimal_rate(one.network, one.weights), k));
   }
   const auto alone = pack_within_height(one.network, one.weights, one.scaling, 2);
-  const auto best = pack_within_height(one.network, one.weights, one.scaling, 2, {}, others);
+  const auto best = pack_within_height(one.network, one.weights, one.scaling, 2, {}, {others});
   ASSERT_TRUE(alone && best);
   EXPECT_LE(best->forest.max_height(), 2);
   EXPECT_EQ(test::find_forest_flaw(one.network, one.weights, best->scaling, best->forest), "");
@@ -106,7 +106,7 @@ TEST(PackWithinHeight, NoNumberOfTreesFindsLessAmongOthersThanAlone) {
     for (std::int32_t height = least; height <= least + 1; ++height) {
       const PackOptions options{.effort = Effort::fast};
       const auto best =
-          pack_within_height(network, weights, scalings.front(), height, options, scalings);
+          pack_within_height(network, weights, scalings.front(), height, options, {scalings});
       ASSERT_TRUE(best);
       for (const Scaling& scaling : scalings) {
         const auto alone = pack_within_height(network, weights, scaling, height, options);

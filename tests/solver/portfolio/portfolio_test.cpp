@@ -193,7 +193,7 @@ TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
       for (const int packings : {1, 3, 9, 27}) {
         std::stop_source source;
         int begun = 0;
-        SynthesizeOptions options = asked(fabric, Mode::optimal, 0, height);
+        SynthesizeOptions options = asked(fabric, Mode::best_up_to, 16, height);
         options.answer_when_stopped = true;
         options.packing.stop = source.get_token();
         options.packing.progress = [&](std::string_view stage, std::optional<double> done) {

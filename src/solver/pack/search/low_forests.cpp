@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "solver/low/low_trees.hpp"
 #include "solver/pack/pack_so_far.hpp"
+#include "solver/pack/search/low_by_program.hpp"
 #include "solver/pack/search/scale_search.hpp"
 #include "solver/pack/search/squeeze.hpp"
 #include "solver/rate/scale.hpp"
@@ -28,13 +30,18 @@ constexpr std::int64_t kThoroughEdges = 1 << 9;
 // their time. Random exchanges take as long for 1,024 edges as for more.
 constexpr std::int64_t kPatience = 1 << 14;
 constexpr std::int64_t kPatienceOfExchanges = 1 << 11;
+constexpr std::int64_t kPatienceOfMost = 1 << 13;
 constexpr std::int64_t kMostOfExchanges = 1 << 10;
+
+// A part of the optimum, as floating point knows that, above which it is reached.
+constexpr double kAtOptimum = 1 - 1e-9;
 
 // Forests, the fastest first, of which copies are squeezed.
 constexpr std::size_t kSqueezed = 4;
 
 std::int64_t patience_of(Effort effort) {
-  return effort == Effort::fast ? kPatience : kPatienceOfExchanges;
+  if (effort == Effort::fast) return kPatience;
+  return effort == Effort::max ? kPatienceOfMost : kPatienceOfExchanges;
 }
 
 std::int64_t edges_of_one(const Network& network, const Weights& weights) {
@@ -58,13 +65,14 @@ void Patience::spend(std::int64_t k, bool has_found_better) {
 }
 
 LowForests::LowForests(const Network& network, const Weights& weights, const Scaling& scaling,
-                       const PackOptions& options, std::span<const Scaling> others)
+                       const PackOptions& options, const OtherNumbers& others)
     : network_(network),
       weights_(weights),
       options_(options),
       least_(height_lower_bound(network, weights)),
+      is_any_number_(others.is_any),
       edges_of_one_(edges_of_one(network, weights)),
-      fastest_(others.begin(), others.end()) {
+      fastest_(others.scalings.begin(), others.scalings.end()) {
   fastest_.insert(fastest_.begin(), scaling);
   std::stable_sort(fastest_.begin(), fastest_.end(),
                    [](const Scaling& a, const Scaling& b) { return is_faster(a, b); });
@@ -90,11 +98,18 @@ Expected<void> LowForests::find_any(std::int32_t rival_height) {
   return known_.best_within(rival_height) != nullptr ? Expected<void>() : done;
 }
 
+// The program first where it may be all that is needed; else where something may beat the rest.
 Expected<void> LowForests::find_at(std::int32_t height) {
   if (!is_small()) return find_low(height, height);
+  const bool is_exact = network_.ranks.size() <= LowTreeSearch::kMostExact;
+  if (is_exact) find_by_program(height);
+  if (is_at_optimum(height)) return {};
   if (auto done = find_fastest(height); !done) return done;
-  if (auto done = find_low(height, height); !done) return done;
-  return find_any(height);
+  auto done = find_low(height, height);
+  if (done) done = find_any(height);
+  if (is_exact || is_stop(done) || !may_win(fastest_.front(), height)) return done;
+  find_by_program(height);
+  return known_.best_within(height) != nullptr ? Expected<void>() : done;
 }
 
 Expected<void> LowForests::find_low(std::int32_t height, std::int32_t rival_height) {
@@ -129,7 +144,40 @@ bool LowForests::gives_up(const Scaling& scaling, const Patience& patience) cons
 
 bool LowForests::may_win(const Scaling& scaling, std::int32_t rival_height) const {
   const Packing* rival = known_.best_within(rival_height);
-  return rival == nullptr || is_faster(scaling, rival->scaling);
+  return rival == nullptr || (is_faster(scaling, rival->scaling) && !is_at_optimum(rival_height));
+}
+
+bool LowForests::is_at_optimum(std::int32_t height) const {
+  const auto most = most_.find(height);
+  const auto best = best_rate(height);
+  return most != most_.end() && best && best->to_double() >= most->second * kAtOptimum;
+}
+
+bool LowForests::find_as_fast(std::int32_t height, std::int32_t rival_height) {
+  if (!is_any_number_) return false;
+  find_by_program(height);
+  const auto ours = best_rate(height), rate = best_rate(rival_height);
+  return ours && rate && *ours == *rate;
+}
+
+// Forests of the program; of those with given numbers of trees, the fastest are squeezed.
+void LowForests::find_by_program(std::int32_t height) {
+  std::vector<std::int64_t> numbers;
+  for (const Scaling& scaling : in_turn_) numbers.push_back(scaling.k);
+  LowPackings found =
+      pack_by_program(network_, weights_, height, numbers, is_any_number_, options_.stop);
+  if (found.most) most_[height] = *found.most;
+  std::vector<Packing>& packings = found.packings;
+  std::ranges::stable_sort(
+      packings, [](const Packing& a, const Packing& b) { return is_faster(a.scaling, b.scaling); });
+  for (std::size_t i = 0; i < packings.size(); ++i) {
+    const Packing& packing = packings[i];
+    const auto at = std::ranges::find(in_turn_, packing.scaling.k, &Scaling::k);
+    if (at != in_turn_.end() && i < kSqueezed && !is_at_optimum(height)) {
+      known_.offer(squeeze(network_, packing, 1, at->scale, height, options_.stop));
+    }
+    known_.offer(packing);
+  }
 }
 
 // Per root, of the best that is known.

@@ -24,7 +24,7 @@ class Patience {
 
   /// After a search for k trees per root.
   void spend(std::int64_t k, bool has_found_better);
-  [[nodiscard]] bool is_over() const { return effort_ != Effort::max && left_ <= 0; }
+  [[nodiscard]] bool is_over() const { return left_ <= 0; }
 
  private:
   const Effort effort_;
@@ -37,12 +37,17 @@ class Patience {
 class LowForests {
  public:
   LowForests(const Network& network, const Weights& weights, const Scaling& scaling,
-             const PackOptions& options, std::span<const Scaling> others);
+             const PackOptions& options, const OtherNumbers& others);
 
   /// No forest is lower.
   [[nodiscard]] std::int32_t least() const { return least_; }
   [[nodiscard]] KnownForests& known() { return known_; }
   [[nodiscard]] bool is_small() const { return network_.ranks.size() <= kFewRanks; }
+  /// Where the linear program has an optimum no higher than `height` that is as fast as that of
+  /// `rival_height`, that one. False where it has none.
+  bool find_as_fast(std::int32_t height, std::int32_t rival_height);
+  /// Is none faster within that height, by what the linear program says?
+  [[nodiscard]] bool is_at_optimum(std::int32_t height) const;
 
   /// Forests as `pack` finds them, whatever their height, where they may beat those that are no
   /// higher than that. Errors: R01; those of `pack` where nothing is known that low.
@@ -65,6 +70,7 @@ class LowForests {
   Expected<void> search(const Scaling& scaling, const PackOptions& options,
                         std::int32_t rival_height);
   void note(const Packing& packing);
+  void find_by_program(std::int32_t height);
   void squeeze_all(std::int32_t height, bool is_asked);
   [[nodiscard]] const Scaling* most_copies(std::int64_t k) const;
   void squeeze_to(const Scaling& scaling, std::int64_t k, std::int32_t height);
@@ -73,10 +79,12 @@ class LowForests {
   const Weights& weights_;
   const PackOptions& options_;
   const std::int32_t least_;
+  const bool is_any_number_;
   const std::int64_t edges_of_one_;  ///< of all trees, where each root has one
   std::vector<Scaling> fastest_;     ///< the fastest first
   std::vector<Scaling> in_turn_;     ///< as they are searched
   KnownForests known_;
+  std::map<std::int32_t, double> most_;        ///< by height: what a root's trees reach at most
   std::map<std::int64_t, Packing> best_of_k_;  ///< within the height at hand
 };
 

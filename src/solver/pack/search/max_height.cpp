@@ -24,13 +24,18 @@ Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
 
 Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                      const Scaling& scaling, std::int32_t max_height,
-                                     const PackOptions& options, std::span<const Scaling> others) {
+                                     const PackOptions& options, const OtherNumbers& others) {
   solver::LowForests forests(network, weights, scaling, options, others);
   if (max_height < forests.least()) return impossible(max_height, forests.least());
   auto done = forests.find_at(max_height);
   for (std::int32_t height = max_height - 1;
        done && forests.is_small() && height >= forests.least(); --height) {
-    done = forests.find_low(height, max_height);
+    if (forests.is_at_optimum(max_height)) {
+      done = {};
+      if (!forests.find_as_fast(height, max_height)) break;
+    } else {
+      done = forests.find_low(height, max_height);
+    }
   }
   if (auto best = forests.known().take_within(max_height)) return *std::move(best);
   return done.errors();
@@ -40,7 +45,7 @@ Expected<std::vector<HeightAtRate>> rate_against_height(const Network& network,
                                                         const Weights& weights,
                                                         const Scaling& scaling,
                                                         const PackOptions& options,
-                                                        std::span<const Scaling> others) {
+                                                        const OtherNumbers& others) {
   solver::LowForests forests(network, weights, scaling, options, others);
   constexpr std::int32_t kAnyHeight = std::numeric_limits<std::int32_t>::max();
   auto done = forests.find_any(kAnyHeight);

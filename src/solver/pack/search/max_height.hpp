@@ -13,18 +13,26 @@
 
 namespace forestcoll {
 
+/// The numbers of trees that low forests may have besides that of a scaling.
+struct OtherNumbers {
+  std::span<const Scaling> scalings = {};  ///< with what their cuts allow
+  bool is_any = false;                     ///< any others as well
+};
+
 /// The fastest forest found whose trees are no higher than `max_height`, with `scaling.k` trees
 /// per unit of weight: at `scaling` if that works, else at a larger U, a lower rate; `scaling` in
-/// the result says at which. Where forests of another k will do as well, `others` has what their
-/// cuts allow: then the fastest of all. With few ranks also of all that less effort, a lower height
-/// and no limit find. Heights are found by search: a faster forest this low may exist.
+/// the result says at which. Where forests of another k, or of any, will do as well, `others` says
+/// so: then the fastest of all. With few ranks also of all that less effort, a lower height and no
+/// limit find; with up to `LowTreeSearch::kMostExact` and any k it is the fastest there is, but for
+/// optima of large denominators. Otherwise forests are found by search: a faster one this low may
+/// exist.
 /// Errors: E16 where no forest on the fabric is this low whatever its rate (`max_height` is below
 /// `height_lower_bound(network, weights)`); those of `pack`; R01 only where nothing was found yet.
 /// Cost: that of some calls of `pack`, with few ranks for each effort, k and lower height.
 [[nodiscard]] Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                                    const Scaling& scaling, std::int32_t max_height,
                                                    const PackOptions& options = {},
-                                                   std::span<const Scaling> others = {});
+                                                   const OtherNumbers& others = {});
 
 /// One height and the best rate found for it.
 struct HeightAtRate {
@@ -41,6 +49,6 @@ struct HeightAtRate {
 /// Cost: that of `pack_within_height` per row.
 [[nodiscard]] Expected<std::vector<HeightAtRate>> rate_against_height(
     const Network& network, const Weights& weights, const Scaling& scaling,
-    const PackOptions& options = {}, std::span<const Scaling> others = {});
+    const PackOptions& options = {}, const OtherNumbers& others = {});
 
 }  // namespace forestcoll

@@ -1,0 +1,156 @@
+#include "solver/portfolio/pack_low_at_once.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/congestion.hpp"
+#include "solver/allreduce/at_once.hpp"
+#include "solver/common/few_ranks.hpp"
+#include "solver/height/bound/bound.hpp"
+#include "solver/low/low_counts.hpp"
+#include "solver/low/low_program.hpp"
+#include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+// Trees in all where an optimum takes numbers that are too large.
+constexpr std::int64_t kMany = 1 << 12;
+
+// Steps of the searches at one height and all lower ones.
+constexpr std::int64_t kMostStepsOfAll = 100'000'000;
+
+// Of one limit on the height.
+class LowSearch {
+ public:
+  LowSearch(const Problem& problem, const SynthesizeOptions& options, std::int32_t height)
+      : problem_(problem),
+        options_(options),
+        low_(low_allreduce(problem.network, height)),
+        solution_(solve_low(low_, options.packing.stop)) {}
+
+  [[nodiscard]] std::int64_t steps() const { return solution_ ? solution_->steps : 0; }
+
+  /// The better of `best` and what is found.
+  void search(std::optional<LowAtOnce>& best, const Synthesis& begun) {
+    if (!solution_) return;
+    const bool is_any = is_any_number_open(options_);
+    const auto exact = exact_counts(low_, *solution_);
+    if (exact && (is_any || is_few(*exact))) {
+      offer(*exact, begun, best, solution_->is_optimal);
+      if (is_any || solution_->is_optimal) return;
+    }
+    if (is_any) {
+      offer(rounded_counts(low_, *solution_, kMany), begun, best, false);
+    } else {
+      offer_rounded(begun, best);
+    }
+  }
+
+ private:
+  // As many trees in all as k per root.
+  [[nodiscard]] std::int64_t trees_of(std::int64_t k) const {
+    return std::accumulate(problem_.weights.begin(), problem_.weights.end(), std::int64_t{0}) * k;
+  }
+
+  // No more trees than any that are open.
+  [[nodiscard]] bool is_few(const LowCounts& counts) const {
+    if (options_.trees_per_root.mode != TreesPerRoot::Mode::best_up_to) return false;
+    const Weights roots = roots_of(low_, *solution_, counts);
+    return std::accumulate(roots.begin(), roots.end(), std::int64_t{0}) <=
+           trees_of(options_.trees_per_root.value);
+  }
+
+  void offer_rounded(const Synthesis& begun, std::optional<LowAtOnce>& best) const {
+    std::vector<RateAtK> rows;
+    for (const std::int64_t k :
+         numbers_asked_for(options_.trees_per_root, problem_.weights.size())) {
+      if (options_.packing.stop.stop_requested()) break;
+      const auto algbw = offer(rounded_counts(low_, *solution_, trees_of(k)), begun, best, false);
+      if (algbw) rows.push_back({k, *algbw});
+    }
+    if (best && options_.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
+      best->synthesis.tradeoff = std::move(rows);
+    }
+  }
+
+  std::optional<Ratio> offer(const LowCounts& counts, const Synthesis& begun,
+                             std::optional<LowAtOnce>& best, bool is_optimal) const {
+    LowAtOnce found{begun, is_optimal};
+    Synthesis& synthesis = found.synthesis;
+    CollectiveForest& forest = synthesis.forest;
+    forest.weight = roots_of(low_, *solution_, counts);
+    forest.k = take_common_factor(forest.weight);
+    if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) {
+      forest.weight = {};
+    }
+    forest.broadcast = low_forest(low_, *solution_, counts, 0);
+    forest.reduce =
+        (low_.phases.size() == 1 ? *forest.broadcast : low_forest(low_, *solution_, counts, 1))
+            .reversed();
+    const auto algbw = congestion_algbw(forest, problem_.network);
+    if (!algbw) return std::nullopt;
+    forest.algbw = *algbw;
+    synthesis.allowed = std::max(forest.optimum, *algbw);
+    synthesis.raised = *algbw < synthesis.allowed;
+    if (!best || is_better(forest, best->synthesis.forest)) best = std::move(found);
+    return algbw;
+  }
+
+  const Problem& problem_;
+  const SynthesizeOptions& options_;
+  const LowProblem low_;
+  const std::optional<LowSolution> solution_;
+};
+
+}  // namespace
+
+std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const SynthesizeOptions& options,
+                                          const Synthesis& begun) {
+  if (problem.network.ranks.size() > kFewRanks) return std::nullopt;
+  const auto start = std::chrono::steady_clock::now();
+  std::optional<LowAtOnce> best;
+  LowSearch search(problem, options, *options.max_height);
+  search.search(best, begun);
+  std::int64_t steps = search.steps();
+  // Lower trees that are as fast are better; and where numbers are rounded, or trees found by local
+  // search, they may be faster.
+  const bool is_exact = problem.network.ranks.size() <= LowTreeSearch::kMostExact;
+  const bool is_any = is_any_number_open(options) && is_exact;
+  for (std::int32_t height = *options.max_height - 1;
+       best && height >= 1 && (is_exact || steps < kMostStepsOfAll); --height) {
+    std::optional<LowAtOnce> lower;
+    LowSearch search_lower(problem, options, height);
+    search_lower.search(lower, begun);
+    steps += search_lower.steps();
+    if (!lower) break;
+    const bool is_slower = lower->synthesis.forest.algbw < best->synthesis.forest.algbw;
+    if (is_slower && is_any) break;
+    if (!is_slower) best.swap(lower);
+  }
+  if (best) {
+    Synthesis& synthesis = best->synthesis;
+    const auto rate = checked_div(synthesis.forest.algbw, problem.network.unit);
+    synthesis.least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
+                                                    synthesis.forest.broadcast->symmetry());
+    synthesis.seconds.pack +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  return best;
+}
+
+std::int32_t least_height_at_once(const Network& network) {
+  const Network backward = reversed(network);
+  auto least = static_cast<std::int32_t>(network.ranks.size());
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    least = std::min(least, std::max(height_lower_bound(network, single_root(network, Rank(r))),
+                                     height_lower_bound(backward, single_root(backward, Rank(r)))));
+  }
+  return least;
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,268 @@
+// Trees of limited height by a linear program, beside all trees of small fabrics.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
+#include "forestcoll/synthesize.hpp"
+#include "solver/low/low_counts.hpp"
+#include "solver/low/low_oracle.hpp"
+#include "solver/low/low_program.hpp"
+#include "support/fabrics.hpp"
+#include "support/oracles.hpp"
+
+namespace forestcoll {
+namespace {
+
+Network small_fabric(std::uint64_t seed) {
+  return test::random_fabric(seed, {.max_compute = 5,
+                                    .max_switches = static_cast<std::size_t>(seed % 3),
+                                    .one_way = seed % 4 == 1});
+}
+
+SynthesizeOptions low(Collective collective, std::int32_t height,
+                      TreesPerRoot trees = {TreesPerRoot::Mode::optimal, 0}) {
+  SynthesizeOptions options;
+  options.collective = collective;
+  options.max_height = height;
+  options.trees_per_root = trees;
+  return options;
+}
+
+std::int32_t height_of(const CollectiveForest& forest) {
+  std::int32_t height = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) height = std::max(height, (*phase)->max_height());
+  }
+  return height;
+}
+
+// In the network's units.
+double rate_of(const CollectiveForest& forest, const Network& network) {
+  return (forest.algbw / network.unit).to_double();
+}
+
+TEST(LowAllreduce, IsAsFastAsAllTreesOfSmallFabrics) {
+  int exact = 0, all = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Network network = small_fabric(seed);
+    for (std::int32_t height = 1; height <= 3; ++height) {
+      const std::string where =
+          "seed " + std::to_string(seed) + ", height " + std::to_string(height);
+      const auto most = test::low_allreduce_rate(network, height);
+      const auto found = synthesize(network, low(Collective::allreduce, height));
+      ASSERT_EQ(most.has_value(), found.has_value()) << where;
+      if (!most) continue;
+      EXPECT_LE(height_of(found->forest), height) << where;
+      EXPECT_LE(found->forest.algbw, *congestion_algbw(found->forest, network)) << where;
+      const double share = rate_of(found->forest, network) / *most;
+      EXPECT_LE(share, 1 + 1e-6) << where;
+      EXPECT_GE(share, 0.999) << where;
+      exact += share > 1 - 1e-6 ? 1 : 0;
+      ++all;
+    }
+  }
+  EXPECT_GE(exact * 100, all * 97) << exact << " of " << all;
+}
+
+TEST(LowForests, AreAsFastAsAllTreesOfSmallFabrics) {
+  int exact = 0, all = 0;
+  for (std::uint64_t seed = 100; seed < 160; ++seed) {
+    const Network network = small_fabric(seed);
+    const auto collective = seed % 2 == 0 ? Collective::allgather : Collective::reduce_scatter;
+    const Network fabric = seed % 2 == 0 ? network : reversed(network);
+    const auto ranks = static_cast<double>(network.ranks.size());
+    for (std::int32_t height = 1; height <= 3; ++height) {
+      const std::string where =
+          "seed " + std::to_string(seed) + ", height " + std::to_string(height);
+      const auto most = test::low_rate(fabric, uniform_weights(fabric), height);
+      const auto found = synthesize(network, low(collective, height));
+      ASSERT_EQ(most.has_value(), found.has_value()) << where;
+      if (!most) continue;
+      EXPECT_LE(height_of(found->forest), height) << where;
+      const double share = rate_of(found->forest, network) / *most / ranks;
+      EXPECT_LE(share, 1 + 1e-6) << where;
+      EXPECT_GE(share, 0.999) << where;
+      exact += share > 1 - 1e-6 ? 1 : 0;
+      ++all;
+    }
+  }
+  EXPECT_GE(exact * 100, all * 97) << exact << " of " << all;
+}
+
+// 8 of one root reach 8.5 all together only where roots have unequal shares.
+TEST(LowAllreduce, RootsMayHaveUnequalSharesOrNone) {
+  test::FabricBuilder builder(5);
+  const std::vector<Capacity> around{8, 1, 9, 9, 8};
+  for (std::size_t v = 0; v < 5; ++v) builder.link(v, (v + 1) % 5, around[v]);
+  const Network ring = builder.build();
+  const auto optimal = synthesize(ring, low(Collective::allreduce, 2));
+  ASSERT_TRUE(optimal);
+  EXPECT_EQ(optimal->forest.algbw, Ratio(17, 2));
+  EXPECT_EQ(height_of(optimal->forest), 2);
+  ASSERT_FALSE(optimal->forest.weight.empty());
+  EXPECT_NE(*std::ranges::min_element(optimal->forest.weight),
+            *std::ranges::max_element(optimal->forest.weight));
+  const auto few =
+      synthesize(ring, low(Collective::allreduce, 2, {TreesPerRoot::Mode::power_of_two, 16}));
+  ASSERT_TRUE(few);
+  EXPECT_GE(few->forest.algbw, Ratio(8));
+}
+
+TEST(LowAllreduce, OneRootThatReachesAllIsEnough) {
+  test::FabricBuilder builder(3);
+  builder.link(0, 1, 4);
+  builder.link(1, 2, 4);
+  const auto found = synthesize(builder.build(), low(Collective::allreduce, 1));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->forest.algbw, found->forest.optimum);
+  EXPECT_EQ(found->forest.weight[Rank(1)], 1);
+  EXPECT_EQ(found->least_height, 1);
+}
+
+TEST(LowAllreduce, NamesTheLeastHeightOfAnyRoot) {
+  test::FabricBuilder builder(5);
+  for (std::size_t v = 0; v < 4; ++v) builder.link(v, v + 1, 4);
+  const Network line = builder.build();
+  const auto impossible = synthesize(line, low(Collective::allreduce, 1));
+  ASSERT_FALSE(impossible);
+  EXPECT_EQ(impossible.errors().front().code, Code::E16);
+  EXPECT_NE(impossible.errors().front().remedy.find("height of 2"), std::string::npos);
+  EXPECT_TRUE(synthesize(line, low(Collective::allreduce, 2)));
+}
+
+TEST(LowAllreduce, HigherTreesAreNoSlowerWhateverTheNumberOfTrees) {
+  for (std::uint64_t seed = 200; seed < 215; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 8, .max_switches = 2});
+    for (const TreesPerRoot& trees : {TreesPerRoot{TreesPerRoot::Mode::optimal, 0},
+                                      TreesPerRoot{TreesPerRoot::Mode::power_of_two, 8}}) {
+      Ratio before = 0;
+      for (std::int32_t height = 1; height <= 5; ++height) {
+        const auto found = synthesize(network, low(Collective::allreduce, height, trees));
+        if (!found) continue;
+        EXPECT_GE(found->forest.algbw.to_double(), before.to_double() * (1 - 1e-6)) << seed;
+        before = std::max(before, found->forest.algbw);
+      }
+    }
+  }
+}
+
+// Whatever the number of trees, none as fast is lower.
+TEST(LowForests, TheFastestOfFewRanksAreTheLowest) {
+  const Network cube = test::hypercube(3);
+  SynthesizeOptions any = low(Collective::broadcast, 1);
+  any.max_height.reset();
+  any.root = Rank(std::size_t{0});
+  const auto found = synthesize(cube, any);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->forest.algbw, found->forest.optimum);
+  EXPECT_LE(height_of(found->forest), 4);
+  for (std::uint64_t seed = 400; seed < 420; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 7, .max_switches = 2});
+    SynthesizeOptions options = low(Collective::allreduce, 1);
+    options.max_height.reset();
+    const auto fastest = synthesize(network, options);
+    ASSERT_TRUE(fastest);
+    const std::int32_t height = height_of(fastest->forest);
+    for (std::int32_t h = 1; h < height; ++h) {
+      const auto lower = synthesize(network, low(Collective::allreduce, h));
+      EXPECT_TRUE(!lower || lower->forest.algbw < fastest->forest.algbw) << seed << ' ' << h;
+    }
+  }
+}
+
+// Neither faster nor, of equals, lower than what may take any number.
+TEST(LowForests, NoNumberOfTreesBeatsTheOptimumInRateOrHeight) {
+  const Rank first(std::size_t{0});
+  for (std::uint64_t seed = 600; seed < 615; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 8, .max_switches = 1});
+    for (const Collective collective :
+         {Collective::broadcast, Collective::allgather, Collective::allreduce}) {
+      SynthesizeOptions options = low(collective, 1);
+      options.max_height.reset();
+      if (collective == Collective::broadcast) options.root = first;
+      const auto optimal = synthesize(network, options);
+      ASSERT_TRUE(optimal);
+      for (std::int64_t k = 1; k <= 8; ++k) {
+        options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+        const auto fixed = synthesize(network, options);
+        ASSERT_TRUE(fixed);
+        EXPECT_LE(fixed->forest.algbw, optimal->forest.algbw) << seed << ' ' << k;
+        if (fixed->forest.algbw < optimal->forest.algbw) continue;
+        EXPECT_GE(height_of(fixed->forest), height_of(optimal->forest)) << seed << ' ' << k;
+      }
+    }
+  }
+}
+
+// The greatest effort has a budget: so many searches for lower trees, whatever they find.
+TEST(LowForests, TheGreatestEffortEndsAfterSoManySearches) {
+  for (std::uint64_t seed = 500; seed < 504; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 10, .max_switches = 0});
+    for (const bool is_low : {false, true}) {
+      SynthesizeOptions options =
+          low(Collective::allgather, 4, {TreesPerRoot::Mode::best_up_to, 16});
+      if (!is_low) options.max_height.reset();
+      options.packing.effort = Effort::max;
+      int searches = 0;
+      options.packing.progress = [&](std::string_view stage, std::optional<double> done) {
+        searches += stage == "lowering trees" && !done ? 1 : 0;
+      };
+      const auto found = synthesize(network, options);
+      EXPECT_LE(searches, 200) << seed << ' ' << is_low;
+    }
+  }
+}
+
+TEST(LowTreeSearch, ManyRanksHaveTreesThatAreLowEnough) {
+  const Network network = test::random_regular(24, 4, 3);
+  solver::LowTreeSearch search(network, 4);
+  EXPECT_FALSE(search.is_exact());
+  std::mt19937 random(1);
+  for (int round = 0; round < 5; ++round) {
+    IdVector<ArcId, std::int64_t> prices;
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) prices.push_back(random() % 1000);
+    search.set_prices(prices);
+    for (std::size_t r = 0; r < 24; ++r) {
+      const auto tree = search.cheapest(Rank(r));
+      if (!tree) continue;
+      EXPECT_LE(solver::height_of(*tree), 4);
+      std::int64_t cost = 0;
+      for (const auto& route : tree->routes) {
+        for (const ArcId a : route) cost += prices[a] + 1;
+      }
+      EXPECT_EQ(cost, search.cost_of(*tree));
+    }
+  }
+}
+
+TEST(LowCounts, RoundedOnesAreWhatIsOwed) {
+  for (std::uint64_t seed = 300; seed < 330; ++seed) {
+    const Network network = small_fabric(seed);
+    Weights shares = uniform_weights(network);
+    shares[Rank(std::size_t{0})] = 3;
+    const solver::LowProblem problem = solver::low_problem(network, shares, 4);
+    const auto solution = solver::solve_low(problem, {});
+    ASSERT_TRUE(solution);
+    EXPECT_TRUE(solution->is_optimal);
+    for (const std::int64_t k : {1, 2, 7}) {
+      const auto counts = solver::rounded_counts(problem, *solution, k);
+      const Forest forest = solver::low_forest(problem, *solution, counts, 0);
+      Scaling scaling{k, counts.scale, {}};
+      EXPECT_GE(counts.scale.to_double(),
+                solution->congestion * static_cast<double>(k) * (1 - 1e-6));
+      EXPECT_EQ(test::find_forest_flaw(network, shares, scaling, forest), "") << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll
