@@ -18,6 +18,9 @@ namespace {
 // Of sums of capacities times the ranks, as `Network` promises.
 constexpr Int128 kMost = Int128{1} << 62;
 
+// Of more ranks that are not alike, the program takes minutes, and CLP may abort on it.
+constexpr std::size_t kMostRanks = 1024;
+
 // X, if what enters all ranks were the only limit, in GB/s.
 std::optional<Ratio> allowed_by_ranks(const Network& network) {
   std::int64_t entering = 0;
@@ -145,6 +148,7 @@ BothAtOnce parts_at_once(const Network& network, const Weights& weights, const R
   if (allowed && *allowed <= two_phases) return {};
   const AllreduceFabric fabric(network, {});
   if (are_alike(fabric, weights)) return {};
+  if (network.ranks.size() > kMostRanks) return {std::nullopt, true};
   std::optional<AllreduceParts> best;
   if (!fabric.reversible) {
     best = parts_of_any_shares(fabric, stop);

@@ -34,7 +34,7 @@ struct BothAtOnce {
 
 /// The best division where that is better than one phase after the other, which reach `two_phases`
 /// (GB/s). None where it is not; and none, but open, where exact arithmetic does not prove it, or
-/// the linear program is too large, or `stop` asks to give up. Roots have what the ranks own, by
+/// there are more than 1,024 ranks that are not alike, or `stop` asks to give up. Roots have what the ranks own, by
 /// `weights`, unless other shares are better: they are not where both directions of every link are
 /// alike, for there a tree serves any root.
 ///

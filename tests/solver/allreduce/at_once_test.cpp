@@ -208,6 +208,21 @@ TEST(AtOnce, IsNotLookedForWhereRanksAreAlike) {
   EXPECT_FALSE(synthesized(circle.build()).two_phases);
 }
 
+// Where one rank has a slow link, both phases at once are faster, up to as many ranks as are tried;
+// beyond, one after the other stands, and nobody says that it is the best.
+TEST(AtOnce, IsLeftOpenForMoreThanAThousandRanksThatDiffer) {
+  for (const std::size_t ranks : {16, 1025}) {
+    FabricBuilder star(ranks, 1);
+    for (std::size_t v = 0; v < ranks; ++v) star.link(v, ranks, v == 0 ? 1 : 2);
+    const Network network = star.build();
+    const auto both = solver::parts_at_once(network, uniform_weights(network), in_turn(network));
+    EXPECT_EQ(both.parts.has_value(), ranks == 16);
+    if (ranks != 16) {
+      EXPECT_TRUE(both.is_open);
+    }
+  }
+}
+
 TEST(AtOnce, OtherCollectivesAreNot) {
   const auto gather = synthesize(*to_digraph(bundled_topology("mixed-a100-h100")),
                                  {.collective = Collective::allgather});
