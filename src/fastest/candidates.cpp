@@ -15,6 +15,7 @@
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "choose/trees.hpp"
+#include "fastest/alltoall_candidates.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
@@ -203,7 +204,7 @@ class CandidateFinder {
         if (*phase) *phase = (*phase)->spread_over(chunks);
       }
       const auto algbw = congestion_algbw(even, fabric_.network);
-      if (!algbw || (!found.empty() && *algbw <= found.back().algbw)) continue;
+      if (!algbw || (!found.empty() && !gains(*algbw, found.back().algbw))) continue;
       even.algbw = *algbw;
       found.push_back(std::move(even));
     }

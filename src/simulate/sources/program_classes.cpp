@@ -117,45 +117,62 @@ class Numbering {
 };
 
 // From the names of the classes of threadblocks and links.
-ProgramClasses numbered(std::span<const std::int32_t> of_block,
-                        std::span<const std::int32_t> of_link, std::span<const std::int32_t> routes,
-                        const Fabric& fabric) {
-  ProgramClasses classes;
-  classes.of_link.assign(of_link.size(), -1);
-  Numbering blocks, links;
-  std::vector<std::int32_t> first_link;
-  std::vector<std::map<std::int32_t, double>> parts;  // by class, what all its flows load
-  for (std::size_t b = 0; b < of_block.size(); ++b) {
-    const auto [number, is_first] = blocks(of_block[b]);
-    classes.of_block.push_back(number);
-    if (is_first) {
-      classes.first.push_back(static_cast<std::int32_t>(b));
-      parts.emplace_back();
-    }
-    if (routes[b] < 0) continue;
-    for (const LinkPart& part : fabric.route(routes[b]).parts) {
-      const auto [link, is_first_link] = links(of_link[index(part.link)]);
-      if (is_first_link) {
-        first_link.push_back(part.link);
-        classes.capacity.push_back(fabric.capacity()[index(part.link)]);
+class ClassMaker {
+ public:
+  ClassMaker(std::span<const std::int32_t> of_link, const Fabric& fabric)
+      : of_link_(of_link), fabric_(fabric) {
+    classes_.of_link.assign(of_link.size(), -1);
+  }
+
+  ProgramClasses make(std::span<const std::int32_t> of_block,
+                      std::span<const std::int32_t> routes) {
+    for (std::size_t b = 0; b < of_block.size(); ++b) {
+      const auto [number, is_first] = blocks_(of_block[b]);
+      classes_.of_block.push_back(number);
+      if (is_first) {
+        classes_.first.push_back(static_cast<std::int32_t>(b));
+        parts_.emplace_back();
       }
-      classes.of_link[index(part.link)] = link;
-      if (first_link[index(link)] == part.link) parts[index(number)][link] += part.part;
+      if (routes[b] >= 0) add_flow(number, fabric_.route(routes[b]));
+    }
+    for (const Parts& parts : parts_) classes_.route.push_back(parts.empty() ? -1 : route(parts));
+    return std::move(classes_);
+  }
+
+ private:
+  using Parts = std::map<std::int32_t, double>;  // by class of links, on one of them
+
+  void add_flow(std::int32_t number, const SimulatedRoute& route) {
+    for (const LinkPart& part : route.parts) {
+      const auto [link, is_first] = links_(of_link_[index(part.link)]);
+      if (is_first) {
+        first_link_.push_back(part.link);
+        classes_.capacity.push_back(fabric_.capacity()[index(part.link)]);
+      }
+      classes_.of_link[index(part.link)] = link;
+      Parts& parts = parts_[index(number)];
+      const auto at = parts.try_emplace(link, 0).first;
+      if (first_link_[index(link)] == part.link) at->second += part.part;
     }
   }
-  std::map<std::map<std::int32_t, double>, std::int32_t> known;
-  for (std::size_t c = 0; c < classes.first.size(); ++c) {
-    classes.route.push_back(-1);
-    if (routes[index(classes.first[c])] < 0) continue;
-    const auto next = static_cast<std::int32_t>(classes.routes.size());
-    const auto [at, is_new] = known.emplace(parts[c], next);
-    classes.route.back() = at->second;
-    if (!is_new) continue;
-    classes.routes.emplace_back();
-    for (const auto& [link, part] : parts[c]) classes.routes.back().push_back({link, part});
+
+  std::int32_t route(const Parts& parts) {
+    const auto next = static_cast<std::int32_t>(classes_.routes.size());
+    const auto [at, is_new] = known_.emplace(parts, next);
+    if (!is_new) return at->second;
+    classes_.routes.emplace_back();
+    for (const auto& [link, part] : parts) classes_.routes.back().push_back({link, part});
+    return next;
   }
-  return classes;
-}
+
+  std::span<const std::int32_t> of_link_;
+  const Fabric& fabric_;
+  ProgramClasses classes_;
+  Numbering blocks_, links_;
+  std::vector<std::int32_t> first_link_;  // by class
+  std::vector<Parts> parts_;              // by class, of all its flows
+  std::map<Parts, std::int32_t> known_;   // which route has these parts
+};
 
 }  // namespace
 
@@ -164,8 +181,8 @@ ProgramClasses program_classes(const StepGraph& steps, std::span<const std::int3
   ProgramLabels labels(steps, routes, fabric);
   const std::vector<std::int32_t> names = equitable_partition(labels.labelled());
   const std::span all(names);
-  return numbered(all.first(steps.blocks.size()), all.subspan(index(labels.first_link())), routes,
-                  fabric);
+  return ClassMaker(all.subspan(index(labels.first_link())), fabric)
+      .make(all.first(steps.blocks.size()), routes);
 }
 
 ProgramClasses each_by_itself(const StepGraph& steps, std::span<const std::int32_t> routes,
@@ -173,7 +190,7 @@ ProgramClasses each_by_itself(const StepGraph& steps, std::span<const std::int32
   std::vector<std::int32_t> blocks(steps.blocks.size()), links(fabric.capacity().size());
   std::iota(blocks.begin(), blocks.end(), 0);
   std::iota(links.begin(), links.end(), 0);
-  return numbered(blocks, links, routes, fabric);
+  return ClassMaker(links, fabric).make(blocks, routes);
 }
 
 }  // namespace forestcoll::simulate

@@ -34,9 +34,9 @@ struct BothAtOnce {
 
 /// The best division where that is better than one phase after the other, which reach `two_phases`
 /// (GB/s). None where it is not; and none, but open, where exact arithmetic does not prove it, or
-/// there are more than 1,024 ranks that are not alike, or `stop` asks to give up. Roots have what the ranks own, by
-/// `weights`, unless other shares are better: they are not where both directions of every link are
-/// alike, for there a tree serves any root.
+/// there are more than 1,024 ranks that are not alike, or `stop` asks to give up. Roots have what
+/// the ranks own, by `weights`, unless other shares are better: they are not where both directions
+/// of every link are alike, for there a tree serves any root.
 ///
 /// Where some group of automorphisms takes each rank to each other one and all own the same, it is
 /// never better: the average of a best solution's images has as much entering every rank as leaves
