@@ -112,6 +112,7 @@ std::vector<RateAtK> best_of(std::vector<RateAtK> rows, const std::vector<RateAt
 
 void lower_at_once(const Problem& problem, const SynthesizeOptions& options, const Synthesis& begun,
                    Synthesis& packed) {
+  if (!problem.network.weight.empty()) return;  // shares that somebody gave stay
   SynthesizeOptions low = options;
   const auto ranks = static_cast<std::int32_t>(problem.network.ranks.size());
   const bool is_fastest = packed.forest.algbw == packed.forest.optimum;
