@@ -8,12 +8,12 @@ namespace forestcoll::solver {
 namespace {
 
 // As exact arithmetic has it.
-constexpr Int128 kMost = Int128{1} << 61;
+constexpr Int128 kMostScaled = Int128{1} << 61;
 
 bool fits(const Network& network, const Ratio& scale) {
   Int128 sum = 0;
   for (const Capacity capacity : network.capacity) sum += capacity;
-  return sum < kMost / scale.num() && sum < kMost / scale.den();
+  return sum < kMostScaled / scale.num() && sum < kMostScaled / scale.den();
 }
 
 // Trees per root where an optimum takes numbers that are too large.
