@@ -10,6 +10,7 @@
 #include "choose/settle.hpp"
 #include "forestcoll/topology.hpp"
 #include "schedule/mscclpp/plan.hpp"
+#include "solver/portfolio/best_forest.hpp"
 #include "solver/symmetry/fewer_peers.hpp"
 
 namespace forestcoll::choose {
@@ -50,14 +51,6 @@ bool is_for_many_peers(const Diagnostics& refusal) {
   return refusal.front().kind == ErrorKind::threadblocks;
 }
 
-std::int32_t height_of(const CollectiveForest& forest) {
-  std::int32_t height = 0;
-  for (const auto& phase : {forest.reduce, forest.broadcast}) {
-    if (phase) height = std::max(height, phase->max_height());
-  }
-  return height;
-}
-
 }  // namespace
 
 FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
@@ -82,7 +75,8 @@ FittedForest fit_threadblocks(Synthesis synthesis, const Fabric& fabric,
     chosen.why = fmt::format(
         "taller trees, of height {} instead of {}, to fit the threadblocks: a GPU sends to at most "
         "{} others, not {}",
-        height_of(taller->forest), height_of(forest), taller->peers, taller->before);
+        solver::height_of(taller->forest), solver::height_of(forest), taller->peers,
+        taller->before);
     forest = std::move(taller->forest);
     break;
   }

@@ -59,21 +59,18 @@ Expected<FastestAlltoall> fastest_alltoall(const Fabric& fabric, const FastestOp
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
   const std::int64_t bytes = options.sizes.front();
-  auto winner = contest->winners().front();
+  const auto winner = file_winner(*contest, fabric, bytes);
   if (!winner) return nothing_served(*contest, "`size`");
-  winner = or_for_sizes_around(*contest, fabric, *std::move(winner), bytes,
-                               [](std::size_t) { return true; });
   const Candidate& candidate = contest->candidate(winner->contender);
   FastestChoice choice = describe(*contest, *winner, bytes, fabric);
   choice.costs = contest->costs(*winner, bytes);
   AlltoallCompileOptions as_chosen =
       chosen_options(*contest, winner->contender, *std::move(options.alltoall));
   std::optional<SizeWindow> window;
-  XmlOptions& xml = as_chosen.xml;
-  if (!contest->of_plans() && xml.min_bytes == 0 && !xml.max_bytes) {
-    window = find_window(*contest, fabric, winner->contender, bytes);
-    fastest::claim(*window, as_chosen.lowering.target, xml);
+  if (!contest->of_plans()) {
+    window = window_if_open(*contest, fabric, winner->contender, bytes, as_chosen.xml);
   }
+  if (window) fastest::claim(*window, as_chosen.lowering.target, as_chosen.xml);
   const auto ranks = static_cast<std::int64_t>(demand.ranks());
   auto made = choose::write_alltoall(fabric, {demand, ranks * ranks}, as_chosen,
                                      candidate.forest().optimum, *candidate.routes, seconds);

@@ -22,6 +22,7 @@
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
+#include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -31,13 +32,7 @@ constexpr std::int64_t kFineChunks = 256;        // of a root, for as many trees
 constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take long
 constexpr std::size_t kMostRanksLowered = 64;    // for which lower trees are looked for
 
-std::int32_t height_of(const CollectiveForest& forest) {
-  std::int32_t height = 0;
-  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
-    if (*phase) height = std::max(height, (*phase)->max_height());
-  }
-  return height;
-}
+using solver::height_of;
 
 class CandidateFinder {
  public:

@@ -79,19 +79,14 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   Stopwatch stopwatch;
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  auto winner = contest->winners().front();
+  const auto winner = file_winner(*contest, fabric, options.sizes.front());
   if (!winner) return nothing_served(*contest, "`size`");
-  winner = or_for_sizes_around(*contest, fabric, *std::move(winner), options.sizes.front(),
-                               [](std::size_t) { return true; });
   FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
   choice.costs = contest->costs(*winner, options.sizes.front());
   const std::string why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),
                                       in_words(*choice.costs));
-  std::optional<SizeWindow> window;
-  const XmlOptions& asked = options.compile.xml;
-  if (asked.min_bytes == 0 && !asked.max_bytes) {
-    window = find_window(*contest, fabric, winner->contender, options.sizes.front());
-  }
+  auto window = window_if_open(*contest, fabric, winner->contender, options.sizes.front(),
+                               options.compile.xml);
   const double choosing = stopwatch.restart();
   if (contest->of_plans()) {
     auto plan = compile_plan(*contest, winner->contender, fabric, window);

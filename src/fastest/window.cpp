@@ -92,6 +92,20 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
   return window.first == bytes && window.last == bytes ? std::move(found) : *std::move(other);
 }
 
+std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
+  auto found = contest.winners().front();
+  if (!found) return found;
+  return or_for_sizes_around(contest, fabric, *std::move(found), bytes,
+                             [](std::size_t) { return true; });
+}
+
+std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
+                                         std::size_t contender, std::int64_t bytes,
+                                         const XmlOptions& asked) {
+  if (asked.min_bytes != 0 || asked.max_bytes) return std::nullopt;
+  return find_window(contest, fabric, contender, bytes);
+}
+
 TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
                        std::int64_t bytes) {
   return WindowFinder(contest, fabric, contender).time_at(bytes);

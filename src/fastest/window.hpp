@@ -25,6 +25,16 @@ namespace forestcoll::fastest {
 [[nodiscard]] Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
                                          std::int64_t bytes, const Contest::Takes& takes);
 
+/// The fastest file at the only size of the contest, or for the sizes around it, as above; none
+/// where no contender serves it.
+[[nodiscard]] std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric,
+                                                std::int64_t bytes);
+
+/// `find_window`, where `asked` names no sizes.
+[[nodiscard]] std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
+                                                       std::size_t contender, std::int64_t bytes,
+                                                       const XmlOptions& asked);
+
 /// What the contender takes at a size, beside the runtime's own choice.
 [[nodiscard]] TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
                                      std::int64_t bytes);

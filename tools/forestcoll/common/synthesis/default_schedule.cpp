@@ -168,7 +168,12 @@ Expected<Ratio> reached_by_default(const Fabric& given, const ParsedDemand& dema
   if (!arguments) return arguments.errors();
   const auto request = resolve_alltoall(*arguments);
   if (!request) return request.errors();
-  const auto made = compile_chosen(*fabric, demand, *request, request->options, std::nullopt);
+  AlltoallCompileOptions options = request->options;
+  // As above, no sizes are looked for.
+  if (options.format == AlltoallFormat::msccl) {
+    options.xml.max_bytes = find_target(arguments->target)->default_max_bytes;
+  }
+  const auto made = compile_chosen(*fabric, demand, *request, std::move(options), std::nullopt);
   if (!made) return made.errors();
   return made->compiled.algbw;
 }

@@ -67,8 +67,7 @@ std::string window_lines(const SizeWindow& window, const std::optional<FastestCh
   if (choice && !choice->is_selected) {
     lines += fmt::format(
         "\n  {} itself is no multiple of what the file takes: there the runtime's own choice runs, "
-        "as "
-        "no file for that size is as fast",
+        "as no file for that size is as fast",
         size_in_words(choice->bytes));
   }
   return lines;
