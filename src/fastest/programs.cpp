@@ -180,11 +180,9 @@ Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
   if (!links) return links.errors();
   const ProgramMaker maker(candidates, fabric, *std::move(links), options);
   std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
-  tbb::parallel_for(std::size_t{0}, candidates.size(),
-                    [&](std::size_t c) {
-                      made[c] = few_variants && !instances ? maker.make_widest(c)
-                                                           : maker.make(c, instances);
-                    });
+  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
+    made[c] = few_variants && !instances ? maker.make_widest(c) : maker.make(c, instances);
+  });
   std::vector<Program> programs;
   for (auto& each : made) {
     if (!*each) continue;

@@ -24,8 +24,6 @@ namespace {
 constexpr std::size_t kMostRanks = 64;
 // An all-to-all has as many messages as there are pairs, and few that are alike.
 constexpr std::size_t kMostRanksOfAllVariants = 16;
-constexpr const char* kFewVariants =
-    "of few variants, as simulating all takes longer on so many GPUs: --size 1G does";
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -57,7 +55,7 @@ Expected<ChosenAlltoall> compile_for_size(const Fabric& fabric, const AlltoallRe
                                          .few_variants = few_variants});
   if (!found) return found.errors();
   return ChosenAlltoall{std::move(found->compilation), std::move(found->options),
-                        std::move(found->choice), std::move(found->window)};
+                        std::move(found->choice), std::move(found->window), few_variants};
 }
 
 // Of `synth`, where nothing else is asked for.
