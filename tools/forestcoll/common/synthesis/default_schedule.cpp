@@ -20,8 +20,10 @@
 namespace forestcoll::cli {
 namespace {
 
-// Beyond, simulating all candidates takes longer than a default should, or a further question.
-constexpr std::size_t kMostRanks = 64;
+// Beyond, simulating all candidates takes longer than a default should.
+constexpr std::size_t kMostRanks = 128;
+// Or than a further question should, or all pairs.
+constexpr std::size_t kMostRanksAsked = 64;
 // An all-to-all has as many messages as there are pairs, and few that are alike.
 constexpr std::size_t kMostRanksOfAllVariants = 16;
 constexpr const char* kTooMany =
@@ -77,11 +79,11 @@ Expected<Fabric> for_programs(const Fabric& fabric) {
 
 Expected<void> refuse_many(const Fabric& fabric) {
   const std::size_t ranks = fabric.network.ranks.size();
-  if (ranks <= kMostRanks) return {};
+  if (ranks <= kMostRanksAsked) return {};
   return make_error(Code::N10,
                     fmt::format("a schedule for {} GPUs takes a while to make, and none is made "
                                 "here for more than {}",
-                                ranks, kMostRanks),
+                                ranks, kMostRanksAsked),
                     "`synth` says what it reaches");
 }
 
@@ -127,7 +129,7 @@ Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric, const ParsedDemand
     return compile_for_size(fabric, request, options, instances);
   }
   const std::size_t ranks = fabric.network.ranks.size();
-  if (request.size_is_default && ranks <= kMostRanks) {
+  if (request.size_is_default && ranks <= kMostRanksAsked) {
     options.bytes = in_parts_of_ranks(*options.bytes, fabric);
     const bool few_variants = ranks > kMostRanksOfAllVariants;
     auto found = compile_for_size(fabric, request, options, instances, few_variants);
