@@ -360,6 +360,10 @@ class DataOrder {
     const auto answer_some = [&](const tbb::blocked_range<std::size_t>& data) {
       DatumOrder order(graph_, positions_, flags);
       for (std::size_t d = data.begin(); d < data.end(); ++d) {
+        if (d > data.begin() && std::ranges::equal(steps[d], steps[d - 1]) &&
+            answer_alike(pairs[d], pairs[d - 1], answers)) {
+          continue;
+        }
         order.begin(steps[d]);
         answer(order, pairs[d], answers);
       }
@@ -384,6 +388,19 @@ class DataOrder {
         if (last[datum] != step) add(datum, last[datum] = step);
       }
     }
+  }
+
+  // As those of another datum that goes through the same steps; false where they are not the same.
+  bool answer_alike(std::span<const std::int32_t> pairs, std::span<const std::int32_t> answered,
+                    std::vector<char>& answers) const {
+    const auto are_same = [&](std::int32_t p, std::int32_t q) {
+      return pair(p).before == pair(q).before && pair(p).after == pair(q).after;
+    };
+    if (!std::ranges::equal(pairs, answered, are_same)) return false;
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      answers[static_cast<std::size_t>(pairs[i])] = answers[static_cast<std::size_t>(answered[i])];
+    }
+    return true;
   }
 
   // One path, through the place where the data is complete, say, answers most pairs at once.
