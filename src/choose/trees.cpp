@@ -36,7 +36,8 @@ using choose::synthesize_at;
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
 constexpr double kGainOfMoreChunks = 1.05;    // by the model, which is no finer
-const Ratio kLeastOfEqualShares(49, 50);  // of their rate, for their trees to be taken
+const Ratio kLeastOfEqualShares(49, 50);      // of their rate, for their trees to be taken
+constexpr std::size_t kMostRanksPacked = 16;  // for whom others are packed at once
 
 // At least half a percent more; of a plan, which no model times here, as much as by the model.
 bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
@@ -161,11 +162,12 @@ IdVector<Rank, std::int64_t> spread(std::int64_t chunks, std::int64_t ranks) {
   return shares;
 }
 
-// The trees of equal shares, each as wide as its root's share makes it. Others are sought where
-// rounding costs these much of their rate.
+// The trees of equal shares, each as wide as its root's share makes it. Others, which are seldom
+// better by a per cent, are sought for few ranks and where rounding costs these much of their rate.
 std::optional<Synthesis> with_shares(const Synthesis& equal, IdVector<Rank, std::int64_t> shares,
                                      const Fabric& fabric, const CompileOptions& options) {
-  if (equal.forest.weight.empty() && equal.forest.k <= *std::ranges::min_element(shares)) {
+  const bool has_room = equal.forest.k <= *std::ranges::min_element(shares);
+  if (equal.forest.weight.empty() && has_room && shares.size() > kMostRanksPacked) {
     Synthesis unequal = equal;
     CollectiveForest& forest = unequal.forest;
     forest.k = 1;
