@@ -23,6 +23,7 @@
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/forest.hpp"
+#include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll {
 namespace {
@@ -143,7 +144,11 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
     auto finer = synthesize_at(fabric.network, options.synthesis, k);
     if (!finer) break;
     rows.push_back({k, finer->forest.algbw});
-    if (!is_worth(finer->forest.algbw, reached, options.format)) continue;
+    const CollectiveForest& so_far = found.back().chosen.synthesis.forest;
+    if (!is_worth(finer->forest.algbw, reached, options.format) ||
+        !solver::is_preferred(finer->forest, so_far, TreesPerRoot::Mode::power_of_two)) {
+      continue;
+    }
     found.push_back(fit_threadblocks(*std::move(finer), fabric, options));
   }
   for (FittedForest& each : found) each.chosen.synthesis.tradeoff = rows;

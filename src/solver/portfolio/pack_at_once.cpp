@@ -8,6 +8,7 @@
 
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
+#include "solver/common/few_ranks.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
@@ -15,7 +16,14 @@
 namespace forestcoll::solver {
 namespace {
 
-Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
+// Of what there may be, where more is not worth higher trees.
+constexpr double kEnough = 0.99;
+
+bool is_enough(const CollectiveForest& forest, const Ratio& most) {
+  return share(forest.algbw, most) >= kEnough;
+}
+
+Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceDivision& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
                                      Synthesis begun) {
   const Problem problem(in_turn.network, shares, parts.broadcast, parts.reduce,
@@ -26,7 +34,7 @@ Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreducePart
 }
 
 // Roots with other shares than the ranks own cannot have k trees each: as many trees in all.
-Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const AllreduceParts& parts,
+Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const AllreduceDivision& parts,
                                              const SynthesizeOptions& options,
                                              const Synthesis& begun) {
   std::optional<Expected<Synthesis>> best;
@@ -43,7 +51,8 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest)))) {
+    if (!best || (found && (!*best || is_preferred(found->forest, (*best)->forest,
+                                                   options.trees_per_root.mode)))) {
       best = std::move(found);
     }
     if (stopped) break;
@@ -52,12 +61,40 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
   return *std::move(best);
 }
 
-Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
-                                 const SynthesizeOptions& options, const Synthesis& begun) {
+Expected<Synthesis> pack_division(const Problem& in_turn, const AllreduceDivision& parts,
+                                  const SynthesizeOptions& options, const Synthesis& begun) {
   if (parts.as_owned || options.trees_per_root.mode == TreesPerRoot::Mode::optimal) {
     return pack_with_shares(in_turn, parts, parts.shares, options, begun);
   }
   return pack_with_rounded_shares(in_turn, parts, options, begun);
+}
+
+// Whether so many trees, by what the cuts allow, may gain more by a division than higher trees
+// cost.
+bool may_gain(const Problem& in_turn, const AllreduceDivision& parts,
+              const SynthesizeOptions& options, const Synthesis& than) {
+  if (is_enough(than.forest, than.forest.optimum)) return false;
+  if (!parts.as_owned) return true;
+  const Problem problem(in_turn.network, parts.shares, parts.broadcast, parts.reduce,
+                        options.packing.stop);
+  const auto chosen = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
+  return !chosen || !is_enough(than.forest, chosen->algbw);
+}
+
+// What is divided evenly packs low. Where that is enough, the corner of the program, whose trees
+// are high, is not packed; but few ranks cost nothing.
+Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
+                                 const SynthesizeOptions& options, const Synthesis& begun) {
+  const bool is_optimal = options.trees_per_root.mode == TreesPerRoot::Mode::optimal;
+  if (!parts.even || is_optimal) return pack_division(in_turn, parts.best, options, begun);
+  auto even = pack_division(in_turn, *parts.even, options, begun);
+  if (even && even->stopped) return even;
+  const bool are_few = in_turn.network.ranks.size() <= kFewRanks;
+  if (even && !are_few && !may_gain(in_turn, parts.best, options, *even)) return even;
+  auto best = pack_division(in_turn, parts.best, options, begun);
+  if (!best || (even && !is_preferred(best->forest, even->forest, options.trees_per_root.mode)))
+    return even ? even : best;
+  return best;
 }
 
 // The previous trees that stay, a part of all.
