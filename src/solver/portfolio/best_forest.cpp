@@ -154,6 +154,7 @@ class NumberSearch {
   // True where it is better.
   bool offer(Synthesis next) {
     if (fastest_.algbw < next.forest.algbw) fastest_ = facts_of(next.forest);
+    if (share(next.forest.algbw, fastest_.algbw) < kWorthLower) return false;
     if (!is_preferred(next.forest, best_.forest, options_.trees_per_root.mode)) return false;
     best_ = std::move(next);
     return true;

@@ -19,8 +19,10 @@ namespace {
 // Of what there may be, where more is not worth higher trees.
 constexpr double kEnough = 0.99;
 
-bool is_enough(const CollectiveForest& forest, const Ratio& most) {
-  return share(forest.algbw, most) >= kEnough;
+// What was given up for lower trees was reached.
+bool is_enough(const Synthesis& packed, const Ratio& most) {
+  const Ratio& reached = packed.given_up ? packed.given_up->algbw : packed.forest.algbw;
+  return share(reached, most) >= kEnough;
 }
 
 Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceDivision& parts,
@@ -73,12 +75,12 @@ Expected<Synthesis> pack_division(const Problem& in_turn, const AllreduceDivisio
 // cost.
 bool may_gain(const Problem& in_turn, const AllreduceDivision& parts,
               const SynthesizeOptions& options, const Synthesis& than) {
-  if (is_enough(than.forest, than.forest.optimum)) return false;
+  if (is_enough(than, than.forest.optimum)) return false;
   if (!parts.as_owned) return true;
   const Problem problem(in_turn.network, parts.shares, parts.broadcast, parts.reduce,
                         options.packing.stop);
   const auto chosen = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
-  return !chosen || !is_enough(than.forest, chosen->algbw);
+  return !chosen || !is_enough(than, chosen->algbw);
 }
 
 // What is divided evenly packs low. Where that is enough, the corner of the program, whose trees
