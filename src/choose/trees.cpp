@@ -95,6 +95,11 @@ ChosenForest choose_by_rate(std::vector<FittedForest> candidates) {
   return std::move((fits == candidates.rend() ? candidates.back() : *fits).chosen);
 }
 
+// What was given up for lower trees was reached.
+Ratio reached_by(const Synthesis& synthesis) {
+  return synthesis.given_up ? synthesis.given_up->algbw : synthesis.forest.algbw;
+}
+
 // Where fewer trees fit and these do not, more have more steps yet.
 bool are_too_many(const std::vector<FittedForest>& found) {
   return found.size() > 1 && !found.back().fits && found[found.size() - 2].fits;
@@ -139,7 +144,7 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
     if (fewer) found.insert(found.begin(), *std::move(fewer));
   }
   for (std::int64_t k = kFirstFine; k <= kFinest && found.back().fits; k *= 2) {
-    const Ratio reached = found.back().chosen.synthesis.forest.algbw;
+    const Ratio reached = reached_by(found.back().chosen.synthesis);
     if (!is_worth(optimum, reached, options.format)) break;
     auto finer = synthesize_at(fabric.network, options.synthesis, k);
     if (!finer) break;

@@ -12,7 +12,6 @@
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
 #include "solver/linear/even_solution.hpp"
-#include "solver/pack/problem.hpp"
 #include "solver/symmetry/automorphisms.hpp"
 
 namespace forestcoll::solver {
@@ -190,14 +189,22 @@ class Division {
     const auto whole = values ? whole_paths(fabric_, program_, *values) : std::nullopt;
     auto division = whole ? division_of(fabric_, program_, *whole, shares) : std::nullopt;
     if (!division) return std::nullopt;
-    const Problem problem(fabric_.network, shares, division->broadcast, division->reduce, stop_);
-    const auto algbw = optimum_of(problem);
-    if (!algbw || !refuse_open_rate(problem)) return std::nullopt;
-    division->algbw = *algbw;
+    const auto algbw = rate_on(division->broadcast, shares);
+    const auto back = division->reduce ? rate_on(*division->reduce, shares) : algbw;
+    if (!algbw || !back) return std::nullopt;
+    division->algbw = std::min(*algbw, *back);
     return division;
   }
 
  private:
+  // GB/s; nothing where that does not fit, or was stopped.
+  [[nodiscard]] std::optional<Ratio> rate_on(const Network& part, const Weights& shares) const {
+    const Rate rate = tree_rate(part, shares, stop_);
+    const std::int64_t data = std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
+    const auto algbw = checked_div(Ratio(data), rate.inverse);
+    return algbw && rate.optimal ? checked_mul(*algbw, part.unit) : std::nullopt;
+  }
+
   const AllreduceFabric& fabric_;
   const AllreduceProgram program_;
   CutGeneration generation_;

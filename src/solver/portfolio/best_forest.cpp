@@ -43,6 +43,9 @@ bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const
 // Of the rate, what trees that are lower by a quarter are worth.
 constexpr double kWorthLower = 0.99;
 
+// Numbers of fewer trees that are tried for that.
+constexpr int kMostFewer = 2;
+
 bool are_much_lower(std::int32_t height, std::int32_t than) {
   return 4 * height <= 3 * than;
 }
@@ -104,6 +107,7 @@ class NumberSearch {
     best_ = *std::move(first);
     fastest_ = facts_of(best_.forest);
     if (!is_done()) try_others();
+    if (weighs_height(best_, options_)) try_fewer();
     if (best_.forest.algbw < fastest_.algbw) best_.given_up = fastest_;
     return std::move(best_);
   }
@@ -117,7 +121,6 @@ class NumberSearch {
   }
 
   [[nodiscard]] bool is_done() const {
-    if (weighs_height(best_, options_)) return false;
     if (best_.forest.algbw == best_.forest.optimum && !may_be_lower(best_, options_, problem_)) {
       return true;
     }
@@ -127,9 +130,6 @@ class NumberSearch {
   // By what the cuts allow at another number, which is the highest of those that are left.
   [[nodiscard]] bool may_be_better(const RateAtK& other) const {
     const Ratio& known = best_.forest.algbw;
-    if (weighs_height(best_, options_) && share(other.algbw, fastest_.algbw) >= kWorthLower) {
-      return true;
-    }
     if (other.algbw < known && !may_exceed_cuts(problem_)) return false;
     return other.algbw != known || may_be_lower(best_, options_, problem_);
   }
@@ -137,18 +137,37 @@ class NumberSearch {
   void try_others() {
     for (const RateAtK& other :
          other_numbers(problem_, options_, chosen_, options_.max_height.has_value())) {
-      if (!may_be_better(other)) break;
+      if (best_.stopped || !may_be_better(other)) break;
       if (has_budget(best_, options_, other) && patience_.is_over()) break;
-      auto again = choose_scale(problem_.phases, {TreesPerRoot::Mode::fixed, other.k},
-                                options_.packing.stop);
-      if (!again || again->stopped) break;
-      auto next = pack_phases(problem_, options_, *again, begun_);
-      if (!next) break;
-      const bool stopped = next->stopped;
-      patience_.spend(other.k, offer(*std::move(next)));
-      best_.stopped = stopped;
-      if (stopped) break;
+      const auto is_taken = try_number(other.k);
+      if (!is_taken) break;
+      patience_.spend(other.k, *is_taken);
     }
+  }
+
+  // The fewest trees that are fast enough are soon packed, and the lowest.
+  void try_fewer() {
+    int tried = 0;
+    for (const RateAtK& row : chosen_.rows) {
+      if (best_.stopped || row.k >= best_.forest.k || tried == kMostFewer) break;
+      if (share(row.algbw, fastest_.algbw) < kWorthLower) continue;
+      ++tried;
+      const auto is_taken = try_number(row.k);
+      if (!is_taken || *is_taken) break;
+    }
+  }
+
+  // Whether it is better; nothing where there is none.
+  std::optional<bool> try_number(std::int64_t k) {
+    auto again =
+        choose_scale(problem_.phases, {TreesPerRoot::Mode::fixed, k}, options_.packing.stop);
+    if (!again || again->stopped) return std::nullopt;
+    auto next = pack_phases(problem_, options_, *again, begun_);
+    if (!next) return std::nullopt;
+    const bool stopped = next->stopped;
+    const bool is_taken = offer(*std::move(next));
+    best_.stopped = stopped;
+    return is_taken;
   }
 
   // True where it is better.
