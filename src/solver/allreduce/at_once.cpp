@@ -9,6 +9,7 @@
 #include "forestcoll/allreduce.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/whole_paths.hpp"
+#include "solver/common/reaches_all.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
 #include "solver/linear/even_solution.hpp"
@@ -197,8 +198,9 @@ class Division {
   }
 
  private:
-  // GB/s; nothing where that does not fit, or was stopped.
+  // GB/s; nothing where rounding left no way, where that does not fit, or was stopped.
   [[nodiscard]] std::optional<Ratio> rate_on(const Network& part, const Weights& shares) const {
+    if (!reaches_all(part) || !reaches_all(reversed(part))) return std::nullopt;
     const Rate rate = tree_rate(part, shares, stop_);
     const std::int64_t data = std::accumulate(shares.begin(), shares.end(), std::int64_t{0});
     const auto algbw = checked_div(Ratio(data), rate.inverse);
