@@ -71,31 +71,36 @@ Expected<Synthesis> pack_division(const Problem& in_turn, const AllreduceDivisio
   return pack_with_rounded_shares(in_turn, parts, options, begun);
 }
 
-// Whether so many trees, by what the cuts allow, may gain more by a division than higher trees
-// cost.
-bool may_gain(const Problem& in_turn, const AllreduceDivision& parts,
-              const SynthesizeOptions& options, const Synthesis& than) {
-  if (is_enough(than, than.forest.optimum)) return false;
-  if (!parts.as_owned) return true;
+// What the cuts of a division allow as many trees as are asked for; nothing where roots have shares
+// that are rounded for them.
+std::optional<Ratio> most_of(const Problem& in_turn, const AllreduceDivision& parts,
+                             const SynthesizeOptions& options) {
+  if (!parts.as_owned) return std::nullopt;
   const Problem problem(in_turn.network, parts.shares, parts.broadcast, parts.reduce,
                         options.packing.stop);
   const auto chosen = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
-  return !chosen || !is_enough(than, chosen->algbw);
+  return chosen ? std::optional(chosen->algbw) : std::nullopt;
 }
 
-// What is divided evenly packs low. Where that is enough, the corner of the program, whose trees
-// are high, is not packed; but few ranks cost nothing.
+// What is divided evenly packs low. The corner of the program is packed, too, where so many trees
+// may gain more by it than higher trees cost, where they reach the optimum on it, and where few
+// ranks cost nothing.
 Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
                                  const SynthesizeOptions& options, const Synthesis& begun) {
-  const bool is_optimal = options.trees_per_root.mode == TreesPerRoot::Mode::optimal;
-  if (!parts.even || is_optimal) return pack_division(in_turn, parts.best, options, begun);
+  const auto mode = options.trees_per_root.mode;
+  if (!parts.even || mode == TreesPerRoot::Mode::optimal) {
+    return pack_division(in_turn, parts.best, options, begun);
+  }
   auto even = pack_division(in_turn, *parts.even, options, begun);
   if (even && even->stopped) return even;
-  const bool are_few = in_turn.network.ranks.size() <= kFewRanks;
-  if (even && !are_few && !may_gain(in_turn, parts.best, options, *even)) return even;
+  if (even && in_turn.network.ranks.size() > kFewRanks) {
+    const auto most = most_of(in_turn, parts.best, options);
+    const bool is_reached = most && *most == parts.best.algbw;
+    const bool may_gain = !is_enough(*even, parts.upper) && (!most || !is_enough(*even, *most));
+    if (!is_reached && !may_gain) return even;
+  }
   auto best = pack_division(in_turn, parts.best, options, begun);
-  if (!best || (even && !is_preferred(best->forest, even->forest, options.trees_per_root.mode)))
-    return even ? even : best;
+  if (!best || (even && !is_preferred(best->forest, even->forest, mode))) return even ? even : best;
   return best;
 }
 
