@@ -103,38 +103,6 @@ std::optional<AllreduceDivision> division_of(const AllreduceFabric& fabric,
   return division;
 }
 
-// A vertex leaves some of many arcs to nobody. What a row does not take is given to all that it
-// bounds alike, twice as finely divided, where switches stay balanced: a fabric that is balanced
-// has a balanced rest. Trees have more room then, and are lower.
-ExactSolution with_spare(const CutProgram& program, const ExactSolution& solution) {
-  constexpr std::int64_t kMostTwice = std::int64_t{1} << 60;
-  ExactSolution more = solution;
-  const bool fits = std::ranges::all_of(
-      solution.numerators, [](std::int64_t numerator) { return numerator < kMostTwice; });
-  if (!fits || solution.denominator >= kMostTwice) return solution;
-  for (std::int64_t& numerator : more.numerators) numerator *= 2;
-  more.denominator *= 2;
-  for (const CapacityRow& row : program.capacity) {
-    Int128 spare = Int128{row.bound} * more.denominator;
-    Int128 uses = 0;
-    for (const Term& term : row.terms) {
-      spare -= Int128{term.coefficient} * more.numerators[term.variable];
-      uses += term.coefficient;
-    }
-    const Int128 each = uses == 0 ? 0 : spare / uses;
-    if (each >= kMostTwice) return solution;
-    for (const Term& term : row.terms) {
-      more.numerators[term.variable] += static_cast<std::int64_t>(each);
-    }
-  }
-  for (const auto& row : program.balance) {
-    Int128 sum = 0;
-    for (const Term& term : row) sum += Int128{term.coefficient} * more.numerators[term.variable];
-    if (sum != 0) return solution;
-  }
-  return more;
-}
-
 /// The linear program for some shares of the roots, and what its solution is worth.
 class Division {
  public:
@@ -167,7 +135,7 @@ class Division {
         prove_best_reached(program, generation_.cuts(), generation_.values(), upper_);
     if (!reached) return std::nullopt;
     auto division =
-        division_of(fabric_, program_, with_spare(program, reached->solution),
+        division_of(fabric_, program_, reached->solution,
                     shares_of(fabric_.network, program.commodities.front(), reached->solution));
     const auto algbw = checked_mul(reached->worth, fabric_.network.unit);
     if (!division || !algbw) return std::nullopt;

@@ -9,6 +9,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
+#include "solver/common/few_ranks.hpp"
 #include "solver/common/forest_scale.hpp"
 #include "solver/height/bound/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"
@@ -104,12 +105,14 @@ class PhasePacker {
   }
 
   // A part is balanced at switches, and what rounding leaves of it need not be: then a unit more of
-  // some links makes it so, and is packed without a search. What that costs the links shows.
+  // some links makes it so, and is packed without a search. What that costs the links shows. Few
+  // ranks are worth a search.
   Expected<PackingSoFar> pack_part(std::size_t i, const PackOptions& packing) {
     const PhaseProblem& phase = problem_.phases[i];
     Scaling scaling = chosen_.scalings[i];
-    const bool is_plain = options_.previous == nullptr && !options_.max_height;
-    if (!is_plain || is_balanced(phase.network.graph, scaling.capacity, phase.network.rank_of)) {
+    const bool is_searched = options_.previous != nullptr || options_.max_height ||
+                             phase.network.ranks.size() <= kFewRanks;
+    if (is_searched || is_balanced(phase.network.graph, scaling.capacity, phase.network.rank_of)) {
       return pack_at(i, packing);
     }
     auto balanced = balanced_near(phase.network, scaling.scale);
