@@ -36,6 +36,10 @@ struct FastestOptions {
   std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
+  /// Of an all-to-all, whose programs take long to simulate: of our own paths the best number of
+  /// parts alone, of others whole blocks (of direct sends parts, too), each in the most instances
+  /// up to four that fit.
+  bool few_variants = false;
 };
 
 /// What an algorithm's best schedule takes for a size.

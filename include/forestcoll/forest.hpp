@@ -65,11 +65,11 @@ class Forest {
   [[nodiscard]] Forest reversed() const;
   /// The same trees with `factor` times the multiplicities.
   [[nodiscard]] Forest scaled(std::int64_t factor) const;
-  /// The same trees with multiplicities of `sum` in all for every root: as near to their shares as
-  /// whole numbers are. Roots round up other trees than the roots before them do, so that trees
-  /// which share links, such as those along one ring, come out nearly even over all roots.
-  /// REQUIRES: the multiplicities of no root have a larger sum.
-  [[nodiscard]] Forest spread_over(std::int64_t sum) const;
+  /// The same trees, none as an image of another, with multiplicities of so much in all for each
+  /// root: as near to their shares as whole numbers are. Roots round up other trees than the roots
+  /// before them do, so that trees which share links, such as those along one ring, come out nearly
+  /// even over all roots. REQUIRES: the multiplicities of no root have a larger sum.
+  [[nodiscard]] Forest spread_over(const IdVector<Rank, std::int64_t>& sums) const;
 
   [[nodiscard]] std::int32_t max_height() const;
   /// Mean height, weighted by multiplicity.

@@ -161,16 +161,21 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   constexpr std::int64_t kUnlimited = std::int64_t{1} << 40;
   std::vector<std::int32_t> order;
   const bool ordered = !find_deadlock(graph, kMaxCount, kUnlimited, &order);
-  const DeadlockVerdict deadlock = check_deadlock(graph, program, target, findings);
-  verdict.free_at_one_in_flight = deadlock.free_at_one_in_flight;
-  verdict.safe_bytes = deadlock.safe_bytes;
+  Findings data(findings.file());
+  const auto check_deadlocks = [&] {
+    const DeadlockVerdict deadlock = check_deadlock(graph, program, target, findings);
+    verdict.free_at_one_in_flight = deadlock.free_at_one_in_flight;
+    verdict.safe_bytes = deadlock.safe_bytes;
+  };
+  const auto check_placements = [&] {
+    for (const auto& [asked, placement] :
+         {std::pair(program.in_place, Placement::in_place),
+          std::pair(program.out_of_place, Placement::out_of_place)})
+      if (asked && ordered) check_data(program, graph, placement, order, data, verdict);
+  };
+  tbb::parallel_invoke(check_deadlocks, check_placements);
+  findings.add(data);
   if (!ordered) return;
-  if (program.in_place) {
-    check_data(program, graph, Placement::in_place, order, findings, verdict);
-  }
-  if (program.out_of_place) {
-    check_data(program, graph, Placement::out_of_place, order, findings, verdict);
-  }
   if (topology != nullptr)
     check_fabric(program, transfers_of(graph), {}, *topology, findings, verdict);
 }

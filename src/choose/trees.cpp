@@ -22,6 +22,7 @@
 #include "choose/candidate_times.hpp"
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
 #include "solver/portfolio/best_forest.hpp"
 
@@ -35,7 +36,8 @@ using choose::synthesize_at;
 
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
-constexpr double kGainOfMoreChunks = 1.05;  // by the model, which is no finer
+constexpr double kGainOfMoreChunks = 1.05;    // by the model, which is no finer
+const Ratio kLeastOfEqualShares(49, 50);  // of their rate, for their trees to be taken
 
 // At least half a percent more; of a plan, which no model times here, as much as by the model.
 bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
@@ -169,6 +171,30 @@ IdVector<Rank, std::int64_t> spread(std::int64_t chunks, std::int64_t ranks) {
   return shares;
 }
 
+// The trees of equal shares, each as wide as its root's share makes it. Others are sought where
+// rounding costs these much of their rate.
+std::optional<Synthesis> with_shares(const Synthesis& equal, IdVector<Rank, std::int64_t> shares,
+                                     const Fabric& fabric, const CompileOptions& options) {
+  if (equal.forest.weight.empty() && equal.forest.k <= *std::ranges::min_element(shares)) {
+    Synthesis unequal = equal;
+    CollectiveForest& forest = unequal.forest;
+    forest.k = 1;
+    for (auto* phase : {&forest.reduce, &forest.broadcast}) {
+      if (*phase) *phase = (*phase)->spread_over(shares);
+    }
+    const auto algbw = congestion_algbw(forest, fabric.network);
+    const auto least = checked_mul(equal.forest.algbw, kLeastOfEqualShares);
+    if (algbw && least && *algbw >= *least) {
+      forest.algbw = unequal.allowed = *algbw;
+      forest.weight = std::move(shares);
+      return unequal;
+    }
+  }
+  Network shared = fabric.network;
+  shared.weight = std::move(shares);
+  return synthesize_at(shared, options.synthesis, 1);
+}
+
 // Nobody leaves the number of trees open.
 Expected<ChosenForest> choose_as_asked(const Fabric& fabric, const CompileOptions& options) {
   auto found = choose::synthesize_as_written(fabric.network, options.synthesis, options.format);
@@ -193,7 +219,8 @@ std::optional<Synthesis> synthesize_at(const Network& network, const SynthesizeO
   return *std::move(found);
 }
 
-std::vector<Synthesis> in_powers_of_two(const Fabric& fabric, const CompileOptions& options) {
+std::vector<Synthesis> in_powers_of_two(const Synthesis& equal, const Fabric& fabric,
+                                        const CompileOptions& options) {
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   std::vector<Synthesis> found;
   if (options.synthesis.collective != Collective::allreduce || options.format != Format::msccl ||
@@ -207,11 +234,9 @@ std::vector<Synthesis> in_powers_of_two(const Fabric& fabric, const CompileOptio
     const Ratio uneven(largest * ranks, chunks);
     if (uneven >= before) continue;
     before = uneven;
-    Network shared = fabric.network;
-    shared.weight = spread(chunks, ranks);
-    auto forest = synthesize_at(shared, options.synthesis, 1);
-    if (!forest) break;
-    found.push_back(*std::move(forest));
+    auto unequal = with_shares(equal, spread(chunks, ranks), fabric, options);
+    if (!unequal) break;
+    found.push_back(*std::move(unequal));
   }
   return found;
 }
@@ -232,7 +257,7 @@ Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileO
   if (options.format != Format::msccl) return choose_by_rate(std::move(found));
   const Synthesis& highest = found.back().chosen.synthesis;
   std::vector<FittedForest> even;
-  for (Synthesis& each : choose::in_powers_of_two(fabric, options)) {
+  for (Synthesis& each : choose::in_powers_of_two(highest, fabric, options)) {
     // Its own bound is one for these shares; what counts is the one for equal shares, which it can
     // be above.
     each.forest.optimum = highest.forest.optimum;

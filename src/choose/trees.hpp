@@ -17,9 +17,10 @@ namespace forestcoll::choose {
 /// Forests for an allreduce by XML over N ranks, N no power of two, whose roots sum unequal numbers
 /// of chunks, 2^m in all: N·k chunks divide no power of two. Each has shares within 5 % of N equal
 /// ones, and closer ones than those before it. Empty where that is not what is asked for, or where
-/// N·k chunks are better: where N is a power of two, or shares come from the topology.
-/// Cost: that of `synthesize`, at most four times.
-[[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Fabric& fabric,
+/// N·k chunks are better: where N is a power of two, or shares come from the topology. The trees
+/// are those of `equal`, where these carry nearly as much with unequal shares, else packed anew.
+/// Cost: of the edges of `equal`, or that of `synthesize`, at most four times.
+[[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Synthesis& equal, const Fabric& fabric,
                                                       const CompileOptions& options);
 
 /// `choose_forest`, of forests that `synthesize` makes with the options as they are.

@@ -5,6 +5,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -28,14 +29,16 @@ char letter(Buffer buffer) {
 
 // Of which there are millions: the format is parsed by the compiler.
 void append_step(std::string& out, std::size_t number, const Step& step) {
+  std::array<char, 512> line;  // eight numbers of at most twenty digits
   const StepRef awaited = step.depends_on.value_or(StepRef());
-  fmt::format_to(
-      std::back_inserter(out),
+  const char* end = fmt::format_to(
+      line.data(),
       FMT_COMPILE("      <step s=\"{}\" type=\"{}\" srcbuf=\"{}\" srcoff=\"{}\" dstbuf=\"{}\" "
                   "dstoff=\"{}\" cnt=\"{}\" depid=\"{}\" deps=\"{}\" hasdep=\"{:d}\"/>\n"),
       number, letters(step.operation), letter(step.src.buffer), step.src.offset,
       letter(step.dst.buffer), step.dst.offset, step.count, awaited.threadblock, awaited.step,
       step.has_dependent);
+  out.append(line.data(), static_cast<std::size_t>(end - line.data()));
 }
 
 void append_gpu(std::string& out, std::size_t rank, const RankProgram& program) {

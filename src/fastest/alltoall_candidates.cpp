@@ -28,16 +28,18 @@ Expected<AlltoallRoutes> with_stops_in(const Fabric& fabric, const Demand& deman
 class AlltoallFinder {
  public:
   AlltoallFinder(const Fabric& fabric, const AlltoallCompileOptions& options,
-                 const std::vector<std::string>& wanted)
+                 const std::vector<std::string>& wanted, bool few_variants)
       : fabric_(fabric),
         options_(options),
         wanted_(wanted),
+        few_variants_(few_variants),
         demand_(Demand::uniform(fabric.network.ranks.size())) {}
 
   Expected<std::vector<Candidate>> find() {
     if (const auto done = find_optimum(); !done) return done.errors();
     if (is_wanted("forestcoll")) {
       if (const auto done = add_ours(); !done) return done.errors();
+      if (few_variants_) candidates_.erase(candidates_.begin(), candidates_.end() - 1);
     }
     if (!options_.k) add_baselines();
     if (!candidates_.empty()) return std::move(candidates_);
@@ -97,7 +99,8 @@ class AlltoallFinder {
     const std::int64_t most = candidates_.empty() ? 1 : candidates_.back().routes->k;
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (!is_wanted(info.name)) continue;
-      for (const std::int64_t k : std::set<std::int64_t>{1, most}) {
+      const bool is_whole_alone = few_variants_ && info.name != "direct";
+      for (const std::int64_t k : std::set<std::int64_t>{1, is_whole_alone ? 1 : most}) {
         if (is_stopped()) return;
         auto routes = alltoall_baseline_routes(fabric_, demand_, info.name, k);
         if (routes) add(info.name, *std::move(routes));
@@ -122,6 +125,7 @@ class AlltoallFinder {
   const Fabric& fabric_;
   const AlltoallCompileOptions& options_;
   const std::vector<std::string>& wanted_;
+  const bool few_variants_;
   const Demand demand_;
   Ratio at_most_, optimum_;
   std::vector<Candidate> candidates_;
@@ -136,8 +140,9 @@ bool gains(const Ratio& rate, const Ratio& before) {
 
 Expected<std::vector<Candidate>> find_alltoall_candidates(const Fabric& fabric,
                                                           const AlltoallCompileOptions& options,
-                                                          const std::vector<std::string>& wanted) {
-  return AlltoallFinder(fabric, options, wanted).find();
+                                                          const std::vector<std::string>& wanted,
+                                                          bool few_variants) {
+  return AlltoallFinder(fabric, options, wanted, few_variants).find();
 }
 
 Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric, const Demand& demand,

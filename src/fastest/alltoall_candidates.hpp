@@ -19,11 +19,12 @@ inline constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 [[nodiscard]] bool gains(const Ratio& rate, const Ratio& before);
 
 /// Ours, for the numbers of parts that reach more than fewer do, and baselines; of those that are
-/// named in `wanted`, if any. The proof of `options` is found where it is null. Errors: those of
-/// `alltoall_optimum` and `route_alltoall`; B09 where none of those that are wanted exists here.
+/// named in `wanted`, if any, and in few variants as `FastestOptions` says. The proof of `options`
+/// is found where it is null. Errors: those of `alltoall_optimum` and `route_alltoall`; B09 where
+/// none of those that are wanted exists here.
 [[nodiscard]] Expected<std::vector<Candidate>> find_alltoall_candidates(
     const Fabric& fabric, const AlltoallCompileOptions& options,
-    const std::vector<std::string>& wanted);
+    const std::vector<std::string>& wanted, bool few_variants);
 
 /// A baseline's own, complete. Errors: those of `make_alltoall_baseline` and `complete_routes`.
 [[nodiscard]] Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric,

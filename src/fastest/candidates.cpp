@@ -101,7 +101,8 @@ class CandidateFinder {
     for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
       searches.emplace_back([&, k] { return of_number(k); });
     }
-    searches.emplace_back([&] { return choose::in_powers_of_two(fabric_, silent_); });
+    const Synthesis ours = candidates_.front().chosen.synthesis;
+    searches.emplace_back([&] { return choose::in_powers_of_two(ours, fabric_, silent_); });
     searches.emplace_back([&] { return optimal(); });
     searches.emplace_back([&] { return lower_trees(); });
     std::vector<std::vector<Synthesis>> found(searches.size());
@@ -196,7 +197,10 @@ class CandidateFinder {
       CollectiveForest even = forest;
       even.k = chunks;
       for (auto* phase : {&even.reduce, &even.broadcast}) {
-        if (*phase) *phase = (*phase)->spread_over(chunks);
+        if (*phase) {
+          *phase =
+              (*phase)->spread_over(IdVector<Rank, std::int64_t>((*phase)->rank_count(), chunks));
+        }
       }
       const auto algbw = congestion_algbw(even, fabric_.network);
       if (!algbw || (!found.empty() && !gains(*algbw, found.back().algbw))) continue;

@@ -83,7 +83,8 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
   contest.parameters_ = *std::move(parameters);
   auto candidates =
       options.alltoall
-          ? find_alltoall_candidates(fabric, *options.alltoall, options.algorithms)
+          ? find_alltoall_candidates(fabric, *options.alltoall, options.algorithms,
+                                     options.few_variants)
           : find_candidates(fabric, contest.compile_, options.baseline, options.algorithms);
   if (!candidates) return candidates.errors();
   contest.candidates_ = *std::move(candidates);
@@ -91,7 +92,7 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
   if (progress) progress("writing all that may be fastest", std::nullopt);
   auto programs = contest.of_plans() ? make_plans(contest.candidates_, fabric, contest.compile_)
                                      : make_programs(contest.candidates_, fabric, contest.compile_,
-                                                     options.instances);
+                                                     options.instances, options.few_variants);
   if (!programs) return programs.errors();
   contest.programs_ = *std::move(programs);
   contest.add_contenders();

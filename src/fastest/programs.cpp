@@ -22,6 +22,7 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
+constexpr std::int32_t kMostInstancesOfOne = 4;  // where one number of them is taken
 // Of all ranks together: beyond, a program takes too long to be simulated again and again. But one
 // tree per root is simulated for so many ranks.
 constexpr std::size_t kMostSteps = 64'000;
@@ -86,6 +87,14 @@ class ProgramMaker {
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
+  }
+
+  // The most of these that fit.
+  Expected<std::vector<Program>> make_widest(std::size_t candidate) const {
+    for (std::int32_t instances = kMostInstancesOfOne;; instances /= 2) {
+      auto widest = make(candidate, instances);
+      if (widest || instances == 1) return widest;
+    }
   }
 
  private:
@@ -165,13 +174,15 @@ Fingerprint fingerprint_of(const std::string& text) {
 
 Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
                                              const Fabric& fabric, const CompileOptions& options,
-                                             std::optional<std::int32_t> instances) {
+                                             std::optional<std::int32_t> instances,
+                                             bool few_variants) {
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
   if (!links) return links.errors();
   const ProgramMaker maker(candidates, fabric, *std::move(links), options);
   std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
-  tbb::parallel_for(std::size_t{0}, candidates.size(),
-                    [&](std::size_t c) { made[c] = maker.make(c, instances); });
+  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
+    made[c] = few_variants && !instances ? maker.make_widest(c) : maker.make(c, instances);
+  });
   std::vector<Program> programs;
   for (auto& each : made) {
     if (!*each) continue;

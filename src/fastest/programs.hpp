@@ -38,14 +38,16 @@ struct Program {
 
 [[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
 
-/// All candidates in all numbers of instances, as far as they fit the target, in that order. What
+/// All candidates in all numbers of instances, as far as they fit the target, in that order; with
+/// `few_variants` each in one number. What
 /// the checker finds wrong, or what goes where no links are, is left out. Errors: why the first
 /// candidate does not fit, where nothing does. Cost: that of lowering, writing and verifying each,
 /// on all processors.
 [[nodiscard]] Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
                                                            const Fabric& fabric,
                                                            const CompileOptions& options,
-                                                           std::optional<std::int32_t> instances);
+                                                           std::optional<std::int32_t> instances,
+                                                           bool few_variants);
 
 /// All candidates as plans of MSCCL++, each for all sizes that it can be for. Errors and cost: the
 /// same.

@@ -14,8 +14,7 @@ namespace {
 
 constexpr double kMostOfTheBest = 1.1;
 constexpr std::int64_t kLeastLooked = std::int64_t{1} << 10;
-constexpr std::int64_t kMostLooked = std::int64_t{1} << 34;
-constexpr std::int64_t kMostTold = std::int64_t{1} << 32;  // of a window without an end
+constexpr std::int64_t kMostLooked = std::int64_t{1} << 32;
 
 // Without a schedule for the size, a runtime of plans takes those that it ships, one of XML what
 // NCCL or RCCL picks.
@@ -37,7 +36,7 @@ class WindowFinder {
     SizeWindow window{bytes, bytes, {}};
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
-    const std::int64_t last = std::max(bytes, std::min(*window.last, kMostTold));
+    const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
     const std::set<std::int64_t> told = {window.first, bytes, last};
     for (const std::int64_t size : told) window.times.push_back(time_at(size));
     if (window.first <= kLeastLooked) window.first = 0;

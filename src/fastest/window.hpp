@@ -12,7 +12,7 @@ namespace forestcoll::fastest {
 /// The sizes around `bytes`, in powers of two times it, at which the contender is no slower than
 /// what the runtime itself would pick and takes at most 10 % more than the fastest contender, all
 /// by simulation, and that a runtime selects it at; from 1 byte on where it is good down to 1 KiB,
-/// and without an end where it is good up to 16 GiB, beyond which links alone count. With up to
+/// and without an end where it is good up to 4 GiB, beyond which links alone count. With up to
 /// three sizes of it, the times there and those of the runtime's own choice. REQUIRES: the
 /// contender wins at `bytes`. Cost: for every size, the simulations of those few contenders whose
 /// bounds are below.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.hpp"
+#include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 #include "forest/symmetry.hpp"
 #include "forestcoll/ratio.hpp"
@@ -127,28 +128,38 @@ Forest Forest::scaled(std::int64_t factor) const {
   return other;
 }
 
-Forest Forest::spread_over(std::int64_t sum) const {
-  auto data = std::make_shared<Data>(*data_);
+Forest Forest::spread_over(const IdVector<Rank, std::int64_t>& sums) const {
   std::map<Rank, std::int64_t> all;
-  for (const Tree& tree : data->trees) all[tree.root] += tree.multiplicity;
+  for (const Tree& tree : trees_) all[tree.root] += tree.multiplicity;
+  std::vector<Tree> spread(trees_.begin(), trees_.end());
   Int128 number = -1;  // of the root
   std::int64_t upto = 0, given = 0;
-  for (std::size_t t = 0; t < data->trees.size(); ++t) {
-    Tree& tree = data->trees[t];
-    if (t == 0 || tree.root != data->trees[t - 1].root) {
+  for (std::size_t t = 0; t < spread.size(); ++t) {
+    Tree& tree = spread[t];
+    if (t == 0 || tree.root != trees_[t - 1].root) {
       ++number;
       upto = given = 0;
     }
     const std::int64_t whole = all[tree.root];
     const Int128 phase = number * whole / std::ssize(all);
     upto += tree.multiplicity;
-    const auto share = static_cast<std::int64_t>((Int128{upto} * sum + phase) / whole);
+    const auto share = static_cast<std::int64_t>((Int128{upto} * sums[tree.root] + phase) / whole);
     tree.multiplicity = share - given;
     given = share;
   }
-  Forest other(std::move(data));
-  other.in_ = in_;
-  return other;
+  const Forest out = in_ ? reversed() : *this;
+  RouteBuilder builder({ranks_.begin(), ranks_.end()});
+  std::vector<Route> routes;
+  routes.reserve(spread.size() * rank_count());
+  for (std::size_t t = 0; t < spread.size(); ++t) {
+    for (std::size_t v = 0; v < rank_count(); ++v) {
+      const Rank from = parent(TreeId(t), Rank(v));
+      routes.push_back(from.valid() ? builder.add(from, out.path(TreeId(t), Rank(v))) : Route());
+    }
+  }
+  Forest result(builder.take(), std::move(spread), std::move(routes));
+  result.in_ = in_;
+  return result;
 }
 
 std::int32_t Forest::max_height() const {

@@ -74,8 +74,8 @@ TEST(Forest, SpreadOverRoundsUpOtherTreesOfOtherRoots) {
     routes.push_back(root == 0 ? Route{} : to_first);
     routes.push_back(root == 0 ? to_second : Route{});
   }
-  const Forest spread =
-      Forest(std::move(table), std::move(trees), std::move(routes)).spread_over(4);
+  const Forest spread = Forest(std::move(table), std::move(trees), std::move(routes))
+                            .spread_over(IdVector<Rank, std::int64_t>(2, 4));
   std::vector<std::int64_t> counts;
   for (std::size_t t = 0; t < 6; ++t) counts.push_back(spread.tree(TreeId(t)).multiplicity);
   EXPECT_EQ(counts[0] + counts[1] + counts[2], 4);

@@ -70,7 +70,8 @@ TEST(Merge, MovesTheSameChunksInFewerMessages) {
   const int boxes = 4, gpus = 3, n = boxes * gpus;
   const CollectiveForest forest = rails(Collective::allreduce, boxes, gpus, 1);
   const auto roots = schedule::roots_by_place(*forest.broadcast, boxes_of(boxes, gpus));
-  const auto messages = schedule::order_messages(forest, {.roots = roots});
+  const auto messages =
+      schedule::with_roots_in_order(schedule::order_messages(forest, {}), forest, roots);
   const auto merged = schedule::MessageMerger(messages, 71, n).merged(2);
   EXPECT_EQ(chunks_moved(merged), chunks_moved(messages));
   // In every box each GPU sends its part of what the four roots of another place sum to the GPU of

@@ -1,5 +1,6 @@
 // The program: global options, the choice of a subcommand, and the last resort for exceptions.
 #include <fmt/format.h>
+#include <oneapi/tbb/global_control.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,11 +8,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/options/jobs_option.hpp"
 #include "common/report/findings/exceptions.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/version.hpp"
@@ -136,6 +139,11 @@ ExitCode run(int argc, char** argv) {
   const auto chosen = std::ranges::find_if(
       commands, [](const Command& command) { return command.parser->parsed(); });
   try {
+    using Control = oneapi::tbb::global_control;
+    std::optional<Control> limit;
+    if (const auto threads = asked_threads(*chosen->parser)) {
+      limit.emplace(Control::max_allowed_parallelism, static_cast<std::size_t>(*threads));
+    }
     return chosen->run(console);
   } catch (const std::exception& error) {
     return report_exception(error, [chosen](const std::string& option) {

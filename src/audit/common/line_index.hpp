@@ -23,6 +23,15 @@ class LineIndex {
     return static_cast<std::size_t>(std::upper_bound(begin_.begin(), begin_.end(), offset) -
                                     begin_.begin());
   }
+  /// The same, found at once where it is line `near` or the next.
+  [[nodiscard]] std::size_t line(std::size_t offset, std::size_t near) const {
+    for (const std::size_t row : {near, near + 1}) {
+      const bool is_in = row > 0 && row <= begin_.size() && begin_[row - 1] <= offset &&
+                         (row == begin_.size() || offset < begin_[row]);
+      if (is_in) return row;
+    }
+    return line(offset);
+  }
   /// "12:5"
   [[nodiscard]] std::string position(std::size_t offset) const {
     const std::size_t row = line(offset);

@@ -233,8 +233,9 @@ class Scanner {
              "use double quotes");
     }
     const std::size_t value = at_ + 1;
-    const std::size_t end = text_.find(quote, value);
-    if (end == std::string_view::npos) return false;
+    std::size_t end = value;  // most values are a digit or two
+    while (end < text_.size() && text_[end] != quote) ++end;
+    if (end == text_.size()) return false;
     at_ = end + 1;
     if (end - value > kMaxValue) {
       report(Offence::value, value,

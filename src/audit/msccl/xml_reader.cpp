@@ -3,10 +3,18 @@
 #include "audit/msccl/xml_reader.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
+#include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <functional>
+#include <iterator>
 #include <limits>
 #include <pugixml.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace forestcoll::audit {
 namespace {
@@ -105,10 +113,13 @@ class Attributes {
 
 class Reader {
  public:
-  Reader(const LineIndex& lines, const TargetRules& target, Findings& findings)
-      : lines_(lines), target_(target), findings_(findings) {}
+  // `begin`: where in the file the elements' text begins.
+  Reader(const LineIndex& lines, std::size_t begin, const TargetRules& target, Findings& findings)
+      : lines_(lines), begin_(begin), target_(target), findings_(findings) {}
 
-  Program read(pugi::xml_node algo) {
+  // `read_gpu` returns the Gpu of an element.
+  template <class ReadGpu>
+  Program read(pugi::xml_node algo, ReadGpu read_gpu) {
     Program program;
     program.line = line_of(algo);
     read_header(algo, program);
@@ -117,11 +128,26 @@ class Reader {
     return program;
   }
 
+  Gpu read_gpu(pugi::xml_node node) {
+    Gpu gpu;
+    gpu.line = line_of(node);
+    Attributes attributes(node, Place{-1, -1, -1, gpu.line, {}}, findings_);
+    gpu.id = attributes.small("id", 0, kInt32Max, 0);
+    gpu.input_chunks = attributes.integer("i_chunks", 0, kInt32Max, 0);
+    gpu.output_chunks = attributes.integer("o_chunks", 0, kInt32Max, 0);
+    gpu.scratch_chunks = attributes.integer("s_chunks", 0, kInt32Max, 0);
+    for_children(node, "tb", place_of(gpu), [&](pugi::xml_node child) {
+      gpu.threadblocks.push_back(read_threadblock(child, gpu));
+    });
+    return gpu;
+  }
+
  private:
-  std::int32_t line_of(pugi::xml_node node) const {
+  std::int32_t line_of(pugi::xml_node node) {
     const auto offset = node.offset_debug();
-    return offset < 0 ? 0
-                      : static_cast<std::int32_t>(lines_.line(static_cast<std::size_t>(offset)));
+    if (offset < 0) return 0;
+    line_ = lines_.line(begin_ + static_cast<std::size_t>(offset), line_);
+    return static_cast<std::int32_t>(line_);
   }
 
   // Calls `read` for each child of that name, up to what a runtime's fixed array holds.
@@ -191,20 +217,6 @@ class Reader {
                   fmt::format("coll: expected allgather, {}, allreduce, broadcast, reduce or "
                               "alltoall for target {}, found \"{}\"",
                               target_.reduce_scatter_name, target_.name, name.substr(0, 40)));
-  }
-
-  Gpu read_gpu(pugi::xml_node node) {
-    Gpu gpu;
-    gpu.line = line_of(node);
-    Attributes attributes(node, Place{-1, -1, -1, gpu.line, {}}, findings_);
-    gpu.id = attributes.small("id", 0, kInt32Max, 0);
-    gpu.input_chunks = attributes.integer("i_chunks", 0, kInt32Max, 0);
-    gpu.output_chunks = attributes.integer("o_chunks", 0, kInt32Max, 0);
-    gpu.scratch_chunks = attributes.integer("s_chunks", 0, kInt32Max, 0);
-    for_children(node, "tb", place_of(gpu), [&](pugi::xml_node child) {
-      gpu.threadblocks.push_back(read_threadblock(child, gpu));
-    });
-    return gpu;
   }
 
   Threadblock read_threadblock(pugi::xml_node node, const Gpu& gpu) {
@@ -285,15 +297,88 @@ class Reader {
   }
 
   const LineIndex& lines_;
+  std::size_t begin_;
+  std::size_t line_ = 0;  // of the last element
   const TargetRules& target_;
   Findings& findings_;
 };
+
+// Where the text of each <gpu> element lies, if all of them are plainly there: what looks like one
+// may lie in a comment or a value, which is found out when it is read.
+std::vector<std::string_view> find_gpus(std::string_view text) {
+  constexpr std::string_view kOpen = "<gpu ", kClose = "</gpu>";
+  const std::boyer_moore_horspool_searcher opening(kOpen.begin(), kOpen.end());
+  const std::boyer_moore_horspool_searcher closing(kClose.begin(), kClose.end());
+  std::vector<std::string_view> gpus;
+  for (auto at = std::search(text.begin(), text.end(), opening); at != text.end();
+       at = std::search(at, text.end(), opening)) {
+    const auto close = std::search(at, text.end(), closing);
+    if (close == text.end()) return {};
+    gpus.emplace_back(at, close + kClose.size());
+    at = gpus.back().end();
+  }
+  return gpus;
+}
+
+// The text with an empty element in place of every <gpu>.
+std::string without_gpus(std::string_view text, const std::vector<std::string_view>& gpus) {
+  std::string rest;
+  std::size_t at = 0;
+  for (const std::string_view gpu : gpus) {
+    const auto begin = static_cast<std::size_t>(gpu.data() - text.data());
+    rest.append(text.substr(at, begin - at)).append("<gpu/>");
+    at = begin + gpu.size();
+  }
+  return rest.append(text.substr(at));
+}
+
+bool is_alone(pugi::xml_node element, std::string_view name) {
+  return element.name() == name && element.next_sibling().empty();
+}
+
+// Every <gpu> as a document of its own, side by side, so that no more than a few are ever held as
+// elements. Nothing where that is not the same as reading the whole: it is not well-formed, or what
+// looks like a <gpu> is none.
+std::optional<Program> read_by_gpus(std::string_view text, const LineIndex& lines,
+                                    const TargetRules& target, Findings& findings) {
+  const std::vector<std::string_view> parts = find_gpus(text);
+  if (parts.empty()) return std::nullopt;
+  const std::string rest = without_gpus(text, parts);
+  pugi::xml_document document;
+  if (!document.load_buffer(rest.data(), rest.size(), kAsItStands, pugi::encoding_utf8) ||
+      !is_alone(document.first_child(), "algo")) {
+    return std::nullopt;
+  }
+  const auto children = document.first_child().children("gpu");
+  if (std::distance(children.begin(), children.end()) != std::ssize(parts)) return std::nullopt;
+
+  std::vector<Gpu> gpus(parts.size());
+  std::vector<Findings> found(parts.size(), Findings(findings.file()));
+  std::atomic<bool> is_same = true;
+  tbb::parallel_for(std::size_t{0}, parts.size(), [&](std::size_t i) {
+    pugi::xml_document gpu;
+    if (!gpu.load_buffer(parts[i].data(), parts[i].size(), kAsItStands, pugi::encoding_utf8) ||
+        !is_alone(gpu.first_child(), "gpu")) {
+      is_same = false;
+      return;
+    }
+    const auto begin = static_cast<std::size_t>(parts[i].data() - text.data());
+    gpus[i] = Reader(lines, begin, target, found[i]).read_gpu(gpu.first_child());
+  });
+  if (!is_same) return std::nullopt;
+  std::size_t next = 0;
+  return Reader(lines, 0, target, findings).read(document.first_child(), [&](pugi::xml_node) {
+    findings.add(found[next]);
+    return std::move(gpus[next++]);
+  });
+}
 
 }  // namespace
 
 Expected<Program> read_msccl_xml(std::string_view text, std::string_view file,
                                  const LineIndex& lines, const TargetRules& target,
                                  Findings& findings) {
+  if (auto program = read_by_gpus(text, lines, target, findings)) return *std::move(program);
   pugi::xml_document document;
   const pugi::xml_parse_result result =
       document.load_buffer(text.data(), text.size(), kAsItStands, pugi::encoding_utf8);
@@ -319,7 +404,8 @@ Expected<Program> read_msccl_xml(std::string_view text, std::string_view file,
                  "a file holds one algorithm");
     break;
   }
-  return Reader(lines, target, findings).read(algo);
+  Reader reader(lines, 0, target, findings);
+  return reader.read(algo, [&](pugi::xml_node gpu) { return reader.read_gpu(gpu); });
 }
 
 }  // namespace forestcoll::audit

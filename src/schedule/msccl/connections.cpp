@@ -9,6 +9,8 @@
 // for many messages of unequal sizes.
 #include "schedule/msccl/connections.hpp"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -26,8 +28,9 @@ std::vector<Connection> by_ends(const IdVector<MessageId, Message>& messages) {
     const Message& message = messages[m];
     return std::tuple(message.src, message.dst, message.stream, message.rail.number);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](MessageId a, MessageId b) { return ends(a) < ends(b); });
+  tbb::parallel_sort(order.begin(), order.end(), [&](MessageId a, MessageId b) {
+    return std::pair(ends(a), a) < std::pair(ends(b), b);
+  });
   std::vector<Connection> connections;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Message& message = messages[order[i]];
@@ -45,14 +48,15 @@ std::vector<std::vector<std::size_t>> orbits_of(const std::vector<Connection>& c
   std::vector<std::vector<std::size_t>> orbits;
   std::map<std::vector<std::int32_t>, std::size_t> known;
   for (std::size_t c = 0; c < connections.size(); ++c) {
+    if (messages[connections[c].messages.front()].orbit < 0) {
+      orbits.emplace_back(1, c);
+      continue;
+    }
     std::vector<std::int32_t> carried;
     for (const MessageId m : connections[c].messages) carried.push_back(messages[m].orbit);
     const auto [found, is_new] = known.try_emplace(std::move(carried), orbits.size());
-    if (is_new || messages[connections[c].messages.front()].orbit < 0) {
-      orbits.emplace_back(1, c);
-    } else {
-      orbits[found->second].push_back(c);
-    }
+    if (is_new) orbits.emplace_back();
+    orbits[found->second].push_back(c);
   }
   return orbits;
 }

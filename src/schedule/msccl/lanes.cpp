@@ -9,6 +9,7 @@
 #include "schedule/msccl/lanes.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <limits>
@@ -47,12 +48,16 @@ class Placer {
   }
 
   Expected<void> place_fewest() {
-    for (const Orbit& orbit : orbits_) {
+    std::vector<std::optional<std::vector<Lane>>> first(orbits_.size());
+    tbb::parallel_for(std::size_t{0}, orbits_.size(), [&](std::size_t o) {
+      first[o] = fewest_lanes(connections_[orbits_[o].front()]);
+    });
+    for (std::size_t o = 0; o < orbits_.size(); ++o) {
+      const Orbit& orbit = orbits_[o];
       std::vector<std::vector<Lane>> all;
       for (const ConnectionId c : orbit) {
         const Connection& connection = connections_[c];
-        auto lanes =
-            all.empty() ? fewest_lanes(connection) : cut_like(orbit.front(), all.front(), c);
+        auto lanes = all.empty() ? std::move(first[o]) : cut_like(orbit.front(), all.front(), c);
         if (!lanes) return too_many_steps(connection);
         for (const Lane& lane : *lanes) {
           gpus_[connection.src].elements += lane.send_steps;

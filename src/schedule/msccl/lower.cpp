@@ -209,15 +209,14 @@ using Messages = IdVector<schedule::MessageId, schedule::Message>;
 
 // All tree edges as messages in one order, with every wide tree in so many parts.
 Messages order_messages(const CollectiveForest& forest, const LowerOptions& options,
-                        const TargetLimits& target, const schedule::Views& views,
-                        std::int32_t parts, std::vector<Rank> roots = {}) {
+                        const TargetLimits& target, const schedule::Rails& rails,
+                        const schedule::Views& views, std::int32_t parts) {
   return schedule::order_messages(forest,
                                   {.max_count = target.max_count,
                                    .parts = parts,
                                    .instances = options.instances,
-                                   .per_tree = options.threadblocks == ThreadblockUse::per_tree,
-                                   .roots = std::move(roots)},
-                                  schedule::Rails(forest, options.boxes, views), views);
+                                   .per_tree = options.threadblocks == ThreadblockUse::per_tree},
+                                  rails, views);
 }
 
 // Of steps, nops not counted: the algorithm and the GPUs are elements, too.
@@ -298,11 +297,10 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
 // Where there are too many messages, fewer and larger ones; `whole` is refused. Those of an
 // allreduce can be of any roots, as no rank owns any part of the data.
 Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptions& options,
-                                const TargetLimits& target, const schedule::Views& views,
-                                Messages whole, Diagnostics refusal) {
+                                const TargetLimits& target, Messages whole, Diagnostics refusal) {
   if (forest.collective == Collective::allreduce && !options.boxes.empty()) {
-    whole = order_messages(forest, options, target, views, 1,
-                           schedule::roots_by_place(*forest.broadcast, options.boxes));
+    whole = schedule::with_roots_in_order(
+        std::move(whole), forest, schedule::roots_by_place(*forest.broadcast, options.boxes));
   }
   const schedule::MessageMerger merger(whole, target.max_count, rank_count(forest));
   std::size_t refused = whole.size();
@@ -333,19 +331,21 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);
   const schedule::Views views(forest);
+  const schedule::Rails rails(forest, options.boxes, views);
   // In parts if these fit. The fewest threadblocks have no steps to spare.
   if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
-    auto schedule = lower_messages(
-        forest, options, target, order_messages(forest, options, target, views, kPartsOfWideTrees));
+    auto schedule =
+        lower_messages(forest, options, target,
+                       order_messages(forest, options, target, rails, views, kPartsOfWideTrees));
     if (schedule) return schedule;
   }
-  Messages messages = order_messages(forest, options, target, views, 1);
+  Messages messages = order_messages(forest, options, target, rails, views, 1);
   auto schedule = lower_messages(forest, options, target, messages);
   if (schedule || !may_merge(forest, options) ||
       !is_of_many_messages(schedule.errors().front().code)) {
     return schedule;
   }
-  return lower_merged(forest, options, target, views, std::move(messages), schedule.errors());
+  return lower_merged(forest, options, target, std::move(messages), schedule.errors());
 }
 
 bool sends(Operation operation) {

@@ -8,9 +8,10 @@
 // must be the same for all chunks of one message, as it decides where they are read.
 #include "schedule/msccl/merge.hpp"
 
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <tuple>
 
 namespace forestcoll::schedule {
@@ -26,14 +27,16 @@ bool follows(const Message& before, const Message& after) {
 }
 
 IdVector<MessageId, Message> by_edges(const IdVector<MessageId, Message>& messages) {
-  std::vector<Message> sorted(messages.begin(), messages.end());
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Message& a, const Message& b) {
-    return std::tuple(edge_of(a), a.first_chunk) < std::tuple(edge_of(b), b.first_chunk);
+  std::vector<MessageId> order(messages.size());
+  for (std::size_t m = 0; m < order.size(); ++m) order[m] = MessageId(m);
+  tbb::parallel_sort(order.begin(), order.end(), [&](MessageId a, MessageId b) {
+    return std::tuple(edge_of(messages[a]), messages[a].first_chunk, a) <
+           std::tuple(edge_of(messages[b]), messages[b].first_chunk, b);
   });
   IdVector<MessageId, Message> result;
-  result.reserve(sorted.size());
-  for (const Message& each : sorted) {
-    result.push_back(each);
+  result.reserve(order.size());
+  for (const MessageId m : order) {
+    result.push_back(messages[m]);
     result[MessageId(result.size() - 1)].orbit = -1;  // chunks that lie together, not images
   }
   return result;

@@ -16,10 +16,13 @@
 // different roots overlap.
 #include "schedule/msccl/messages.hpp"
 
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
 #include <compare>
-#include <numeric>
 #include <span>
+#include <utility>
 
 #include "base/check.hpp"
 #include "schedule/msccl/addressing.hpp"
@@ -44,9 +47,8 @@ IdVector<Rank, ChunkRange> root_chunks(const CollectiveForest& whole, std::size_
 }
 
 // The chunks of each tree.
-std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole,
-                                    const std::vector<Rank>& order) {
-  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count(), order);
+std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
+  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count(), {});
   std::vector<ChunkRange> ranges;
   ranges.reserve(forest.tree_count());
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
@@ -68,50 +70,53 @@ class Builder {
       : whole_(whole), cutting_(cutting), rails_(rails), views_(views) {}
 
   void add_reduce(const Forest& forest) {
-    const auto ranges = tree_chunks(forest, whole_, cutting_.roots);
-    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-      const auto heights = subtree_heights(forest, TreeId(t));
-      const auto depths = parent_depths(forest, TreeId(t));
+    const auto ranges = tree_chunks(forest, whole_);
+    reduced_.resize(forest.tree_count());
+    add_trees(forest, [&](TreeId t, std::vector<Placed>& made) {
+      const auto heights = subtree_heights(forest, t);
+      const auto depths = parent_depths(forest, t);
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-        const Rank parent = forest.parent(TreeId(t), Rank(v));
+        const Rank parent = forest.parent(t, Rank(v));
         if (!parent.valid()) continue;
-        add({Rank(v), parent, true, rails_.of(forest, TreeId(t), Rank(v))}, TreeId(t), ranges[t],
-            {heights[Rank(v)], -depths[Rank(v)]});
+        add({Rank(v), parent, true, rails_.of(forest, t, Rank(v))}, t, ranges[t.index()],
+            {heights[Rank(v)], -depths[Rank(v)]}, made);
       }
-      reduced_.push_back({ranges[t], heights[forest.tree(TreeId(t)).root]});
-    }
+      reduced_[t.index()] = {ranges[t.index()], heights[forest.tree(t).root]};
+    });
     trees_before_ = forest.tree_count();
     std::sort(reduced_.begin(), reduced_.end(),
               [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
   }
 
   void add_broadcast(const Forest& forest) {
-    const auto ranges = tree_chunks(forest, whole_, cutting_.roots);
-    for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-      const std::int32_t start = level_when_reduced(ranges[t]);
-      const auto depths = parent_depths(forest, TreeId(t));
-      const auto heights = subtree_heights(forest, TreeId(t));
+    const auto ranges = tree_chunks(forest, whole_);
+    add_trees(forest, [&](TreeId t, std::vector<Placed>& made) {
+      const std::int32_t start = level_when_reduced(ranges[t.index()]);
+      const auto depths = parent_depths(forest, t);
+      const auto heights = subtree_heights(forest, t);
       for (std::size_t v = 0; v < forest.rank_count(); ++v) {
-        const Rank parent = forest.parent(TreeId(t), Rank(v));
+        const Rank parent = forest.parent(t, Rank(v));
         if (!parent.valid()) continue;
-        add({parent, Rank(v), false, rails_.of(forest, TreeId(t), Rank(v))}, TreeId(t), ranges[t],
-            {start + depths[Rank(v)], -heights[Rank(v)]});
+        add({parent, Rank(v), false, rails_.of(forest, t, Rank(v))}, t, ranges[t.index()],
+            {start + depths[Rank(v)], -heights[Rank(v)]}, made);
       }
-    }
+    });
   }
 
   IdVector<MessageId, Message> sorted() {
-    std::vector<std::size_t> order(messages_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::size_t a, std::size_t b) { return places_[a] < places_[b]; });
+    std::vector<std::pair<Place, std::uint32_t>> order;
+    order.reserve(placed_.size());
+    for (const Placed& each : placed_) {
+      order.emplace_back(each.place, static_cast<std::uint32_t>(order.size()));
+    }
+    tbb::parallel_sort(order.begin(), order.end());
     IdVector<MessageId, Message> result;
-    result.reserve(messages_.size());
+    result.reserve(placed_.size());
     std::int32_t orbits = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i > 0 && places_[order[i - 1]] != places_[order[i]]) ++orbits;
-      messages_[order[i]].orbit = orbits;
-      result.push_back(messages_[order[i]]);
+      if (i > 0 && order[i - 1].first != order[i].first) ++orbits;
+      result.push_back(placed_[order[i].second].message);
+      result[MessageId(i)].orbit = orbits;
     }
     return result;
   }
@@ -121,6 +126,29 @@ class Builder {
     ChunkRange range;
     std::int32_t level;  // the first level at which the root may send these chunks
   };
+  // Where a message comes in the order; images of one another come at the same place.
+  struct Place {
+    std::int32_t level;
+    std::int32_t after;  // minus the messages that must come after it in its phase
+    bool is_down;
+    TreeId tree;
+    Rank child;             // as the sender sees them, or the receiver where nothing moves it
+    std::int32_t part = 0;  // of the tree's chunks
+    auto operator<=>(const Place&) const = default;
+  };
+  struct Placed {
+    Message message;
+    Place place;
+  };
+
+  // Calls add_tree(tree, its messages) for each tree, several at once.
+  template <class AddTree>
+  void add_trees(const Forest& forest, AddTree add_tree) {
+    std::vector<std::vector<Placed>> made(forest.tree_count());
+    tbb::parallel_for(std::size_t{0}, made.size(),
+                      [&](std::size_t t) { add_tree(TreeId(t), made[t]); });
+    for (const auto& of_tree : made) placed_.insert(placed_.end(), of_tree.begin(), of_tree.end());
+  }
 
   static IdVector<Rank, std::int32_t> subtree_heights(const Forest& forest, TreeId t) {
     IdVector<Rank, std::int32_t> height(forest.rank_count(), 0);
@@ -161,16 +189,6 @@ class Builder {
   struct When {
     std::int32_t level, after;
   };
-  // Where a message comes in the order; images of one another come at the same place.
-  struct Place {
-    std::int32_t level;
-    std::int32_t after;  // minus the messages that must come after it in its phase
-    bool is_down;
-    TreeId tree;
-    Rank child;             // as the sender sees them, or the receiver where nothing moves it
-    std::int32_t part = 0;  // of the tree's chunks
-    auto operator<=>(const Place&) const = default;
-  };
 
   [[nodiscard]] Place place_of(const Edge& edge, TreeId t, const When& when) const {
     const Rank from = views_.is_moved(edge.src) ? edge.src : edge.dst;
@@ -179,27 +197,29 @@ class Builder {
             views_.seen(from, child)};
   }
 
-  void add(const Edge& edge, TreeId t, const ChunkRange& range, const When& when) {
+  void add(const Edge& edge, TreeId t, const ChunkRange& range, const When& when,
+           std::vector<Placed>& made) const {
     const std::int64_t part = (range.end - range.begin) / cutting_.instances;
     const std::size_t number = cutting_.per_tree ? trees_before_ + t.index() : 0;
     Place place = place_of(edge, t, when);
     for (std::int32_t i = 0; i < cutting_.instances; ++i) {
       const auto stream = static_cast<std::int32_t>(number) * cutting_.instances + i;
       const std::int64_t begin = range.begin + i * part;
-      add_part(edge, {begin, begin + part}, stream, place);
+      add_part(edge, {begin, begin + part}, stream, place, made);
     }
   }
 
-  void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream, Place& place) {
+  void add_part(const Edge& edge, const ChunkRange& range, std::int32_t stream, Place& place,
+                std::vector<Placed>& made) const {
     const std::int64_t chunks = range.end - range.begin;
     const std::int64_t parts = chunks >= cutting_.parts ? cutting_.parts : 1;
     const std::int64_t most = std::min<std::int64_t>(cutting_.max_count, (chunks - 1) / parts + 1);
     for (std::int64_t begin = range.begin; begin < range.end; begin += most) {
       const auto count = std::min(most, range.end - begin);
-      messages_.push_back({edge.src, edge.dst, static_cast<std::int32_t>(begin),
-                           static_cast<std::int32_t>(count), edge.reduces, stream, edge.rail,
-                           place.level});
-      places_.push_back(place);
+      made.push_back(
+          {{edge.src, edge.dst, static_cast<std::int32_t>(begin), static_cast<std::int32_t>(count),
+            edge.reduces, stream, edge.rail, place.level},
+           place});
       ++place.part;
     }
   }
@@ -210,8 +230,7 @@ class Builder {
   const Views& views_;
   std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;
-  std::vector<Message> messages_;
-  std::vector<Place> places_;  // of messages_
+  std::vector<Placed> placed_;
 };
 
 }  // namespace
@@ -222,6 +241,22 @@ IdVector<MessageId, Message> order_messages(const CollectiveForest& forest, cons
   if (forest.reduce) builder.add_reduce(*forest.reduce);
   if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
   return builder.sorted();
+}
+
+IdVector<MessageId, Message> with_roots_in_order(IdVector<MessageId, Message> messages,
+                                                 const CollectiveForest& forest,
+                                                 const std::vector<Rank>& roots) {
+  const auto before = root_chunks(forest, roots.size(), {});
+  const auto after = root_chunks(forest, roots.size(), roots);
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    Message& message = messages[MessageId(m)];
+    const auto next = std::upper_bound(
+        before.begin(), before.end(), message.first_chunk,
+        [](std::int64_t chunk, const ChunkRange& range) { return chunk < range.begin; });
+    const Rank root(static_cast<std::size_t>(next - before.begin()) - 1);
+    message.first_chunk += static_cast<std::int32_t>(after[root].begin - before[root].begin);
+  }
+  return messages;
 }
 
 }  // namespace forestcoll::schedule

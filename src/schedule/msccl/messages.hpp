@@ -39,9 +39,6 @@ struct Cutting {
   std::int32_t parts = 1;
   std::int32_t instances = 1;  ///< parts of each tree's chunks, each a stream of its own
   bool per_tree = false;       ///< every tree is a stream of its own
-  /// Whose chunks come first; empty: those of rank 0. REQUIRES: for allreduce only, where no rank
-  /// owns any.
-  std::vector<Rank> roots = {};
 };
 
 /// The messages of both phases in an order in which every message follows those whose data it
@@ -54,5 +51,12 @@ struct Cutting {
                                                           const Cutting& cutting,
                                                           const Rails& rails = {},
                                                           const Views& views = {});
+
+/// The same messages with the roots' chunks one after the other in this order of the roots, where
+/// those of rank 0 came first. REQUIRES: of an allreduce, where no rank owns any part of the data;
+/// `messages` are of `order_messages`. Cost: O(messages · log ranks).
+[[nodiscard]] IdVector<MessageId, Message> with_roots_in_order(
+    IdVector<MessageId, Message> messages, const CollectiveForest& forest,
+    const std::vector<Rank>& roots);
 
 }  // namespace forestcoll::schedule

@@ -20,6 +20,8 @@
 // threadblock that received it, and before the next turn.)
 #include "schedule/msccl/programs.hpp"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <map>
 
@@ -261,28 +263,33 @@ class ProgramWriter {
 
   std::vector<StepRef> still_to_wait_for(std::int32_t threadblock,
                                          const std::vector<StepRef>& awaited) {
-    // The latest step of each threadblock implies the others.
-    std::map<std::int32_t, std::int32_t> latest;
-    for (const StepRef& step : awaited) {
-      FORESTCOLL_CHECK(step.step >= 0, "what a step waits for is written before it");
-      auto& most = latest.try_emplace(step.threadblock, -1).first->second;
-      most = std::max(most, step.step);
-    }
-    latest.erase(threadblock);
+    if (awaited.empty()) return {};
     auto& reached = reached_from(threadblock);
     std::vector<StepRef> pending;
-    for (auto it = awaited.rbegin(); it != awaited.rend(); ++it) {
-      const auto found = latest.find(it->threadblock);
-      if (found == latest.end()) continue;
-      const auto [on, step] = *found;
-      latest.erase(found);
-      auto& furthest = reached[static_cast<std::size_t>(on)];
-      if (furthest >= step) continue;
-      furthest = step;
-      pending.push_back({on, step});
-      block(on).steps[static_cast<std::size_t>(step)].has_dependent = true;
+    for (const StepRef& last : latest_of_each(awaited)) {
+      auto& furthest = reached[static_cast<std::size_t>(last.threadblock)];
+      if (last.threadblock == threadblock || furthest >= last.step) continue;
+      furthest = last.step;
+      pending.push_back(last);
+      block(last.threadblock).steps[static_cast<std::size_t>(last.step)].has_dependent = true;
     }
     return pending;
+  }
+
+  // The latest step of each threadblock implies the others. The threadblocks from the last to the
+  // first one.
+  static std::vector<StepRef> latest_of_each(const std::vector<StepRef>& steps) {
+    std::vector<StepRef> latest;
+    for (auto it = steps.rbegin(); it != steps.rend(); ++it) {
+      FORESTCOLL_CHECK(it->step >= 0, "what a step waits for is written before it");
+      const auto known = std::ranges::find(latest, it->threadblock, &StepRef::threadblock);
+      if (known == latest.end()) {
+        latest.push_back(*it);
+      } else {
+        known->step = std::max(known->step, it->step);
+      }
+    }
+    return latest;
   }
 
   // The furthest step of each other threadblock that this one has waited for.
@@ -338,11 +345,11 @@ class ProgramWriter {
 IdVector<Rank, RankProgram> write_programs(
     const Writing& writing, const IdVector<Rank, std::vector<BlockLanes>>& threadblocks) {
   IdVector<MessageId, StepRef> received(writing.messages.size());
-  IdVector<Rank, RankProgram> programs;
-  programs.reserve(threadblocks.size());
-  for (std::size_t r = 0; r < threadblocks.size(); ++r) {
-    programs.push_back(ProgramWriter(writing, received, Rank(r)).write(threadblocks[Rank(r)]));
-  }
+  IdVector<Rank, RankProgram> programs(threadblocks.size());
+  // A rank looks up what it has received itself, and no others.
+  tbb::parallel_for(std::size_t{0}, threadblocks.size(), [&](std::size_t r) {
+    programs[Rank(r)] = ProgramWriter(writing, received, Rank(r)).write(threadblocks[Rank(r)]);
+  });
   name_senders(programs);
   return programs;
 }

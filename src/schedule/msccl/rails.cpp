@@ -1,5 +1,7 @@
 #include "schedule/msccl/rails.hpp"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 
 namespace forestcoll::schedule {
@@ -26,11 +28,15 @@ void Rails::add_edges(const Forest& forest) {
   exits_.resize(ranks);
   auto& edges = forest.is_in_forest() ? up_ : down_;
   edges.resize(forest.tree_count() * ranks);
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+  tbb::parallel_for(std::size_t{0}, forest.tree_count(), [&](std::size_t t) {
     for (std::size_t v = 0; v < ranks; ++v) {
       if (!forest.parent(TreeId(t), Rank(v)).valid()) continue;
-      const NodeId nic = exit(forest, TreeId(t), Rank(v));
-      edges[t * ranks + v] = nic;
+      edges[t * ranks + v] = exit(forest, TreeId(t), Rank(v));
+    }
+  });
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    for (std::size_t v = 0; v < ranks; ++v) {
+      const NodeId nic = edges[t * ranks + v];
       if (!nic.valid()) continue;
       auto& known = exits_[sender_of(forest, TreeId(t), Rank(v))];
       const auto at = std::lower_bound(known.begin(), known.end(), nic);

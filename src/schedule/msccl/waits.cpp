@@ -16,13 +16,18 @@
 // multiplicities are large.
 #include "schedule/msccl/waits.hpp"
 
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_sort.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace forestcoll::schedule {
 
 // The messages of one root's trees, which share no chunks with others, and their segments.
 struct Waits::Block {
-  std::vector<MessageId> messages;
+  std::uint32_t number = 0;
+  std::vector<MessageId> messages;   // in global order
   std::vector<std::int32_t> bounds;  // where segments begin, ascending
 
   [[nodiscard]] std::size_t segment(std::int32_t chunk) const {
@@ -33,21 +38,27 @@ struct Waits::Block {
 
 namespace {
 
-// Messages grouped so that different groups have no chunk in common, each in global order.
+// All messages in the order of their first chunks.
+std::vector<std::pair<std::int32_t, MessageId>> by_chunks(
+    const IdVector<MessageId, Message>& messages) {
+  std::vector<std::pair<std::int32_t, MessageId>> order;
+  order.reserve(messages.size());
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    order.emplace_back(messages[MessageId(m)].first_chunk, MessageId(m));
+  }
+  tbb::parallel_sort(order.begin(), order.end());
+  return order;
+}
+
+// Messages grouped so that different groups have no chunk in common.
 std::vector<std::vector<MessageId>> disjoint_groups(const IdVector<MessageId, Message>& messages) {
-  std::vector<MessageId> by_chunk(messages.size());
-  for (std::size_t m = 0; m < messages.size(); ++m) by_chunk[m] = MessageId(m);
-  std::stable_sort(by_chunk.begin(), by_chunk.end(), [&](MessageId a, MessageId b) {
-    return messages[a].first_chunk < messages[b].first_chunk;
-  });
   std::vector<std::vector<MessageId>> groups;
   std::int32_t end = -1;
-  for (const MessageId m : by_chunk) {
-    if (messages[m].first_chunk >= end) groups.emplace_back();
+  for (const auto& [first, m] : by_chunks(messages)) {
+    if (first >= end) groups.emplace_back();
     groups.back().push_back(m);
     end = std::max(end, messages[m].end_chunk());
   }
-  for (auto& group : groups) std::sort(group.begin(), group.end());
   return groups;
 }
 
@@ -55,8 +66,11 @@ std::vector<std::vector<MessageId>> disjoint_groups(const IdVector<MessageId, Me
 
 Waits::Waits(const IdVector<MessageId, Message>& messages, std::size_t ranks)
     : lists_(2 * messages.size()) {
-  for (auto& group : disjoint_groups(messages)) {
-    Block block{std::move(group), {}};
+  auto groups = disjoint_groups(messages);
+  items_.resize(groups.size());
+  tbb::parallel_for(std::size_t{0}, groups.size(), [&](std::size_t g) {
+    Block block{static_cast<std::uint32_t>(g), std::move(groups[g]), {}};
+    std::sort(block.messages.begin(), block.messages.end());
     for (const MessageId m : block.messages) {
       block.bounds.push_back(messages[m].first_chunk);
       block.bounds.push_back(messages[m].end_chunk());
@@ -64,12 +78,13 @@ Waits::Waits(const IdVector<MessageId, Message>& messages, std::size_t ranks)
     std::sort(block.bounds.begin(), block.bounds.end());
     block.bounds.erase(std::unique(block.bounds.begin(), block.bounds.end()), block.bounds.end());
     resolve_block(messages, block, ranks);
-  }
+  });
 }
 
 void Waits::resolve_block(const IdVector<MessageId, Message>& messages, const Block& block,
                           std::size_t ranks) {
   const std::size_t segments = block.bounds.size();
+  std::vector<MessageId>& items = items_[block.number];
   std::vector<MessageId> last_writer(ranks * segments);
   const auto cells = [&](Rank rank, const Message& message) {
     const std::size_t row = rank.index() * segments;
@@ -77,14 +92,15 @@ void Waits::resolve_block(const IdVector<MessageId, Message>& messages, const Bl
                      last_writer.data() + row + block.segment(message.end_chunk()));
   };
   const auto record = [&](std::size_t list, std::span<const MessageId> writers) {
-    const std::size_t begin = items_.size();
+    const std::size_t begin = items.size();
     for (const MessageId writer : writers) {
-      if (writer.valid()) items_.push_back(writer);
+      if (writer.valid()) items.push_back(writer);
     }
-    const auto first = items_.begin() + static_cast<std::ptrdiff_t>(begin);
-    std::sort(first, items_.end());
-    items_.erase(std::unique(first, items_.end()), items_.end());
-    lists_[list] = {begin, items_.size() - begin};
+    const auto first = items.begin() + static_cast<std::ptrdiff_t>(begin);
+    std::sort(first, items.end());
+    items.erase(std::unique(first, items.end()), items.end());
+    lists_[list] = {block.number, static_cast<std::uint32_t>(begin),
+                    static_cast<std::uint32_t>(items.size() - begin)};
   };
   for (const MessageId m : block.messages) {
     const Message& message = messages[m];

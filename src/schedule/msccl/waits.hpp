@@ -29,14 +29,16 @@ class Waits {
   void resolve_block(const IdVector<MessageId, Message>& messages, const Block& block,
                      std::size_t ranks);
   [[nodiscard]] std::span<const MessageId> at(std::size_t list) const {
-    return {items_.data() + lists_[list].begin, lists_[list].size};
+    const List& found = lists_[list];
+    if (found.size == 0) return {};
+    return {items_[found.block].data() + found.begin, found.size};
   }
 
   struct List {
-    std::size_t begin = 0, size = 0;
+    std::uint32_t block = 0, begin = 0, size = 0;
   };
-  std::vector<MessageId> items_;
-  std::vector<List> lists_;  // two per message: at the sender, at the receiver
+  std::vector<std::vector<MessageId>> items_;  // by block
+  std::vector<List> lists_;                    // two per message: at the sender, at the receiver
 };
 
 }  // namespace forestcoll::schedule

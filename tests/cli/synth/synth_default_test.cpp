@@ -74,11 +74,11 @@ TEST(SynthDefault, ANumberOfTreesIsChosenByRateAsBefore) {
   EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="0")"));
 }
 
-TEST(SynthDefault, OnMoreThan64GpusBoundsChoose) {
+TEST(SynthDefault, OnMoreThan128GpusBoundsChoose) {
   const Scratch scratch;
   std::string many = star();
   while (many.find("gpu[0-3]") != std::string::npos) {
-    many.replace(many.find("gpu[0-3]"), 8, "gpu[0-65]");
+    many.replace(many.find("gpu[0-3]"), 8, "gpu[0-129]");
   }
   const auto chosen = run({"synth", scratch.write("many.json", many), "-c", "allgather", "--json",
                            "-o", scratch / "a"});

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/options/parse_number.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -25,7 +27,15 @@ void add_jobs_option(CLI::App& command, int& threads, const std::string& meaning
 void add_jobs_option(CLI::App& command) {
   add_option(
       command, [](const CLI::results_t&) { return true; },
-      "The most threads to use; this work is not divided, and takes one whatever N is");
+      "The most threads to use; most of this work is not divided");
+}
+
+std::optional<int> asked_threads(const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw("--threads");
+  if (option == nullptr || option->count() == 0) return std::nullopt;
+  const auto threads = parse_number<int>(option->results().front());
+  if (!threads || *threads < 1 || *threads > kMostThreads) return std::nullopt;
+  return threads;
 }
 
 }  // namespace forestcoll::cli

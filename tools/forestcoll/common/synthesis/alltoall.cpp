@@ -206,7 +206,13 @@ ExitCode synth_alltoall(const SynthArguments& arguments, const Console& console,
   });
   tell(*made, group, *fabric, options, arguments, times, console);
   if (chosen->window) note(console, window_lines(*chosen->window, choice));
-  if (choice) note(console, "  fastest for this size: " + in_words(*choice));
+  if (choice) {
+    note(console, fmt::format("  fastest {}for this size: {}",
+                              chosen->of_few_variants
+                                  ? "of few variants (--size 1G compares all, and takes longer) "
+                                  : "",
+                              in_words(*choice)));
+  }
   if (choice && choice->buffer_bytes > 0) note(console, buffers_line(choice->buffer_bytes));
   const auto figures = figures_of(*made, *demand);
   if (!figures) return fail(figures.errors(), console);

@@ -20,10 +20,12 @@
 namespace forestcoll::cli {
 namespace {
 
-// Beyond, simulating all candidates takes longer than a default should, or a further question.
-constexpr std::size_t kMostRanks = 64;
+// Beyond, simulating all candidates takes longer than a default should.
+constexpr std::size_t kMostRanks = 128;
+// Or than a further question should, or all pairs.
+constexpr std::size_t kMostRanksAsked = 64;
 // An all-to-all has as many messages as there are pairs, and few that are alike.
-constexpr std::size_t kMostRanksOfAlltoall = 16;
+constexpr std::size_t kMostRanksOfAllVariants = 16;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -44,16 +46,18 @@ std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const Compil
 
 Expected<ChosenAlltoall> compile_for_size(const Fabric& fabric, const AlltoallRequest& request,
                                           const AlltoallCompileOptions& options,
-                                          std::optional<std::int32_t> instances) {
+                                          std::optional<std::int32_t> instances,
+                                          bool few_variants = false) {
   auto found = fastest_alltoall(fabric, {.alltoall = options,
                                          .compile = {},
                                          .sizes = {*options.bytes},
                                          .instances = instances,
                                          .buffer_bytes = request.buffer_bytes,
-                                         .parameters = {}});
+                                         .parameters = {},
+                                         .few_variants = few_variants});
   if (!found) return found.errors();
   return ChosenAlltoall{std::move(found->compilation), std::move(found->options),
-                        std::move(found->choice), std::move(found->window)};
+                        std::move(found->choice), std::move(found->window), few_variants};
 }
 
 // Of `synth`, where nothing else is asked for.
@@ -75,11 +79,11 @@ Expected<Fabric> for_programs(const Fabric& fabric) {
 
 Expected<void> refuse_many(const Fabric& fabric) {
   const std::size_t ranks = fabric.network.ranks.size();
-  if (ranks <= kMostRanks) return {};
+  if (ranks <= kMostRanksAsked) return {};
   return make_error(Code::N10,
                     fmt::format("a schedule for {} GPUs takes a while to make, and none is made "
                                 "here for more than {}",
-                                ranks, kMostRanks),
+                                ranks, kMostRanksAsked),
                     "`synth` says what it reaches");
 }
 
@@ -124,9 +128,12 @@ Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric, const ParsedDemand
   if (request.by_size && !request.size_is_default) {
     return compile_for_size(fabric, request, options, instances);
   }
-  if (request.size_is_default && fabric.network.ranks.size() <= kMostRanksOfAlltoall) {
+  const std::size_t ranks = fabric.network.ranks.size();
+  if (request.size_is_default && ranks <= kMostRanksAsked) {
     options.bytes = in_parts_of_ranks(*options.bytes, fabric);
-    if (auto found = compile_for_size(fabric, request, options, instances)) return found;
+    const bool few_variants = ranks > kMostRanksOfAllVariants;
+    auto found = compile_for_size(fabric, request, options, instances, few_variants);
+    if (found) return found;
   }
   if (request.size_is_default) options.bytes.reset();
   auto made = compile_alltoall(fabric, demand, options);

@@ -44,6 +44,7 @@ struct ChosenAlltoall {
   AlltoallCompileOptions options;  ///< with what was chosen
   std::optional<FastestChoice> choice = {};
   std::optional<SizeWindow> window = {};
+  bool of_few_variants = false;  ///< as `FastestOptions::few_variants`
 };
 /// As `request` asks for it, with what the solver is told in `options`. Errors and cost: those of
 /// `fastest_alltoall` and `compile_alltoall`.
