@@ -18,10 +18,12 @@ namespace forestcoll {
 /// How many trees per root (and unit of its weight).
 struct TreesPerRoot {
   enum class Mode {
-    optimal,       ///< the least k that reaches the optimum
-    fixed,         ///< exactly `value`
-    power_of_two,  ///< the best power of two up to `value`; the smallest of equals
-    best_up_to,    ///< the best k up to `value`; the smallest of equals
+    optimal,  ///< the least k that reaches the optimum
+    fixed,    ///< exactly `value`
+    /// The best power of two up to `value`, the smallest of equals; or one of up to 1 % less whose
+    /// trees are lower by a quarter.
+    power_of_two,
+    best_up_to,  ///< the best k up to `value`; the smallest of equals
   };
   Mode mode = Mode::optimal;
   std::int64_t value = 0;

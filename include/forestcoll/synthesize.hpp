@@ -42,6 +42,13 @@ struct Raise {
   Ratio asked, reached;
 };
 
+/// A faster forest that lower trees were preferred to.
+struct GivenUp {
+  std::int64_t k = 1;
+  Ratio algbw;  ///< GB/s
+  std::int32_t height = 0;
+};
+
 struct Synthesis {
   CollectiveForest forest;
   /// With the bottleneck cut, per phase. Reduce phases are solved on the reversed network: the
@@ -71,6 +78,9 @@ struct Synthesis {
   /// `height_lower_bound`. Of an allreduce, none at this rate, whatever the shares of its roots and
   /// the number of its trees, with both phases at once or one after the other.
   std::int32_t least_height = 0;
+  /// The fastest forest found, where a little of its rate was given up for trees that are lower by
+  /// a quarter or more, as the search among the powers of two does.
+  std::optional<GivenUp> given_up = {};
   std::vector<RateAtK> tradeoff;  ///< modes that search: the collective's rate at each k
   PackStatistics statistics;
   StageSeconds seconds;

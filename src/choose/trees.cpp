@@ -24,6 +24,7 @@
 #include "choose/settle.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
+#include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll {
 namespace {
@@ -97,6 +98,11 @@ ChosenForest choose_by_rate(std::vector<FittedForest> candidates) {
   return std::move((fits == candidates.rend() ? candidates.back() : *fits).chosen);
 }
 
+// What was given up for lower trees was reached.
+Ratio reached_by(const Synthesis& synthesis) {
+  return synthesis.given_up ? synthesis.given_up->algbw : synthesis.forest.algbw;
+}
+
 // Where fewer trees fit and these do not, more have more steps yet.
 bool are_too_many(const std::vector<FittedForest>& found) {
   return found.size() > 1 && !found.back().fits && found[found.size() - 2].fits;
@@ -141,12 +147,16 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
     if (fewer) found.insert(found.begin(), *std::move(fewer));
   }
   for (std::int64_t k = kFirstFine; k <= kFinest && found.back().fits; k *= 2) {
-    const Ratio reached = found.back().chosen.synthesis.forest.algbw;
+    const Ratio reached = reached_by(found.back().chosen.synthesis);
     if (!is_worth(optimum, reached, options.format)) break;
     auto finer = synthesize_at(fabric.network, options.synthesis, k);
     if (!finer) break;
     rows.push_back({k, finer->forest.algbw});
-    if (!is_worth(finer->forest.algbw, reached, options.format)) continue;
+    const CollectiveForest& so_far = found.back().chosen.synthesis.forest;
+    if (!is_worth(finer->forest.algbw, reached, options.format) ||
+        !solver::is_preferred(finer->forest, so_far, TreesPerRoot::Mode::power_of_two)) {
+      continue;
+    }
     found.push_back(fit_threadblocks(*std::move(finer), fabric, options));
   }
   for (FittedForest& each : found) each.chosen.synthesis.tradeoff = rows;

@@ -58,7 +58,7 @@ void name_interval(const Network& network, const std::optional<solver::Allreduce
                    const Ratio& two_phases, const std::stop_token& stop, Synthesis& synthesis) {
   Ratio least = std::max(two_phases, synthesis.forest.algbw);
   if (parts) {
-    least = std::max(least, parts->algbw);
+    least = std::max(least, parts->best.algbw);
   } else {
     const auto proved = allreduce_optimum(network, {}, {.stop = stop});
     if (!proved || proved->upper <= two_phases) return;

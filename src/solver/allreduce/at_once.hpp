@@ -13,15 +13,23 @@
 namespace forestcoll::solver {
 
 /// The capacities of all arcs, divided between the phases, and the data among roots.
-struct AllreduceParts {
+struct AllreduceDivision {
   Ratio algbw;            ///< GB/s, what trees reach on the parts
-  Ratio upper;            ///< GB/s, proved: no allreduce by trees that branch at ranks is faster
   Weights shares;         ///< of the roots, in lowest integers
   bool as_owned = false;  ///< what every rank owns, it roots
   Network broadcast;      ///< what out-trees take
   /// What in-trees take, turned round: they are out-trees on it, walked backwards. None where they
   /// are the broadcast's, walked backwards.
   std::optional<Network> reduce = {};
+};
+
+/// Divisions that are better than one phase after the other.
+struct AllreduceParts {
+  Ratio upper;             ///< GB/s, proved: no allreduce by trees that branch at ranks is faster
+  AllreduceDivision best;  ///< of the highest rate that is known
+  /// Within some thousandths of it, with every link divided as evenly as that allows: what is alike
+  /// in the fabric is nearly so in the parts, and trees are low. None where `best` is that.
+  std::optional<AllreduceDivision> even = {};
 };
 
 /// What was found out about both phases at the same time.
@@ -32,11 +40,11 @@ struct BothAtOnce {
   bool is_open = false;
 };
 
-/// The best division where that is better than one phase after the other, which reach `two_phases`
-/// (GB/s). None where it is not; and none, but open, where exact arithmetic does not prove it, or
-/// there are more than 1,024 ranks that are not alike, or `stop` asks to give up. Roots have what
-/// the ranks own, by `weights`, unless other shares are better: they are not where both directions
-/// of every link are alike, for there a tree serves any root.
+/// The best divisions where they are better than one phase after the other, which reach
+/// `two_phases` (GB/s). None where they are not; and none, but open, where exact arithmetic does
+/// not prove them, or there are more than 1,024 ranks that are not alike, or `stop` asks to give
+/// up. Roots have what the ranks own, by `weights`, unless other shares are better: they are not
+/// where both directions of every link are alike, for there a tree serves any root.
 ///
 /// Where some group of automorphisms takes each rank to each other one and all own the same, it is
 /// never better: the average of a best solution's images has as much entering every rank as leaves

@@ -87,19 +87,19 @@ CutGeneration::Outcome CutGeneration::run(const CutLimits& limits) {
     pivots_left -= solver_.pivots();
     if (!solved) return pivots_left <= 0 ? Outcome::given_up : Outcome::unsolvable;
     remember();
-  } while (add_violated_cuts());
+  } while (add_cuts_violated_by(values_, kDemandTolerance));
   return Outcome::complete;
 }
 
-bool CutGeneration::add_violated_cuts() {
+bool CutGeneration::add_cuts_violated_by(std::span<const double> values, double tolerance) {
   double all = 1;
   for (const TreeCommodity& commodity : program_.commodities) {
     double taken = 0;
-    for (const std::size_t j : commodity.variable) taken += values_[j];
+    for (const std::size_t j : commodity.variable) taken += values[j];
     all = std::max(all, taken);
   }
   const auto parts = [&](std::size_t variable) {
-    return static_cast<std::int64_t>(std::llround(values_[variable] / all * kParts));
+    return static_cast<std::int64_t>(std::llround(values[variable] / all * kParts));
   };
   bool added = false;
   for (std::size_t p = 0; p < program_.commodities.size(); ++p) {
@@ -110,7 +110,7 @@ bool CutGeneration::add_violated_cuts() {
       supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts(owned.variable));
       demand += supply.back();
     }
-    demand -= static_cast<std::int64_t>(kDemandTolerance * static_cast<double>(demand));
+    demand -= static_cast<std::int64_t>(tolerance * static_cast<double>(demand));
     for (const std::size_t j : commodity.variable) capacity.push_back(parts(j));
     graph::SinkFlow flow(commodity.graph);
     flow.reset(capacity, supply);

@@ -37,6 +37,10 @@ class CutGeneration {
   /// Cost: per round a dual simplex and a maximum flow per commodity and sink.
   Outcome run(const CutLimits& limits);
 
+  /// Adds cuts that `values` (by variable) violate by more than this part of the data; false where
+  /// there are none that are not known. Cost: a maximum flow per commodity and sink.
+  bool add_cuts_violated_by(std::span<const double> values, double tolerance);
+
   /// Of the last program that was solved; empty where none was.
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
   /// By row: capacities, balances, and the cuts that it had.
@@ -54,7 +58,6 @@ class CutGeneration {
   void add_first_cuts(std::size_t commodity);
   void remember();
   bool add_cut(std::size_t commodity, const SinkSide& side);
-  bool add_violated_cuts();
 
   const CutProgram& program_;
   LinearProgram solver_;

@@ -16,6 +16,7 @@
 #include "solver/pack/flat_by_parts.hpp"
 #include "solver/pack/tree_packing.hpp"
 #include "solver/pack/trees/tree_store.hpp"
+#include "solver/rate/balance.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -34,6 +35,7 @@ constexpr std::size_t kMaxPlainEdges = 1 << 21;
 constexpr std::int64_t kLeastBudget = std::int64_t{1} << 22;
 constexpr std::int64_t kTimes = 16;
 constexpr std::int64_t kMostLastBudget = std::int64_t{1} << 27;
+constexpr std::int64_t kMostUnbalanced = std::int64_t{1} << 24;
 
 // Repairs after which a packing is hard: flat trees, if there are any, are had in less time.
 constexpr std::int64_t kRepairsAtFirst = 24;
@@ -119,9 +121,11 @@ class Portfolio {
   }
 
   // For the mending that nothing but higher trees comes after: the more may move, the longer it
-  // takes, and the more it finds. Where forests are large it would take too long.
+  // takes, and the more it finds. Where forests are large it would take too long; and where
+  // switches are unbalanced there may be nothing to be found.
   [[nodiscard]] Budget last_budget() const {
-    return {std::min(kTimes * kTimes * plain_cost(), kMostLastBudget), options_.stop};
+    const std::int64_t most = is_balanced(core_) ? kMostLastBudget : kMostUnbalanced;
+    return {std::min(kTimes * kTimes * plain_cost(), most), options_.stop};
   }
 
   // Keeps what is faster; of these the lower one, and of these the one of fewer trees. True where

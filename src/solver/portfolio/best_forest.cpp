@@ -40,6 +40,24 @@ bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const
   });
 }
 
+// Of the rate, what trees that are lower by a quarter are worth.
+constexpr double kWorthLower = 0.99;
+
+// Numbers of fewer trees that are tried for that.
+constexpr int kMostFewer = 2;
+
+bool are_much_lower(std::int32_t height, std::int32_t than) {
+  return 4 * height <= 3 * than;
+}
+
+// Fewer trees than the fastest number may be much lower: they are worth a search where trees are
+// two hops above the bound.
+bool weighs_height(const Synthesis& best, const SynthesizeOptions& options) {
+  const std::int32_t height = size_of(best.forest).height;
+  return options.trees_per_root.mode == TreesPerRoot::Mode::power_of_two && !options.max_height &&
+         best.least_height + 2 <= height && are_much_lower(best.least_height, height);
+}
+
 // Rounded to k trees, what one phase leaves of an arc serves the other.
 bool may_exceed_cuts(const Problem& problem) {
   return problem.is_divided() && problem.network.ranks.size() <= kFewRanks;
@@ -67,38 +85,108 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// `pack_phases` at `chosen`, and at other numbers of trees where those may be better.
-Expected<Synthesis> pack_best(const Problem& problem, const SynthesizeOptions& options,
-                              const ChosenScale& chosen, const Synthesis& begun) {
-  auto best = pack_phases(problem, options, chosen, begun);
-  if (!best || best->stopped || options.previous != nullptr) return best;
-  if (best->forest.algbw == best->forest.optimum && !may_be_lower(*best, options, problem)) {
-    return best;
-  }
-  const bool are_low = options.max_height.has_value();
-  if (are_low && is_searched_by_phase(problem, options)) return best;
-  const auto ranks = static_cast<std::int64_t>(problem.network.ranks.size());
-  const auto roots = std::ranges::count_if(problem.weights, [](auto weight) { return weight > 0; });
-  Patience patience(options.packing.effort, ranks * roots);
-  for (const RateAtK& other : other_numbers(problem, options, chosen, are_low)) {
-    const Ratio& known = best->forest.algbw;
-    if (other.algbw < known && !may_exceed_cuts(problem)) break;
-    if (other.algbw == known && !may_be_lower(*best, options, problem)) break;
-    if (has_budget(*best, options, other) && patience.is_over()) break;
-    auto again =
-        choose_scale(problem.phases, {TreesPerRoot::Mode::fixed, other.k}, options.packing.stop);
-    if (!again || again->stopped) break;
-    auto next = pack_phases(problem, options, *again, begun);
-    if (!next) break;
-    const bool stopped = next->stopped;
-    const bool has_found_better = is_better(next->forest, best->forest);
-    if (has_found_better) best = std::move(next);
-    patience.spend(other.k, has_found_better);
-    best->stopped = stopped;
-    if (stopped) break;
-  }
-  return best;
+GivenUp facts_of(const CollectiveForest& forest) {
+  return {forest.k, forest.algbw, height_of(forest)};
 }
+
+/// Packs at one number of trees after the other, and keeps the best.
+class NumberSearch {
+ public:
+  NumberSearch(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& chosen,
+               const Synthesis& begun)
+      : problem_(problem),
+        options_(options),
+        chosen_(chosen),
+        begun_(begun),
+        patience_(options.packing.effort, edges_of_one()) {}
+
+  // At `chosen`, and at other numbers of trees where those may be better.
+  Expected<Synthesis> run() {
+    auto first = pack_phases(problem_, options_, chosen_, begun_);
+    if (!first || first->stopped || options_.previous != nullptr) return first;
+    best_ = *std::move(first);
+    fastest_ = facts_of(best_.forest);
+    if (!is_done()) try_others();
+    if (weighs_height(best_, options_)) try_fewer();
+    if (best_.forest.algbw < fastest_.algbw) best_.given_up = fastest_;
+    return std::move(best_);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t edges_of_one() const {
+    const auto ranks = static_cast<std::int64_t>(problem_.network.ranks.size());
+    const auto roots =
+        std::ranges::count_if(problem_.weights, [](auto weight) { return weight > 0; });
+    return ranks * roots;
+  }
+
+  [[nodiscard]] bool is_done() const {
+    if (best_.forest.algbw == best_.forest.optimum && !may_be_lower(best_, options_, problem_)) {
+      return true;
+    }
+    return options_.max_height && is_searched_by_phase(problem_, options_);
+  }
+
+  // By what the cuts allow at another number, which is the highest of those that are left.
+  [[nodiscard]] bool may_be_better(const RateAtK& other) const {
+    const Ratio& known = best_.forest.algbw;
+    if (other.algbw < known && !may_exceed_cuts(problem_)) return false;
+    return other.algbw != known || may_be_lower(best_, options_, problem_);
+  }
+
+  void try_others() {
+    for (const RateAtK& other :
+         other_numbers(problem_, options_, chosen_, options_.max_height.has_value())) {
+      if (best_.stopped || !may_be_better(other)) break;
+      if (has_budget(best_, options_, other) && patience_.is_over()) break;
+      const auto is_taken = try_number(other.k);
+      if (!is_taken) break;
+      patience_.spend(other.k, *is_taken);
+    }
+  }
+
+  // The fewest trees that are fast enough are soon packed, and the lowest.
+  void try_fewer() {
+    int tried = 0;
+    for (const RateAtK& row : chosen_.rows) {
+      if (best_.stopped || row.k >= best_.forest.k || tried == kMostFewer) break;
+      if (share(row.algbw, fastest_.algbw) < kWorthLower) continue;
+      ++tried;
+      const auto is_taken = try_number(row.k);
+      if (!is_taken || *is_taken) break;
+    }
+  }
+
+  // Whether it is better; nothing where there is none.
+  std::optional<bool> try_number(std::int64_t k) {
+    auto again =
+        choose_scale(problem_.phases, {TreesPerRoot::Mode::fixed, k}, options_.packing.stop);
+    if (!again || again->stopped) return std::nullopt;
+    auto next = pack_phases(problem_, options_, *again, begun_);
+    if (!next) return std::nullopt;
+    const bool stopped = next->stopped;
+    const bool is_taken = offer(*std::move(next));
+    best_.stopped = stopped;
+    return is_taken;
+  }
+
+  // True where it is better.
+  bool offer(Synthesis next) {
+    if (fastest_.algbw < next.forest.algbw) fastest_ = facts_of(next.forest);
+    if (share(next.forest.algbw, fastest_.algbw) < kWorthLower) return false;
+    if (!is_preferred(next.forest, best_.forest, options_.trees_per_root.mode)) return false;
+    best_ = std::move(next);
+    return true;
+  }
+
+  const Problem& problem_;
+  const SynthesizeOptions& options_;
+  const ChosenScale& chosen_;
+  const Synthesis& begun_;
+  Patience patience_;
+  Synthesis best_;
+  GivenUp fastest_;
+};
 
 }  // namespace
 
@@ -110,6 +198,15 @@ bool is_better(const CollectiveForest& a, const CollectiveForest& b) {
   if (a.algbw != b.algbw) return b.algbw < a.algbw;
   const Size ours = size_of(a), theirs = size_of(b);
   return std::tie(ours.height, ours.trees) < std::tie(theirs.height, theirs.trees);
+}
+
+bool is_preferred(const CollectiveForest& a, const CollectiveForest& b, TreesPerRoot::Mode mode) {
+  if (mode == TreesPerRoot::Mode::power_of_two) {
+    const std::int32_t ours = height_of(a), theirs = height_of(b);
+    if (are_much_lower(ours, theirs)) return share(a.algbw, b.algbw) >= kWorthLower;
+    if (are_much_lower(theirs, ours)) return share(b.algbw, a.algbw) < kWorthLower;
+  }
+  return is_better(a, b);
 }
 
 Expected<Synthesis> choose_and_pack(const Problem& problem, const SynthesizeOptions& options,
@@ -126,7 +223,7 @@ Expected<Synthesis> choose_and_pack(const Problem& problem, const SynthesizeOpti
   // Pack the trees straight into the fabric, and put the phases together.
   if (options.packing.progress) options.packing.progress("packing", std::nullopt);
   start = std::chrono::steady_clock::now();
-  auto result = pack_best(problem, options, *chosen, begun);
+  auto result = NumberSearch(problem, options, *chosen, begun).run();
   if (result) result->seconds.pack += seconds_since(start);
   return result;
 }

@@ -8,6 +8,7 @@
 
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
+#include "solver/common/few_ranks.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
@@ -15,7 +16,16 @@
 namespace forestcoll::solver {
 namespace {
 
-Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceParts& parts,
+// Of what there may be, where more is not worth higher trees.
+constexpr double kEnough = 0.99;
+
+// What was given up for lower trees was reached.
+bool is_enough(const Synthesis& packed, const Ratio& most) {
+  const Ratio& reached = packed.given_up ? packed.given_up->algbw : packed.forest.algbw;
+  return share(reached, most) >= kEnough;
+}
+
+Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreduceDivision& parts,
                                      const Weights& shares, const SynthesizeOptions& options,
                                      Synthesis begun) {
   const Problem problem(in_turn.network, shares, parts.broadcast, parts.reduce,
@@ -26,7 +36,7 @@ Expected<Synthesis> pack_with_shares(const Problem& in_turn, const AllreducePart
 }
 
 // Roots with other shares than the ranks own cannot have k trees each: as many trees in all.
-Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const AllreduceParts& parts,
+Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const AllreduceDivision& parts,
                                              const SynthesizeOptions& options,
                                              const Synthesis& begun) {
   std::optional<Expected<Synthesis>> best;
@@ -43,7 +53,8 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
     if (found && options.trees_per_root.mode != TreesPerRoot::Mode::fixed) {
       rows.push_back({k_asked, found->forest.algbw});
     }
-    if (!best || (found && (!*best || is_better(found->forest, (*best)->forest)))) {
+    if (!best || (found && (!*best || is_preferred(found->forest, (*best)->forest,
+                                                   options.trees_per_root.mode)))) {
       best = std::move(found);
     }
     if (stopped) break;
@@ -52,12 +63,45 @@ Expected<Synthesis> pack_with_rounded_shares(const Problem& in_turn, const Allre
   return *std::move(best);
 }
 
-Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
-                                 const SynthesizeOptions& options, const Synthesis& begun) {
+Expected<Synthesis> pack_division(const Problem& in_turn, const AllreduceDivision& parts,
+                                  const SynthesizeOptions& options, const Synthesis& begun) {
   if (parts.as_owned || options.trees_per_root.mode == TreesPerRoot::Mode::optimal) {
     return pack_with_shares(in_turn, parts, parts.shares, options, begun);
   }
   return pack_with_rounded_shares(in_turn, parts, options, begun);
+}
+
+// What the cuts of a division allow as many trees as are asked for; nothing where roots have shares
+// that are rounded for them.
+std::optional<Ratio> most_of(const Problem& in_turn, const AllreduceDivision& parts,
+                             const SynthesizeOptions& options) {
+  if (!parts.as_owned) return std::nullopt;
+  const Problem problem(in_turn.network, parts.shares, parts.broadcast, parts.reduce,
+                        options.packing.stop);
+  const auto chosen = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
+  return chosen ? std::optional(chosen->algbw) : std::nullopt;
+}
+
+// What is divided evenly packs low. The corner of the program is packed, too, where so many trees
+// may gain more by it than higher trees cost, where they reach the optimum on it, and where few
+// ranks cost nothing.
+Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
+                                 const SynthesizeOptions& options, const Synthesis& begun) {
+  const auto mode = options.trees_per_root.mode;
+  if (!parts.even || mode == TreesPerRoot::Mode::optimal) {
+    return pack_division(in_turn, parts.best, options, begun);
+  }
+  auto even = pack_division(in_turn, *parts.even, options, begun);
+  if (even && even->stopped) return even;
+  if (even && in_turn.network.ranks.size() > kFewRanks) {
+    const auto most = most_of(in_turn, parts.best, options);
+    const bool is_reached = most && *most == parts.best.algbw;
+    const bool may_gain = !is_enough(*even, parts.upper) && (!most || !is_enough(*even, *most));
+    if (!is_reached && !may_gain) return even;
+  }
+  auto best = pack_division(in_turn, parts.best, options, begun);
+  if (!best || (even && !is_preferred(best->forest, even->forest, mode))) return even ? even : best;
+  return best;
 }
 
 // The previous trees that stay, a part of all.

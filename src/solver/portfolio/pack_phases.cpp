@@ -9,11 +9,16 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
+#include "solver/common/few_ranks.hpp"
+#include "solver/common/forest_scale.hpp"
 #include "solver/height/bound/bound.hpp"
 #include "solver/pack/fallback_forest.hpp"
 #include "solver/pack/search/max_height.hpp"
 #include "solver/pack/search/pack_or_copy.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
+#include "solver/rate/balance.hpp"
+#include "solver/rate/scale.hpp"
+#include "solver/rate/trim.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -91,14 +96,38 @@ class PhasePacker {
 
   // A part can have symmetries that the fabric has not; whoever checks the forest sees the fabric.
   Expected<PackingSoFar> pack_keeping_fabric(std::size_t i) {
-    auto found = pack_at(i, options_.packing);
-    if (!problem_.is_divided() || !found ||
-        keeps_fabric(found->packing.forest.symmetry(), problem_.network)) {
-      return found;
-    }
+    if (!problem_.is_divided()) return pack_at(i, options_.packing);
+    auto found = pack_part(i, options_.packing);
+    if (!found || keeps_fabric(found->packing.forest.symmetry(), problem_.network)) return found;
     PackOptions plain = options_.packing;
     plain.symmetry = false;
-    return pack_at(i, plain);
+    return pack_part(i, plain);
+  }
+
+  // A part is balanced at switches, and what rounding leaves of it need not be: then a unit more of
+  // some links makes it so, and is packed without a search. What that costs the links shows. Few
+  // ranks are worth a search.
+  Expected<PackingSoFar> pack_part(std::size_t i, const PackOptions& packing) {
+    const PhaseProblem& phase = problem_.phases[i];
+    Scaling scaling = chosen_.scalings[i];
+    const bool is_searched = options_.previous != nullptr || options_.max_height ||
+                             phase.network.ranks.size() <= kFewRanks;
+    if (is_searched || is_balanced(phase.network.graph, scaling.capacity, phase.network.rank_of)) {
+      return pack_at(i, packing);
+    }
+    auto balanced = balanced_near(phase.network, scaling.scale);
+    if (!balanced) return pack_at(i, packing);
+    scaling.capacity = *std::move(balanced);
+    auto found = pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped());
+    if (!found) return found;
+    Scaling& reached = found->packing.scaling;
+    reached.scale = std::max(reached.scale, forest_scale(phase.network, found->packing.forest));
+    reached.capacity = floor_capacities(phase.network, reached.scale);
+    return found;
+  }
+
+  [[nodiscard]] IfStopped if_stopped() const {
+    return options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
   }
 
   Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
@@ -109,12 +138,10 @@ class PhasePacker {
     const PhaseProblem& phase = problem_.phases[i];
     const Scaling& scaling = chosen_.scalings[i];
     if (options_.previous == nullptr) {
-      const IfStopped if_stopped =
-          options_.answer_when_stopped ? IfStopped::finish_at_once : IfStopped::give_up;
       return may_be_copies()
                  ? pack_or_copy(phase.network, phase.weights, phase.rate, scaling, packing,
-                                if_stopped)
-                 : pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped);
+                                if_stopped())
+                 : pack_so_far(phase.network, phase.weights, scaling, packing, if_stopped());
     }
     const CollectiveForest& previous = *options_.previous;
     const bool reducing = !problem_.broadcast || i > 0;

@@ -13,6 +13,7 @@
 #include "solver/linear/cut_generation.hpp"
 #include "solver/rate/balance_program.hpp"
 #include "solver/rate/least_trimming.hpp"
+#include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -89,6 +90,20 @@ std::optional<IdVector<ArcId, Capacity>> trim_near(const Network& network,
   auto left = least_trimming(network.graph, capacity, least, network.rank_of, cost);
   if (!left || !carries(network, *left, owed)) return std::nullopt;
   return left;
+}
+
+// Between its floors and its ceilings a flow that is balanced has a whole one.
+std::optional<IdVector<ArcId, Capacity>> balanced_near(const Network& network, const Ratio& scale) {
+  const IdVector<ArcId, Capacity> least = floor_capacities(network, scale);
+  IdVector<ArcId, Capacity> most = least;
+  for (std::size_t a = 0; a < most.size(); ++a) {
+    const Arc& arc = network.graph.arcs()[a];
+    const bool is_direct = network.is_compute(arc.tail) && network.is_compute(arc.head);
+    const Int128 exact = Int128{network.capacity[ArcId(a)]} * scale.num();
+    if (!is_direct && exact % scale.den() != 0) ++most[ArcId(a)];
+  }
+  const IdVector<ArcId, std::int64_t> gain(network.graph.arc_count(), -1);
+  return least_trimming(network.graph, most, least, network.rank_of, gain);
 }
 
 Trimming trim_to_balance(const Network& network, const IdVector<ArcId, Capacity>& capacity,

@@ -29,6 +29,12 @@ namespace forestcoll::solver {
     const Network& network, const IdVector<ArcId, Capacity>& capacity, const Weights& owed,
     std::span<const double> part);
 
+/// Balanced capacities of ⌊scale · b⌋ or ⌈scale · b⌉ each, the more floors the better: whatever the
+/// floors carry, these do. Links between ranks have their floors. Nothing where the fabric itself
+/// is unbalanced. Cost: a minimum-cost flow.
+[[nodiscard]] std::optional<IdVector<ArcId, Capacity>> balanced_near(const Network& network,
+                                                                     const Ratio& scale);
+
 struct Trimming {
   std::optional<IdVector<ArcId, Capacity>> capacity;  ///< none where none was found
   bool is_impossible = false;  ///< no balanced part, whole or not, carries it

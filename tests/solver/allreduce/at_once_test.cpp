@@ -223,6 +223,61 @@ TEST(AtOnce, IsLeftOpenForMoreThanAThousandRanksThatDiffer) {
   }
 }
 
+Network damaged_torus() {
+  Network network = test::torus({10, 10});
+  for (const auto& [a, b] : {std::pair{0, 1}, {37, 38}, {55, 65}}) {
+    network = test::derated(network, NodeId(a), NodeId(b), 0);
+  }
+  return network;
+}
+
+// Links that are divided evenly leave what is alike nearly so, and trees are low: at a corner of
+// the program they are two to five times as high as has to be.
+TEST(AtOnce, TreesOfDamagedFabricsAreLow) {
+  struct Damaged {
+    std::string name;
+    Network network;
+  };
+  for (const Damaged& fabric :
+       {Damaged{"torus", damaged_torus()},
+        {"A100, slow links", test::one_percent_degraded(test::dgx_a100(12), 3)},
+        {"H100, dead NICs", test::h100_rails_alone(10, 2, 1)}}) {
+    const Synthesis synthesis = synthesized(fabric.network, {TreesPerRoot::Mode::power_of_two, 16});
+    EXPECT_TRUE(synthesis.two_phases) << fabric.name;
+    EXPECT_LE(synthesis.forest.broadcast->max_height(), synthesis.least_height + 2) << fabric.name;
+    EXPECT_LE(synthesis.forest.reduce->max_height(), synthesis.least_height + 2) << fabric.name;
+    EXPECT_GE(share(synthesis.forest.algbw, synthesis.forest.optimum), 0.985) << fabric.name;
+    expect_sound(fabric.network, synthesis, fabric.name);
+  }
+}
+
+// The even division loses next to nothing, and what trees reach on it is proved by cuts.
+TEST(AtOnce, EvenDivisionsReachNearlyTheOptimum) {
+  int found = 0;
+  for (std::uint64_t seed = 700; seed < 760; ++seed) {
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 6, .max_switches = 3, .one_way = seed % 2 == 0});
+    const auto both = solver::parts_at_once(network, uniform_weights(network), in_turn(network));
+    if (!both.parts || !both.parts->even) continue;
+    ++found;
+    const solver::AllreduceDivision& even = *both.parts->even;
+    EXPECT_LE(even.algbw, both.parts->upper) << "seed " << seed;
+    // Each arc is divided between the phases, by their units.
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+      const Arc& arc = network.graph.arcs()[a];
+      const auto taken = [&](const Network& part, NodeId tail, NodeId head) {
+        const ArcId at = part.graph.find(tail, head);
+        return at.valid() ? part.unit * Ratio(part.capacity[at]) : Ratio(0);
+      };
+      const Network& reduce = even.reduce ? *even.reduce : even.broadcast;
+      const double sum = taken(even.broadcast, arc.tail, arc.head).to_double() +
+                         taken(reduce, arc.head, arc.tail).to_double();
+      EXPECT_LE(sum, (network.unit * Ratio(network.capacity[ArcId(a)])).to_double() * (1 + 1e-12));
+    }
+  }
+  EXPECT_GT(found, 10);
+}
+
 TEST(AtOnce, OtherCollectivesAreNot) {
   const auto gather = synthesize(*to_digraph(bundled_topology("mixed-a100-h100")),
                                  {.collective = Collective::allgather});

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <random>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "forestcoll/synthesize.hpp"
 #include "solver/pack/fallback_forest.hpp"
+#include "solver/portfolio/best_forest.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll {
@@ -214,6 +217,71 @@ TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
     }
   }
   EXPECT_GT(kept, 0);
+}
+
+// Boxes of eight GPUs on a switch, and a switch for the NICs of each number; `dead` of the GPUs
+// receive there and do not send.
+Network boxes_on_rails(std::size_t boxes, std::size_t dead, std::uint64_t seed) {
+  constexpr std::size_t kSize = 8;
+  const std::size_t ranks = boxes * kSize;
+  std::mt19937_64 chance(seed);
+  std::set<std::size_t> silent;
+  while (silent.size() < dead) silent.insert(chance() % ranks);
+  test::FabricBuilder fabric(ranks, kSize + boxes);
+  for (std::size_t v = 0; v < ranks; ++v) {
+    const std::size_t rail = ranks + v % kSize;
+    fabric.link(v, ranks + kSize + v / kSize, 12);
+    fabric.arc(rail, v, 1);
+    if (!silent.contains(v)) fabric.arc(v, rail, 1);
+  }
+  return fabric.build();
+}
+
+CollectiveForest in_trees_of(const Network& network, const Ratio& algbw) {
+  auto found = synthesize(network, {.collective = Collective::allgather});
+  CollectiveForest forest = std::move(found->forest);
+  forest.algbw = algbw;
+  return forest;
+}
+
+// By heights 2, 3 and 4.
+TEST_F(Portfolio, AQuarterOfTheHeightIsWorthOnePercentAmongPowersOfTwo) {
+  const auto of_height = [](std::size_t height, const Ratio& algbw) {
+    return in_trees_of(test::torus({2 * height + 1}), algbw);
+  };
+  const auto is_preferred = solver::is_preferred;
+  ASSERT_EQ(solver::height_of(of_height(3, 1)), 3);
+  const CollectiveForest high = of_height(4, 100);
+  EXPECT_TRUE(is_preferred(of_height(3, 99), high, Mode::power_of_two));
+  EXPECT_FALSE(is_preferred(high, of_height(3, 99), Mode::power_of_two));
+  EXPECT_FALSE(is_preferred(of_height(3, {989, 10}), high, Mode::power_of_two));
+  EXPECT_TRUE(is_preferred(high, of_height(3, {989, 10}), Mode::power_of_two));
+  EXPECT_FALSE(is_preferred(of_height(4, 99), of_height(5, 100), Mode::power_of_two));
+  for (const Mode mode : {Mode::optimal, Mode::fixed, Mode::best_up_to}) {
+    EXPECT_FALSE(is_preferred(of_height(2, 99), high, mode));
+    EXPECT_TRUE(is_preferred(of_height(2, 100), high, mode));
+  }
+}
+
+// What was given up is said, and is to be had by asking for it.
+TEST_F(Portfolio, AFasterForestThatIsGivenUpIsNamed) {
+  int given_up = 0;
+  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+    const Network network = boxes_on_rails(16, 3, seed);
+    const auto open = synthesize(network, {.trees_per_root = {Mode::power_of_two, 16}});
+    ASSERT_TRUE(open) << seed;
+    if (!open->given_up) continue;
+    ++given_up;
+    const auto& other = *open->given_up;
+    EXPECT_LT(open->forest.algbw, other.algbw) << seed;
+    EXPECT_GE(share(open->forest.algbw, other.algbw), 0.99) << seed;
+    EXPECT_LT(solver::height_of(open->forest), other.height) << seed;
+    const auto fixed = synthesize(network, {.trees_per_root = {Mode::fixed, other.k}});
+    ASSERT_TRUE(fixed) << seed;
+    EXPECT_GE(fixed->forest.algbw, other.algbw) << seed;
+    EXPECT_FALSE(fixed->given_up) << seed;
+  }
+  EXPECT_GT(given_up, 0);
 }
 
 }  // namespace

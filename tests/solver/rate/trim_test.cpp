@@ -10,6 +10,7 @@
 #include "solver/linear/linear_program.hpp"
 #include "solver/rate/balance.hpp"
 #include "solver/rate/least_trimming.hpp"
+#include "solver/rate/scale.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {
@@ -121,6 +122,30 @@ TEST(Trim, FindsWholePartsThatCarry) {
     EXPECT_TRUE(twice.is_impossible);
   }
   EXPECT_GT(by_program, 0);
+}
+
+// Whatever the scale, by definition: between floors and ceilings, and balanced.
+TEST(Trim, AUnitMoreOfSomeArcsBalancesFloors) {
+  int raised = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    const Network network =
+        test::random_fabric(seed, {.max_switches = 4, .max_capacity = 40, .one_way = true});
+    const Ratio scale(static_cast<std::int64_t>(seed % 7 + 3), 11);
+    const auto found = solver::balanced_near(network, scale);
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(solver::is_balanced(network.graph, *found, network.rank_of));
+    const auto floors = solver::floor_capacities(network, scale);
+    for (std::size_t a = 0; a < found->size(); ++a) {
+      EXPECT_GE((*found)[ArcId(a)], floors[ArcId(a)]);
+      EXPECT_LT(Ratio((*found)[ArcId(a)]), scale * Ratio(network.capacity[ArcId(a)]) + Ratio(1));
+      raised += (*found)[ArcId(a)] > floors[ArcId(a)];
+    }
+    if (solver::is_balanced(network.graph, floors, network.rank_of)) {
+      EXPECT_EQ(*found, floors);
+    }
+  }
+  EXPECT_GT(raised, 100);
 }
 
 }  // namespace

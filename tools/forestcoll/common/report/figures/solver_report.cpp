@@ -44,6 +44,13 @@ std::string rounded_line(const Synthesis& synthesis) {
       number(*synthesis.rounded_to), percent_lost(forest.algbw, forest.optimum));
 }
 
+std::string given_up_line(const Synthesis& synthesis) {
+  if (!synthesis.given_up) return {};
+  const GivenUp& other = *synthesis.given_up;
+  return fmt::format("  k = {} reaches {} GB/s, in trees of height {}: lower ones were preferred\n",
+                     other.k, number(other.algbw), other.height);
+}
+
 // A stop explains a loss by itself.
 std::string raised_line(const Synthesis& synthesis) {
   if (!synthesis.raised || synthesis.stopped) return {};
@@ -103,7 +110,8 @@ Json kept_json(const RepackStatistics& repack) {
 
 std::string solver_lines(const Synthesis& synthesis) {
   return paths_line(synthesis) + at_once_line(synthesis) + rounded_line(synthesis) +
-         raised_line(synthesis) + stopped_line(synthesis) + repack_line(synthesis);
+         given_up_line(synthesis) + raised_line(synthesis) + stopped_line(synthesis) +
+         repack_line(synthesis);
 }
 
 std::string tradeoff_lines(const Tradeoff& tradeoff) {
@@ -131,6 +139,9 @@ void add_solver_report(Json& json, const Synthesis& synthesis) {
   if (synthesis.rounded_to) {
     json["rounded_down"] = {{"grid", exact(*synthesis.rounded_to)},
                             {"lost", share_lost(forest.algbw, forest.optimum)}};
+  }
+  if (const auto& other = synthesis.given_up) {
+    json["given_up"] = {{"k", other->k}, {"algbw", exact(other->algbw)}, {"height", other->height}};
   }
   json["raised"] = synthesis.raised;
   if (synthesis.raised) {

@@ -1,0 +1,176 @@
+// Solutions in the middle of what a program of trees allows.
+#include "solver/linear/even_solution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "solver/allreduce/allreduce_program.hpp"
+#include "solver/allreduce/whole_paths.hpp"
+#include "support/fabrics.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using solver::AllreduceFabric;
+using solver::AllreduceProgram;
+using solver::CutGeneration;
+
+struct Solved {
+  AllreduceFabric fabric;
+  AllreduceProgram program;
+  CutGeneration generation;
+  double worth = 0;
+
+  explicit Solved(const Network& network)
+      : fabric(network, {}),
+        program(AllreduceProgram::of_shares(fabric, uniform_weights(network))),
+        generation(program.program()) {
+    EXPECT_EQ(generation.run({}), CutGeneration::Outcome::complete);
+    worth = generation.worth();
+  }
+
+  // What nodes own of a part of what the program is worth.
+  [[nodiscard]] std::vector<double> owned(double part) const {
+    std::vector<double> values = generation.values();
+    for (double& value : values) value *= part;
+    return values;
+  }
+};
+
+double sum(const std::vector<solver::Term>& terms, const std::vector<double>& values,
+           const std::vector<double>& totals) {
+  double result = 0;
+  for (const auto& [variable, coefficient] : terms) {
+    const bool is_total = variable >= values.size();
+    result += static_cast<double>(coefficient) *
+              (is_total ? totals[variable - values.size()] : values[variable]);
+  }
+  return result;
+}
+
+// Of all cuts, by definition: the largest lack, as a part of the data.
+double worst_lack(const Network& network, const AllreduceProgram& program,
+                  const std::vector<double>& values) {
+  const auto& commodities = program.program().commodities;
+  std::vector<double> totals;
+  for (const auto& trees : commodities) totals.push_back(sum(owned_terms(trees), values, {}));
+  double worst = 0;
+  for (std::size_t p = 0; p < commodities.size(); ++p) {
+    for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
+      solver::SinkSide side;
+      for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
+        side.push_back((bits >> v & 1) != 0);
+      }
+      const auto is_inside = [&](NodeId v) { return side[v.index()]; };
+      if (std::ranges::none_of(network.ranks, is_inside)) continue;
+      worst = std::max(worst, sum(cut_row(program.program(), p, side), values, totals) / totals[p]);
+    }
+  }
+  return worst;
+}
+
+TEST(EvenSolution, KeepsAllRowsAndCuts) {
+  const std::stop_token never;
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    const std::string what = "seed " + std::to_string(seed);
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 6, .max_switches = 3, .one_way = seed % 2 == 0});
+    Solved solved(network);
+    const auto values =
+        even_solution(solved.program.program(), solved.owned(0.99), solved.generation, never);
+    if (!values) continue;
+    ++found;
+    EXPECT_LE(worst_lack(network, solved.program, *values), 1e-4) << what;
+    const double slack = 1e-4 * solved.worth;
+    for (const auto& row : solved.program.program().capacity) {
+      EXPECT_LE(sum(row.terms, *values, {}), static_cast<double>(row.bound) + slack) << what;
+    }
+    for (const auto& row : solved.program.program().balance) {
+      EXPECT_NEAR(sum(row, *values, {}), 0, slack) << what;
+    }
+  }
+  EXPECT_GE(found, 115);
+}
+
+// A chain of links leads to the middle: what a lack of one rank takes is a little from all.
+TEST(EvenSolution, IsTheMiddleWhereThatIsEnough) {
+  const Network network = test::torus({3, 4});
+  Solved solved(network);
+  const auto values =
+      even_solution(solved.program.program(), solved.owned(0.9), solved.generation, {});
+  ASSERT_TRUE(values);
+  for (const std::size_t j : solved.program.program().commodities.front().variable) {
+    EXPECT_NEAR((*values)[j], 0.5 * static_cast<double>(network.capacity[ArcId(0)]), 1e-6);
+  }
+}
+
+TEST(EvenSolution, IsNoneWhereNothingCarriesWhatIsOwned) {
+  const Network network = test::torus({3, 4});
+  Solved solved(network);
+  EXPECT_FALSE(even_solution(solved.program.program(), solved.owned(1.2), solved.generation, {}));
+}
+
+// Whole numbers, by definition: balanced, within the capacities, alike within an orbit, and nearly
+// as much as they were made of.
+TEST(WholePaths, AreBalancedAndNearlyAsMuch) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const std::string what = "seed " + std::to_string(seed);
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 6, .max_switches = 3, .one_way = seed % 2 == 0});
+    Solved solved(network);
+    const auto values =
+        even_solution(solved.program.program(), solved.owned(0.99), solved.generation, {});
+    if (!values) continue;
+    const auto whole = whole_paths(solved.fabric, solved.program, *values);
+    ASSERT_TRUE(whole) << what;
+    ++found;
+    const auto& program = solved.program.program();
+    for (const auto& row : program.balance) {
+      Int128 rest = 0;
+      for (const auto& term : row)
+        rest += Int128{term.coefficient} * whole->numerators[term.variable];
+      EXPECT_TRUE(rest == 0) << what;
+    }
+    for (const auto& row : program.capacity) {
+      Int128 taken = 0;
+      for (const auto& term : row.terms) {
+        taken += Int128{term.coefficient} * whole->numerators[term.variable];
+      }
+      EXPECT_TRUE(taken <= Int128{row.bound} * whole->denominator) << what;
+    }
+    for (const auto& trees : program.commodities) {
+      for (const std::size_t j : trees.variable) {
+        const double near =
+            static_cast<double>(whole->numerators[j]) / static_cast<double>(whole->denominator);
+        EXPECT_NEAR(near, (*values)[j], 1e-4 * solved.worth) << what;
+      }
+    }
+  }
+  EXPECT_GE(found, 55);
+}
+
+// A path that turns at once leaves a circle of switches, which is as much a part of the flow.
+TEST(WholePaths, TakeWhatGoesRoundInSwitches) {
+  const Network network = test::dgx_a100(3);
+  Solved solved(network);
+  const auto values =
+      even_solution(solved.program.program(), solved.owned(0.95), solved.generation, {});
+  ASSERT_TRUE(values);
+  const auto whole = whole_paths(solved.fabric, solved.program, *values);
+  ASSERT_TRUE(whole);
+  for (const std::size_t j : solved.program.program().commodities.front().variable) {
+    EXPECT_GT(whole->numerators[j], 0);
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
