@@ -18,8 +18,8 @@ void add_jobs_option(CLI::App& command, int& threads, const std::string& meaning
 /// The same for a command whose work is not divided, so that -j may stand in every command line.
 void add_jobs_option(CLI::App& command);
 
-/// What -j says, of a command that has been parsed; none where it does not stand, is no such number,
-/// or counts something else, as it does for batch.
+/// What -j says, of a command that has been parsed; none where it does not stand, is no such
+/// number, or counts something else, as it does for batch.
 [[nodiscard]] std::optional<int> asked_threads(const CLI::App& command);
 
 }  // namespace forestcoll::cli
