@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,6 +88,13 @@ ExitCode print_on_stdout(const std::string& text, const Console& console) {
   return finish(write_output("-", text), console);
 }
 
+// Until the process ends: to take the limit back would make the threads that it forbids.
+void limit_threads(int threads) {
+  using Control = oneapi::tbb::global_control;
+  [[maybe_unused]] static const auto* limit =
+      new Control(Control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+}
+
 ExitCode run(int argc, char** argv) {
   CLI::App program(kDescription, "forestcoll");
   program.require_subcommand(1);
@@ -139,11 +145,7 @@ ExitCode run(int argc, char** argv) {
   const auto chosen = std::ranges::find_if(
       commands, [](const Command& command) { return command.parser->parsed(); });
   try {
-    using Control = oneapi::tbb::global_control;
-    std::optional<Control> limit;
-    if (const auto threads = asked_threads(*chosen->parser)) {
-      limit.emplace(Control::max_allowed_parallelism, static_cast<std::size_t>(*threads));
-    }
+    if (const auto threads = asked_threads(*chosen->parser)) limit_threads(*threads);
     return chosen->run(console);
   } catch (const std::exception& error) {
     return report_exception(error, [chosen](const std::string& option) {
