@@ -37,8 +37,8 @@ struct FastestOptions {
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
   /// Of an all-to-all, whose programs take long to simulate: of our own paths the best number of
-  /// parts alone, of others whole blocks (of direct sends parts, too), each in the most instances
-  /// up to four that fit.
+  /// parts alone, of others whole blocks, each in the most instances up to four that fit; of direct
+  /// sends, which a runtime has, parts and fewer instances, too.
   bool few_variants = false;
 };
 

@@ -22,7 +22,7 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
-constexpr std::int32_t kMostInstancesOfOne = 4;  // where one number of them is taken
+constexpr std::int32_t kMostOfFew = 4;  // instances, of few variants
 // Of all ranks together: beyond, a program takes too long to be simulated again and again. But one
 // tree per root is simulated for so many ranks.
 constexpr std::size_t kMostSteps = 64'000;
@@ -63,6 +63,12 @@ Fingerprint fingerprint_of(const audit::Program& program) {
   return fingerprint;
 }
 
+// Direct sends are what a runtime does by itself: what others are compared with is in several
+// numbers of instances.
+bool has_runtime_own(const Candidate& candidate) {
+  return candidate.algorithm == "direct";
+}
+
 class ProgramMaker {
  public:
   ProgramMaker(std::vector<Candidate>& candidates, const Fabric& fabric, simulate::Fabric links,
@@ -74,10 +80,11 @@ class ProgramMaker {
         most_steps_(most_steps(fabric.network.ranks.size(), options.synthesis.collective)) {}
 
   // All numbers of instances of one candidate.
-  Expected<std::vector<Program>> make(std::size_t candidate,
-                                      std::optional<std::int32_t> asked) const {
+  Expected<std::vector<Program>> make(std::size_t candidate, std::optional<std::int32_t> asked,
+                                      std::int32_t most = kInstances.back()) const {
     std::vector<Program> made;
     for (const std::int32_t instances : kInstances) {
+      if (instances > most) break;
       const std::int32_t n = asked.value_or(instances);
       auto schedule = lowered(candidate, n);
       if (!schedule && made.empty()) return schedule.errors();
@@ -91,7 +98,7 @@ class ProgramMaker {
 
   // The most of these that fit.
   Expected<std::vector<Program>> make_widest(std::size_t candidate) const {
-    for (std::int32_t instances = kMostInstancesOfOne;; instances /= 2) {
+    for (std::int32_t instances = kMostOfFew;; instances /= 2) {
       auto widest = make(candidate, instances);
       if (widest || instances == 1) return widest;
     }
@@ -181,7 +188,10 @@ Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
   const ProgramMaker maker(candidates, fabric, *std::move(links), options);
   std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
   tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
-    made[c] = few_variants && !instances ? maker.make_widest(c) : maker.make(c, instances);
+    const bool are_few = few_variants && !instances;
+    made[c] = !are_few                         ? maker.make(c, instances)
+              : has_runtime_own(candidates[c]) ? maker.make(c, instances, kMostOfFew)
+                                               : maker.make_widest(c);
   });
   std::vector<Program> programs;
   for (auto& each : made) {
