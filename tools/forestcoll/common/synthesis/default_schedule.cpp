@@ -22,10 +22,10 @@ namespace {
 
 // Beyond, simulating all candidates takes longer than a default should.
 constexpr std::size_t kMostRanks = 128;
-// Or than a further question should, or all pairs.
+// Or than a further question should.
 constexpr std::size_t kMostRanksAsked = 64;
 // An all-to-all has as many messages as there are pairs, and few that are alike.
-constexpr std::size_t kMostRanksOfAllVariants = 16;
+constexpr std::size_t kMostRanksOfAlltoall = 32, kMostRanksOfAllVariants = 16;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -129,7 +129,7 @@ Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric, const ParsedDemand
     return compile_for_size(fabric, request, options, instances);
   }
   const std::size_t ranks = fabric.network.ranks.size();
-  if (request.size_is_default && ranks <= kMostRanksAsked) {
+  if (request.size_is_default && ranks <= kMostRanksOfAlltoall) {
     options.bytes = in_parts_of_ranks(*options.bytes, fabric);
     const bool few_variants = ranks > kMostRanksOfAllVariants;
     auto found = compile_for_size(fabric, request, options, instances, few_variants);
