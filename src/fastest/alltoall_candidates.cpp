@@ -39,7 +39,9 @@ class AlltoallFinder {
     if (const auto done = find_optimum(); !done) return done.errors();
     if (is_wanted("forestcoll")) {
       if (const auto done = add_ours(); !done) return done.errors();
-      if (few_variants_) candidates_.erase(candidates_.begin(), candidates_.end() - 1);
+      if (few_variants_ && !candidates_.empty()) {
+        candidates_.erase(candidates_.begin(), candidates_.end() - 1);
+      }
     }
     if (!options_.k) add_baselines();
     if (!candidates_.empty()) return std::move(candidates_);
