@@ -126,7 +126,7 @@ TEST(Hierarchical, OnDgxA100) {
 }
 
 // 2,400 ranks, 8 rings: 46 million tree edges.
-TEST(Size, RatesNeedNoForest) {
+TEST(SizeLong, RatesNeedNoForest) {
   const auto result = make("nccl-ring", test::with_boxes("dgx-a100-x2", 300));
   EXPECT_EQ(result.algbw, Ratio(2400, 2399) * Ratio(200));
   EXPECT_EQ(result.rings, 8);

@@ -104,20 +104,24 @@ TEST_P(BundledBaselines, AreSound) {
 }
 
 // The torus of 512 has a test of its own below: its forests are files of many megabytes.
-std::vector<std::string> small_ones() {
-  auto names = test::bundled_names();
+std::vector<std::string> large_ones() {
+  auto names = test::large_bundled_names();
   std::erase(names, "torus-8x8x8");
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Topologies, BundledBaselines, ::testing::ValuesIn(small_ones()),
-                         [](const auto& each) {
-                           std::string name = each.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+std::string fabric_name(const ::testing::TestParamInfo<std::string>& each) {
+  std::string name = each.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
 
-TEST(LargeBaselines, TheTorusOf512) {
+INSTANTIATE_TEST_SUITE_P(Topologies, BundledBaselines,
+                         ::testing::ValuesIn(test::small_bundled_names()), fabric_name);
+INSTANTIATE_TEST_SUITE_P(TopologiesLong, BundledBaselines, ::testing::ValuesIn(large_ones()),
+                         fabric_name);
+
+TEST(LargeBaselinesLong, TheTorusOf512) {
   const auto fabric = test::bundled("torus-8x8x8");
   const auto best = bound(fabric.network, Collective::allgather, std::nullopt);
   const auto result = test::make("halving-doubling", fabric);
@@ -136,7 +140,7 @@ TestFabric random_topology(std::uint64_t seed, const test::RandomOptions& option
   return TestFabric(std::move(topology));
 }
 
-TEST(RandomBaselines, AreSoundWithOneBoxOrMany) {
+TEST(RandomBaselinesLong, AreSoundWithOneBoxOrMany) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const test::RandomOptions options{.max_compute = 8,
                                       .max_switches = 3,
@@ -150,7 +154,7 @@ TEST(RandomBaselines, AreSoundWithOneBoxOrMany) {
 }
 
 TEST(RandomBaselines, ScaleWithTheBandwidths) {
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
     const auto fabric = random_topology(seed, {.max_compute = 8}, 0);
     Topology wider = fabric.topology;
     for (TopologyLink& link : wider.links) link.bandwidth = link.bandwidth * Ratio(68'719'476'736);

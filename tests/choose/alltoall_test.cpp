@@ -104,7 +104,7 @@ TEST(AlltoallRounds, PartsOfOnePathGoOneByOneWhereThatIsFaster) {
 }
 
 // Twice as many parts can do what half as many do, in rounds too.
-TEST(AlltoallRounds, TwiceAsManyPartsLeaveNoLess) {
+TEST(AlltoallRoundsLong, TwiceAsManyPartsLeaveNoLess) {
   for (const std::string name : {"fat-tree-4", "mi250-x1", "dgx-a100-x2-degraded"}) {
     const Fabric fabric = bundled(name);
     const auto optimum = alltoall_optimum(fabric.network, blocks(fabric).demand);
@@ -134,7 +134,7 @@ double simulated_seconds(const AlltoallCompilation& made, const Fabric& fabric,
 
 // For a size, never slower than what is made without one; for small ones, faster where rounds cost
 // more than what they carry.
-TEST(AlltoallChoices, AreTheFastestForTheSize) {
+TEST(AlltoallChoicesLong, AreTheFastestForTheSize) {
   for (const std::string name : {"dgx-h100-x4-rail-2to1", "mi250-x2", "dgx-1-v100"}) {
     const Fabric fabric = bundled(name);
     const AlltoallCompilation any = compiled(fabric, {.format = AlltoallFormat::flows});
@@ -208,7 +208,7 @@ TEST(AlltoallChoices, EqualDemandsAreXml) {
 }
 
 // Parts that go the same way in the same rounds are one path, whatever rounds they were tried in.
-TEST(AlltoallChoices, APathIsNamedOnce) {
+TEST(AlltoallChoicesLong, APathIsNamedOnce) {
   int joined = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 6, .max_switches = 2});

@@ -36,7 +36,7 @@ CompileOptions options_of(Collective collective, Format format) {
 }
 
 // What nobody says is the target's: RCCL's GPUs hold fewer threadblocks than NVIDIA's.
-TEST(Compile, ThreadblocksAreThoseOfTheTarget) {
+TEST(CompileLong, ThreadblocksAreThoseOfTheTarget) {
   const Fabric fabric = bundled("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   options.lowering.target = "rccl-6.3";
@@ -64,7 +64,7 @@ TEST(Compile, TheNumberOfTreesSuitsTheFormat) {
   EXPECT_EQ(k_of(Format::mscclpp), 8);
 }
 
-TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
+TEST(ChooseForestLong, AStopEndsTheModelAndNotTheChoice) {
   const Fabric fabric = bundled("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto with_time = choose_forest(fabric, options);
@@ -85,7 +85,7 @@ TEST(ChooseForest, AStopEndsTheModelAndNotTheChoice) {
 }
 
 // A previous forest is no reason to look at fewer numbers of trees.
-TEST(ChooseForest, TakesAsManyTreesWithAPreviousForest) {
+TEST(ChooseForestLong, TakesAsManyTreesWithAPreviousForest) {
   const Fabric fabric = bundled("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::forest);
   options.tree_count = TreeCount::chosen;
@@ -100,7 +100,7 @@ TEST(ChooseForest, TakesAsManyTreesWithAPreviousForest) {
   EXPECT_GT(warm->synthesis.repack->kept, 0);
 }
 
-TEST(ChooseForest, PlansGetMoreThanSixteenTreesWhereThatGains) {
+TEST(ChooseForestLong, PlansGetMoreThanSixteenTreesWhereThatGains) {
   const Fabric fabric = bundled("dgx-1-v100");
   CompileOptions options = options_of(Collective::broadcast, Format::mscclpp);
   const auto chosen = choose_forest(fabric, options);
@@ -115,7 +115,7 @@ TEST(ChooseForest, PlansGetMoreThanSixteenTreesWhereThatGains) {
 }
 
 // The trees of the highest rate have more steps than a rank loads; those of one per root fit.
-TEST(ChooseForest, FewerTreesWhereMoreDoNotFit) {
+TEST(ChooseForestLong, FewerTreesWhereMoreDoNotFit) {
   const Fabric fabric = bundled("torus-8x8x8");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto chosen = choose_forest(fabric, options);
@@ -130,7 +130,7 @@ TEST(ChooseForest, FewerTreesWhereMoreDoNotFit) {
 }
 
 // More trees are faster, and more than the checker reads where they are written one by one.
-TEST(ChooseForest, FewerTreesWhereTheTextOfMoreIsRefused) {
+TEST(ChooseForestLong, FewerTreesWhereTheTextOfMoreIsRefused) {
   const auto document = generate("torus", {{"dims", "16x16x16"}});
   ASSERT_TRUE(document);
   const std::string text = to_topology_json(*document);

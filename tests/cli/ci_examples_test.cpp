@@ -98,7 +98,7 @@ TEST(CiExamples, SchedulesAndReportsAreKeptAfterAFailure) {
   }
 }
 
-TEST(CiExamples, GithubComparesWithTheBaselineOrFails) {
+TEST(CiExamplesLong, GithubComparesWithTheBaselineOrFails) {
   const YAML::Node synthesise = step(example("github-actions.yml"), "Synthesise");
   const std::string script = synthesise["run"].as<std::string>();
   EXPECT_THAT(synthesise["env"]["BASELINE"].as<std::string>(), HasSubstr("'baseline.json'"));
@@ -144,7 +144,7 @@ TEST(CiExamples, GitlabSharesTheBaselineAmongAllBranches) {
   EXPECT_FALSE(pipeline["schedules"]["cache"]["unprotect"]);
 }
 
-TEST(CiExamples, GitlabComparesWithTheBaselineOrFails) {
+TEST(CiExamplesLong, GitlabComparesWithTheBaselineOrFails) {
   const YAML::Node pipeline = example("gitlab-ci.yml");
   const CiJob job;
   const auto run_all = [&](const std::string& name, const std::vector<std::string>& environment) {
@@ -170,7 +170,7 @@ TEST(CiExamples, GitlabComparesWithTheBaselineOrFails) {
   EXPECT_THAT(slower.err, HasSubstr("rate 15.00 -> 14.00 GB/s (-6.7 %)"));
 }
 
-TEST(CiExamples, GitlabKeepsTheBaselineWhereAnItemFailed) {
+TEST(CiExamplesLong, GitlabKeepsTheBaselineWhereAnItemFailed) {
   const YAML::Node pipeline = example("gitlab-ci.yml");
   const CiJob job;
   job.set_bandwidth("none");  // a broken topology beside a good one

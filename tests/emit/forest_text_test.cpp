@@ -220,7 +220,7 @@ TEST(ForestJson, SchemaRefusesWhatIsWrong) {
 }
 
 // A thousand ranks, a million edges: linear, without a document in memory.
-TEST(ForestJson, MillionEdges) {
+TEST(ForestJsonLong, MillionEdges) {
   const int n = 1024;
   std::vector<ParentTree> trees;
   for (int r = 0; r < n; ++r) trees.push_back(star(n, r));

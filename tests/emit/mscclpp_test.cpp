@@ -31,7 +31,7 @@ std::string explain(const Verdict& verdict) {
   return text;
 }
 
-TEST(Mscclpp, PlansOfRandomForestsAreRight) {
+TEST(MscclppLong, PlansOfRandomForestsAreRight) {
   std::mt19937_64 random(1);
   int runs = 0, executed = 0;
   for (int round = 0; round < 12; ++round) {

@@ -118,8 +118,8 @@ void expect_told_right(const Target& target, const CollectiveForest& forest,
   EXPECT_TRUE(exact) << "no release asks for so much";
 }
 
-TEST(Selection, IsToldAsEveryReleaseDecides) {
-  for (const std::size_t ranks : {3U, 4U, 12U}) {
+void expect_told_right_over(const std::vector<std::size_t>& numbers) {
+  for (const std::size_t ranks : numbers) {
     const Topology topology = switched(static_cast<int>(ranks));
     const auto network = to_digraph(topology);
     ASSERT_TRUE(network);
@@ -141,6 +141,14 @@ TEST(Selection, IsToldAsEveryReleaseDecides) {
       }
     }
   }
+}
+
+TEST(Selection, IsToldAsEveryReleaseDecides) {
+  expect_told_right_over({3});
+}
+
+TEST(SelectionLong, IsToldAsEveryReleaseDecides) {
+  expect_told_right_over({4, 12});
 }
 
 // Each target of RCCL stands for releases of the same rule; the careful one for all of them.

@@ -58,7 +58,7 @@ void expect_right(const BranchingForest& forest, const PlanOptions& options, int
 }
 
 // Up to 9 ranks signal to all at once, more in rounds; powers of two meet in the last.
-TEST(SwitchPlan, OneBoxIsABarrierASumAndABarrier) {
+TEST(SwitchPlanLong, OneBoxIsABarrierASumAndABarrier) {
   for (const std::size_t gpus : {4, 8, 9, 10, 16, 21}) {
     for (const bool in_place : {true, false}) {
       for (const std::int32_t threadblocks : {1, 3}) {
@@ -136,13 +136,17 @@ void expect_right_packets(std::size_t gpus, PlanOptions options) {
   EXPECT_EQ(execute_plan(nlohmann::json::parse(text), gpus == 8 ? 2 : 20), Outcome::right);
 }
 
-// No barriers: flags in the packets, and everybody adds up in the same order.
-TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
-  for (const std::size_t gpus : {2, 4, 8, 10, 16, 21}) {
+void expect_right_packets_among(const std::vector<std::size_t>& numbers, bool switch_stores) {
+  for (const std::size_t gpus : numbers) {
     for (const bool in_place : {true, false}) {
-      expect_right_packets(gpus, options_of(true, in_place));
+      expect_right_packets(gpus, options_of(switch_stores, in_place));
     }
   }
+}
+
+// No barriers: flags in the packets, and everybody adds up in the same order.
+TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
+  expect_right_packets_among({2, 4, 10}, true);
   const auto two = make_packet_plan(boxes_of(2, 4), {});
   ASSERT_FALSE(two);
   EXPECT_EQ(two.errors().front().code, Code::T06);
@@ -153,17 +157,18 @@ TEST(SwitchPlan, PacketsAreStoredAtAllAndAddedUpByEach) {
 
 // Where no switch stores: put at every other, as far as a threadblock has channels.
 TEST(SwitchPlan, PacketsArePutAtAllWhereNoSwitchStores) {
-  for (const std::size_t gpus : {2, 4, 8, 9, 10, 17}) {
-    for (const bool in_place : {true, false}) {
-      expect_right_packets(gpus, options_of(false, in_place));
-    }
-  }
+  expect_right_packets_among({2, 4, 9, 10}, false);
   const auto many = make_packet_plan(one_box(18), options_of(false));
   ASSERT_FALSE(many);
   EXPECT_EQ(many.errors().front().code, Code::T03);
 }
 
-TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
+TEST(SwitchPlanLong, PacketsOfMoreGpusAreRight) {
+  expect_right_packets_among({8, 16, 21}, true);
+  expect_right_packets_among({8, 17}, false);
+}
+
+TEST(SwitchPlanLong, BoxesCombineExchangeAndStore) {
   for (const bool in_place : {true, false}) {
     const PlanOptions options = options_of(true, in_place);
     expect_right_among_boxes(2, 2, options, 20);
@@ -176,7 +181,7 @@ TEST(SwitchPlan, BoxesCombineExchangeAndStore) {
 }
 
 // Where no switch stores, two boxes add up their sums in the switch, and more cannot.
-TEST(SwitchPlan, TwoBoxesCombineTwiceWhereNoSwitchStores) {
+TEST(SwitchPlanLong, TwoBoxesCombineTwiceWhereNoSwitchStores) {
   for (const bool in_place : {true, false}) {
     const PlanOptions options = options_of(false, in_place);
     expect_right_among_boxes(2, 2, options, 50);

@@ -46,7 +46,7 @@ LowerOptions placed(LowerOptions options, bool in_place) {
   return options;
 }
 
-TEST(Exchange, IsRightOnAnyNumberOfRanks) {
+TEST(ExchangeLong, IsRightOnAnyNumberOfRanks) {
   for (std::size_t ranks = 2; ranks <= 13; ++ranks) {
     for (const ExchangeInfo& info : exchanges()) {
       if (info.exchange == Exchange::swing && !std::has_single_bit(ranks)) continue;
@@ -58,13 +58,13 @@ TEST(Exchange, IsRightOnAnyNumberOfRanks) {
 }
 
 // Runtimes make additions in a row into one place one, and hold sixteen of them.
-TEST(Exchange, RowsOfAdditionsEndInTime) {
+TEST(ExchangeLong, RowsOfAdditionsEndInTime) {
   for (const std::size_t ranks : {17, 18, 19, 33}) {
     expect_right(Exchange::all_pairs_once, ranks, in_instances(1));
   }
 }
 
-TEST(Exchange, IsRightForAllRuntimes) {
+TEST(ExchangeLong, IsRightForAllRuntimes) {
   for (const std::string target : {"azure", "msccl", "rccl-5.7", "rccl-6", "rccl-6.3"}) {
     for (const ExchangeInfo& info : exchanges()) {
       for (const bool in_place : {true, false}) {
@@ -152,7 +152,7 @@ TEST(Exchange, AllPairsInSimpleEndWhereTheRoomDoes) {
 }
 
 // Out of place, exchanges win at small sizes as they do in place.
-TEST(Exchange, CompetesInBothPlacements) {
+TEST(ExchangeLong, CompetesInBothPlacements) {
   const Fabric fabric = test::star_of(8);
   for (const bool in_place : {true, false}) {
     FastestOptions options;

@@ -74,7 +74,7 @@ TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, Contests,
+INSTANTIATE_TEST_SUITE_P(FabricsLong, Contests,
                          ::testing::Values(std::tuple("dgx-a100-x1", Collective::allreduce),
                                            std::tuple("dgx-a100-x1", Collective::allgather),
                                            std::tuple("hypercube-16", Collective::reduce_scatter),
@@ -119,7 +119,7 @@ TEST(LeastLatency, RelaysAndRoots) {
   EXPECT_NEAR(from(0), (2 + 3 * (1 + 3 + 2)) * 1e-6, 1e-12);
 }
 
-TEST(Fastest, AllPairsWinAtOneKilobyteAndTreesWithManyMegabytes) {
+TEST(FastestLong, AllPairsWinAtOneKilobyteAndTreesWithManyMegabytes) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   const auto choices =
       fastest_choices(fabric, options_for(Collective::allreduce, {1024, 32 << 20}));
@@ -135,7 +135,7 @@ TEST(Fastest, AllPairsWinAtOneKilobyteAndTreesWithManyMegabytes) {
 }
 
 // An exchange has no trees, and its rate is what the checker finds.
-TEST(Fastest, WritesWhatWonAndHasItVerified) {
+TEST(FastestLong, WritesWhatWonAndHasItVerified) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   const auto made = fastest_schedule(fabric, options_for(Collective::allreduce, {1024}));
   ASSERT_TRUE(made);
@@ -180,7 +180,7 @@ TEST(Fastest, RefusesASizeThatNoRuntimeWouldSelectAnythingFor) {
 }
 
 // The same choices whatever the order in which threads come to them.
-TEST(Fastest, IsTheSameAgain) {
+TEST(FastestLong, IsTheSameAgain) {
   const Fabric fabric = test::star_of(4);
   const TuneOptions options{.compile = {}, .sizes = {4096, 1 << 20, 8 << 20}, .instances = {}};
   const auto first = tune(fabric, options), second = tune(fabric, options);
@@ -224,7 +224,7 @@ TEST(Contest, EqualsTakeTheSameTime) {
 }
 
 // A row of GPUs: small passes fill it sooner. All files are for the same buffers.
-TEST(Fastest, SmallBuffersFillHighTreesSooner) {
+TEST(FastestLong, SmallBuffersFillHighTreesSooner) {
   const Fabric fabric = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
     "nodes": [{"id": "gpu[0-7]", "type": "compute"}],
     "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 50}, {"src": "gpu1", "dst": "gpu2", "bandwidth": 50},

@@ -63,15 +63,15 @@ void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes) {
   }
 }
 
-TEST(Window, OfLargeMessagesIsThatOfItsDefinition) {
+TEST(WindowLong, OfLargeMessagesIsThatOfItsDefinition) {
   expect_window_by_definition(test::star_of(4), std::int64_t{1} << 30);
 }
 
-TEST(Window, OfSmallMessagesIsThatOfItsDefinition) {
+TEST(WindowLong, OfSmallMessagesIsThatOfItsDefinition) {
   expect_window_by_definition(test::star_of(4), 1 << 12);
 }
 
-TEST(Window, IsWhatTheFileClaims) {
+TEST(WindowLong, IsWhatTheFileClaims) {
   FastestOptions options;
   options.sizes = {std::int64_t{1} << 20};
   const auto made = fastest_schedule(test::star_of(4), options);
@@ -84,30 +84,28 @@ TEST(Window, IsWhatTheFileClaims) {
 }
 
 // Six rings of eight GPUs: nothing that a power of two of chunks can say is as fast.
-TEST(Window, WhereTheRuntimeIsFasterAFileIsForTheSizesAround) {
+TEST(WindowLong, WhereTheRuntimeIsFasterAFileIsForTheSizesAround) {
   const Fabric fabric = test::bundled_fabric("dgx-1-v100");
   const std::int64_t bytes = std::int64_t{1} << 30;
-  for (const Collective collective : {Collective::allreduce, Collective::reduce_scatter}) {
-    FastestOptions options;
-    options.compile.synthesis.collective = collective;
-    options.sizes = {bytes};
-    const auto made = fastest_schedule(fabric, options);
-    ASSERT_TRUE(made && made->window);
-    EXPECT_TRUE(made->compilation.verdict.ok);
-    EXPECT_FALSE(made->choice.is_selected);
-    EXPECT_NE(bytes / 4 % (8 * made->choice.chunks), 0);
-    EXPECT_TRUE(!made->window->last || *made->window->last > made->window->first);
-    for (const TimeBeside& time : made->window->times) {
-      EXPECT_LE(time.seconds, time.runtime_seconds) << time.bytes;
-    }
-    // Nothing that is selected at the size is as fast as the runtime's own choice.
-    auto contest = Contest::hold(fabric, options);
-    ASSERT_TRUE(contest);
-    const auto nccl = fastest::selectors(*contest, fabric).front();
-    const auto served = [&](std::size_t c) { return contest->serves(c, bytes); };
-    EXPECT_GT(least_of(*contest, bytes, served),
-              least_of(*contest, bytes, takes(*contest, nccl, bytes)));
+  FastestOptions options;
+  options.compile.synthesis.collective = Collective::reduce_scatter;
+  options.sizes = {bytes};
+  const auto made = fastest_schedule(fabric, options);
+  ASSERT_TRUE(made && made->window);
+  EXPECT_TRUE(made->compilation.verdict.ok);
+  EXPECT_FALSE(made->choice.is_selected);
+  EXPECT_NE(bytes / 4 % (8 * made->choice.chunks), 0);
+  EXPECT_TRUE(!made->window->last || *made->window->last > made->window->first);
+  for (const TimeBeside& time : made->window->times) {
+    EXPECT_LE(time.seconds, time.runtime_seconds) << time.bytes;
   }
+  // Nothing that is selected at the size is as fast as the runtime's own choice.
+  auto contest = Contest::hold(fabric, options);
+  ASSERT_TRUE(contest);
+  const auto nccl = fastest::selectors(*contest, fabric).front();
+  const auto served = [&](std::size_t c) { return contest->serves(c, bytes); };
+  EXPECT_GT(least_of(*contest, bytes, served),
+            least_of(*contest, bytes, takes(*contest, nccl, bytes)));
 }
 
 TEST(Window, IsSelectedAtTheSizeWhereThatIsFast) {
@@ -118,7 +116,7 @@ TEST(Window, IsSelectedAtTheSizeWhereThatIsFast) {
   EXPECT_TRUE(made->choice.is_selected);
 }
 
-TEST(Window, OfAnAlltoallIsNoSlowerThanDirectSends) {
+TEST(WindowLong, OfAnAlltoallIsNoSlowerThanDirectSends) {
   AlltoallCompileOptions alltoall;
   for (const char* name : {"dgx-1-v100", "dgx-a100-x2"}) {
     FastestOptions options;

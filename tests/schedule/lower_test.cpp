@@ -20,7 +20,7 @@ Schedule expect_right(const CollectiveForest& forest, std::int32_t max_threadblo
   return lowered_right(forest, {.target = "azure", .max_threadblocks = max_threadblocks}, seeds);
 }
 
-TEST(Lower, AllCollectivesOnShapes) {
+TEST(LowerLong, AllCollectivesOnShapes) {
   for (const Collective collective : all_collectives()) {
     for (const int n : {2, 3, 5, 8}) {
       for (const std::int64_t k : {1, 4}) {
@@ -32,7 +32,7 @@ TEST(Lower, AllCollectivesOnShapes) {
   }
 }
 
-TEST(Lower, RandomForests) {
+TEST(LowerLong, RandomForests) {
   std::mt19937 random(20240607);
   for (int round = 0; round < 60; ++round) {
     for (const Collective collective : all_collectives()) {
@@ -84,7 +84,7 @@ TEST(Lower, NoProgramHasFewerStepsThanAreCountedBefore) {
   }
 }
 
-TEST(Lower, MultiplicitiesBeyondOneStep) {
+TEST(LowerLong, MultiplicitiesBeyondOneStep) {
   std::mt19937 random(7);
   for (const Collective collective : all_collectives()) {
     for (const std::int64_t k : {71, 72, 200}) {
@@ -102,7 +102,7 @@ TEST(Lower, SplitsAboveTheLargestCount) {
 }
 
 // The budget of threadblocks is kept: separate, joined where it must be, spread where it can be.
-TEST(Lower, FitsTheThreadblocksThatAreAllowed) {
+TEST(LowerLong, FitsTheThreadblocksThatAreAllowed) {
   std::mt19937 random(99);
   const int n = 6;
   for (const Collective collective : all_collectives()) {
@@ -253,7 +253,7 @@ TEST(Lower, OneRankHasNothingToDo) {
 }
 
 // 32 GPUs under one switch must fit in 64 threadblocks of 64 steps.
-TEST(Lower, ThirtyTwoRanksFit) {
+TEST(LowerLong, ThirtyTwoRanksFit) {
   for (const auto& shape : {star, path, binary}) {
     const auto schedule = expect_right(shaped(Collective::allreduce, 32, 2, shape), 64, 1);
     EXPECT_LE(schedule.max_threadblocks(), 64);

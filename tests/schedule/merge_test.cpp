@@ -90,7 +90,7 @@ TEST(Merge, MovesTheSameChunksInFewerMessages) {
 }
 
 // 360 trees of 3 edges per root, two phases, two ends: 4,320 steps of 4,095 elements.
-TEST(Merge, SchedulesFitThatWouldNotOneByOne) {
+TEST(MergeLong, SchedulesFitThatWouldNotOneByOne) {
   const int boxes = 2, gpus = 2, n = boxes * gpus;
   for (const Placement placement : {Placement::in_place, Placement::both}) {
     LowerOptions options{.target = "azure", .max_threadblocks = 108, .placement = placement};
@@ -107,7 +107,7 @@ TEST(Merge, SchedulesFitThatWouldNotOneByOne) {
   }
 }
 
-TEST(Merge, OtherCollectivesMergeTheTreesOfOneRoot) {
+TEST(MergeLong, OtherCollectivesMergeTheTreesOfOneRoot) {
   const LowerOptions options{.target = "azure", .max_threadblocks = 108};
   lowered_right(rails(Collective::allgather, 2, 4, 320), options, 1);
   // 300 trees of 15 edges from one root: 4,500 steps.

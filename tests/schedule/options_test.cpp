@@ -40,7 +40,7 @@ std::vector<LowerOptions> all_options() {
   return all;
 }
 
-TEST(Options, EveryCombinationIsRight) {
+TEST(OptionsLong, EveryCombinationIsRight) {
   std::mt19937 random(4);
   for (const LowerOptions& options : all_options()) {
     for (const Collective collective : all_collectives()) {
@@ -60,7 +60,7 @@ TEST(Options, EveryCombinationIsRight) {
 }
 
 // Forwarding reorders steps: many forests, few threadblocks, chains in both directions.
-TEST(Options, ForwardingOnManyForests) {
+TEST(OptionsLong, ForwardingOnManyForests) {
   std::mt19937 random(11);
   std::size_t relays = 0, turns = 0;
   for (int round = 0; round < 120; ++round) {
@@ -111,7 +111,7 @@ TEST(Options, SumsAreNotForwardedToWhereTheyCameFrom) {
   EXPECT_GT(steps_of(schedule, Operation::recv_reduce_send), 0u);
 }
 
-TEST(Options, LongMultiplicitiesForwarded) {
+TEST(OptionsLong, LongMultiplicitiesForwarded) {
   std::mt19937 random(12);
   for (const Collective collective : all_collectives()) {
     const auto forest = shaped(collective, 5, 150, path, 2);

@@ -146,7 +146,7 @@ TEST(Views, ImagesBecomeImages) {
 }
 
 // Under all limits, with forwarding, and with roots that stay, whose trees are no images.
-TEST(Views, DataAreRightUnderAnyLimit) {
+TEST(ViewsLong, DataAreRightUnderAnyLimit) {
   std::mt19937 random(23);
   const int n = 6;
   for (const int moved : {6, 5, 4}) {

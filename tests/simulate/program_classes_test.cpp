@@ -87,7 +87,7 @@ double expect_same_times(const CollectiveForest& forest, const Topology& topolog
   return static_cast<double>(each.first.size()) / static_cast<double>(classes.first.size());
 }
 
-TEST(ProgramClasses, TakeAsLongAsTheWholeProgram) {
+TEST(ProgramClassesLong, TakeAsLongAsTheWholeProgram) {
   for (const char* name : {"dgx-a100-x2", "torus-4x4", "mi250-x1", "dgx-1-v100",
                            "dgx-a100-x2-degraded", "mixed-a100-h100"}) {
     const Topology topology = bundled(name);

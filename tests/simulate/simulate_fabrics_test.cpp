@@ -199,7 +199,7 @@ TEST(SimulateFabrics, MergedThreadblocksAreNoFaster) {
 }
 
 // Many GPUs: few events, and no slower than its links allow.
-TEST(SimulateFabrics, ManyGpusAreSimulatedQuickly) {
+TEST(SimulateFabricsLong, ManyGpusAreSimulatedQuickly) {
   const int n = 128;
   const auto stars = forest_json("allgather", n, 1, rotated(star_parents(n), "s0")).dump();
   const auto simulation = simulated(stars, star_fabric(n, 100), {1 << 20, std::int64_t{1} << 36});

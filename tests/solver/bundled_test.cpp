@@ -64,12 +64,16 @@ TEST_P(Bundled, TheReadmeNamesTheOptimum) {
   FAIL() << "no row for " << GetParam();
 }
 
-INSTANTIATE_TEST_SUITE_P(Topologies, Bundled, testing::ValuesIn(test::bundled_names()),
-                         [](const auto& each) {
-                           std::string name = each.param;
-                           std::replace(name.begin(), name.end(), '-', '_');
-                           return name;
-                         });
+std::string name_of(const testing::TestParamInfo<std::string>& each) {
+  std::string name = each.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Topologies, Bundled, testing::ValuesIn(test::small_bundled_names()),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(TopologiesLong, Bundled, testing::ValuesIn(test::large_bundled_names()),
+                         name_of);
 
 }  // namespace
 }  // namespace forestcoll

@@ -81,7 +81,7 @@ TEST(Synthesize, ReduceForestsAreSoundOnTheReversedNetwork) {
   }
 }
 
-TEST(Synthesize, SaysWhereUnbalancedSwitchesCostRate) {
+TEST(SynthesizeLong, SaysWhereUnbalancedSwitchesCostRate) {
   int raised = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 7, .unbalanced = true});
@@ -133,8 +133,8 @@ TEST(Synthesize, SearchesOverK) {
   EXPECT_TRUE(synthesis->tradeoff.empty());
 }
 
-TEST(Synthesize, FixedKIsKeptAndClaimedExactly) {
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+TEST(SynthesizeLong, FixedKIsKeptAndClaimedExactly) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Network network = test::random_fabric(
         seed, {.max_switches = 5, .one_way = true, .unbalanced = seed % 2 == 0});
     for (const Collective collective : kAll) {

@@ -62,7 +62,7 @@ TEST(Weights, EveryRankRootsItsShareOfTheTrees) {
   }
 }
 
-TEST(Weights, AlgbwIsTheDataOfAllRanksOverTheTime) {
+TEST(WeightsLong, AlgbwIsTheDataOfAllRanksOverTheTime) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Network network = weighted_fabric(seed, {.one_way = seed % 2 == 0});
     const Ratio data(total(network.weight));

@@ -36,6 +36,17 @@ std::vector<std::string> bundled_names() {
   return names;
 }
 
+std::vector<std::string> small_bundled_names() {
+  return {"dgx-1-v100",   "dgx-a100-x1", "dgx-a100-x2", "dgx-a100-x2-degraded",
+          "hypercube-16", "mi250-x1",    "torus-4x4"};
+}
+
+std::vector<std::string> large_bundled_names() {
+  std::vector<std::string> names = bundled_names();
+  for (const std::string& small : small_bundled_names()) std::erase(names, small);
+  return names;
+}
+
 std::string bundled_path(const std::string& name) {
   return source_path("topologies/" + name + ".json");
 }

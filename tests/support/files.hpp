@@ -18,6 +18,8 @@ std::vector<std::filesystem::path> json_files(const std::string& folder);
 
 /// The names of the bundled topologies, sorted, and the path and the text of one.
 std::vector<std::string> bundled_names();
+std::vector<std::string> small_bundled_names();  ///< of them, with up to 16 GPUs that are alike
+std::vector<std::string> large_bundled_names();  ///< the others
 std::string bundled_path(const std::string& name);
 std::string bundled_text(const std::string& name);
 

@@ -81,7 +81,7 @@ void expect_same_fabric(const Topology& a, const Topology& b, const std::string&
   EXPECT_EQ(arcs(a), arcs(b)) << what;
 }
 
-TEST(Convert, BundledFilesThereAndBack) {
+TEST(ConvertLong, BundledFilesThereAndBack) {
   for (const auto& file : json_files("topologies")) {
     const Topology topology = parse_valid(read_file(file));
     if (topology.nodes.size() > 200) continue;

@@ -239,7 +239,7 @@ TEST_P(Mutation, EveryMutantThatMisbehavesIsRejected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, Mutation, testing::Range(0, kParts));
+INSTANTIATE_TEST_SUITE_P(PartsLong, Mutation, testing::Range(0, kParts));
 
 }  // namespace
 }  // namespace audit_test

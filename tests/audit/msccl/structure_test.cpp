@@ -243,7 +243,7 @@ TEST(Unreadable, EveryTruncationIsRefusedOrJudged) {
   }
 }
 
-TEST(Bounds, AMillionStepsAreRefusedInWords) {
+TEST(BoundsLong, AMillionStepsAreRefusedInWords) {
   Algo algo = ring_allgather(3, 1, false, true);
   algo.gpus[0].tbs[0].steps.resize(1'000'000, copy('o', 0, 'o', 0, 1));
   const std::string text = to_xml(algo);
@@ -251,7 +251,7 @@ TEST(Bounds, AMillionStepsAreRefusedInWords) {
       finds(check_text(text), Code::V06, "1000000 <step> elements", "rank 0, threadblock 0"));
 }
 
-TEST(Bounds, AbsurdSizesAreRefusedInWords) {
+TEST(BoundsLong, AbsurdSizesAreRefusedInWords) {
   std::string elements = "<algo>";
   for (std::size_t i = 0; i < forestcoll::audit::kMaxFileElements; ++i) elements += "<a/>";
   EXPECT_NE(error_of(elements + "</algo>").find("more than 4200000 XML elements"),

@@ -233,7 +233,8 @@ TEST_P(TextMutationOf, EveryMutantThatMisbehavesIsRejected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Bases, TextMutationOf, testing::Range(std::size_t{0}, bases().size()));
+INSTANTIATE_TEST_SUITE_P(Bases, TextMutationOf, testing::Range(std::size_t{0}, std::size_t{3}));
+INSTANTIATE_TEST_SUITE_P(BasesLong, TextMutationOf, testing::Range(std::size_t{3}, bases().size()));
 
 }  // namespace
 }  // namespace audit_test

@@ -277,7 +277,7 @@ TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, PlanMutation, testing::Range(0, kParts));
+INSTANTIATE_TEST_SUITE_P(PartsLong, PlanMutation, testing::Range(0, kParts));
 
 }  // namespace
 }  // namespace audit_test

@@ -317,7 +317,7 @@ TEST(PlanFile, AKeyThatStandsTwiceIsRefused) {
   EXPECT_NE(refused("{\"buffer", many).find("more than 256 keys"), std::string::npos);
 }
 
-TEST(PlanFile, AMillionOperationsAreRefusedInWords) {
+TEST(PlanFileLong, AMillionOperationsAreRefusedInWords) {
   std::string nops;
   for (int i = 0; i < 1'100'000; ++i) nops += ",{\"name\":\"nop\"}";
   const std::string text = "{\"gpus\":[{\"threadblocks\":[{\"ops\":[" + nops.substr(1) + "]}]}]}";

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(PlanShared, HandWrittenOnesPass) {
+TEST(PlanSharedLong, HandWrittenOnesPass) {
   for (const auto& [name, plan] : shared_plans()) {
     const Verdict verdict = check(plan);
     EXPECT_TRUE(verdict.ok) << name << "\n" << explain(verdict);

@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-TEST(Plan, HandWrittenOnesPass) {
+TEST(PlanLong, HandWrittenOnesPass) {
   for (const auto& [name, plan] : small_plans()) {
     const Verdict verdict = check(plan);
     EXPECT_TRUE(verdict.ok) << name << "\n" << explain(verdict);
@@ -55,7 +55,7 @@ TEST(PlanRaces, PortsReadTheirSourceUntilAFlush) {
                     "rank 0, threadblock 0, step 4"));
 }
 
-TEST(PlanRaces, OneThreadKeepsAPutBeforeItsSignal) {
+TEST(PlanRacesLong, OneThreadKeepsAPutBeforeItsSignal) {
   // The i-th thread puts and signals on the i-th channel: in order without a nop, unless the
   // channels are named in another order.
   PlanJson plan = direct_alltoall(3, "port");
@@ -108,7 +108,7 @@ TEST(PlanRelaxed, ThroughPortsIsLikeAnyOther) {
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
 }
 
-TEST(PlanPwsf, FlushesWhatItPut) {
+TEST(PlanPwsfLong, FlushesWhatItPut) {
   PlanJson plan = two_box_allgather();
   EXPECT_TRUE(check(plan).ok) << explain(check(plan));
   EXPECT_THAT(check(plan).conditions, Contains(HasSubstr("MSCCL++ is 0.10 or later")));

@@ -257,7 +257,7 @@ TEST(BatchFailure, AReportThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(result.err, HasSubstr("report.json: cannot write"));
 }
 
-TEST(BatchFailure, WhatDoesNotFitTheTargetIsAFailureOfItsOwn) {
+TEST(BatchFailureLong, WhatDoesNotFitTheTargetIsAFailureOfItsOwn) {
   const BatchDirectories batch;
   batch.add("a.json", read_file(topology("torus-8x8x8")));
   batch.add("b.json", small_topology());

@@ -42,12 +42,16 @@ TEST_P(BatchAlgorithm, MakesWhatSynthMakes) {
   EXPECT_EQ(batch.items()[0]["status"], "cached");
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Algorithms, BatchAlgorithm,
-    ::testing::Combine(::testing::Values("nccl-ring", "double-tree", "bruck", "multitree"),
-                       ::testing::Values(std::pair("msccl", ".xml"), std::pair("mscclpp", ".json"),
-                                         std::pair("forest", ".json")),
-                       ::testing::Values("", "--in-process")));
+INSTANTIATE_TEST_SUITE_P(Formats, BatchAlgorithm,
+                         ::testing::Combine(::testing::Values("nccl-ring"),
+                                            ::testing::Values(std::pair("msccl", ".xml"),
+                                                              std::pair("mscclpp", ".json"),
+                                                              std::pair("forest", ".json")),
+                                            ::testing::Values("", "--in-process")));
+INSTANTIATE_TEST_SUITE_P(Algorithms, BatchAlgorithm,
+                         ::testing::Combine(::testing::Values("double-tree", "bruck", "multitree"),
+                                            ::testing::Values(std::pair("msccl", ".xml")),
+                                            ::testing::Values("")));
 
 TEST(Batch, AlgorithmsReportWhatTheyReach) {
   const BatchDirectories batch;
@@ -88,9 +92,9 @@ TEST(Batch, TargetsAreForXml) {
         result.err,
         AllOf(HasSubstr(std::string("--target is for MSCCL XML, not for --format ") + format),
               HasSubstr("[S04]")));
-    EXPECT_EQ(batch.run({"--format", format, "--in-process"}).code, 0);
-    EXPECT_EQ(batch.items()[0]["target"], "azure");
   }
+  EXPECT_EQ(batch.run({"--format", "forest", "--in-process"}).code, 0);
+  EXPECT_EQ(batch.items()[0]["target"], "azure");
   std::ofstream(batch / "manifest.json") << R"({"format": "forestcoll-batch-manifest", "version": 1,
              "topologies": [{"path": "a.json", "targets": ["rccl-6"]}]})";
   const auto listed = batch.run({"--format", "forest", "--manifest", batch / "manifest.json"});

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Batch, NoByteDependsOnHowItIsRun) {
+TEST(BatchLong, NoByteDependsOnHowItIsRun) {
   const BatchDirectories batch;
   batch.add("a100.json", read_file(topology("dgx-a100-x1")));
   batch.add("cube.json", read_file(topology("hypercube-16")));
@@ -46,7 +46,7 @@ TEST(Batch, NoByteDependsOnHowItIsRun) {
   }
 }
 
-TEST(Batch, ShardsTogetherAreTheWhole) {
+TEST(BatchLong, ShardsTogetherAreTheWhole) {
   const BatchDirectories batch;
   for (int i = 1; i <= 7; ++i) {
     batch.add("p" + std::to_string(i) + ".json", pair_topology(std::to_string(i)));

@@ -30,7 +30,7 @@ std::map<std::string, nlohmann::json> by_input(const BatchDirectories& batch) {
   return found;
 }
 
-TEST(BatchSwitches, ForestsBranchAsThoseOfSynthDo) {
+TEST(BatchSwitchesLong, ForestsBranchAsThoseOfSynthDo) {
   const BatchDirectories batch;
   batch.add("h100.json", generated({"dgx-h100"}));
   batch.add("h200.json", generated({"dgx-h200", "--boxes", "2", "--fabric", "odd-even"}));

@@ -66,7 +66,7 @@ TEST(Batch, TheOptimumIsOneExactly) {
   EXPECT_EQ(batch.report()["items"][0]["optimum_fraction"], 1.0);
 }
 
-TEST(Batch, TheOptimumOfAnAllreduceHasBothPhasesAtOnce) {
+TEST(BatchLong, TheOptimumOfAnAllreduceHasBothPhasesAtOnce) {
   const BatchDirectories batch;
   batch.add("islands.json", island_topology());
   const auto first = batch.run({});

@@ -89,7 +89,7 @@ TEST(BoundAlltoall, WordsNameLengthsWhereNoCutIsAsNarrow) {
 }
 
 // A random graph of switches is too irregular for the linear program.
-TEST(BoundAlltoall, IntervalsAreSaid) {
+TEST(BoundAlltoallLong, IntervalsAreSaid) {
   const auto fabric =
       run({"topo", "gen", "jellyfish", "--switches", "64", "--degree", "6", "--hosts", "4"});
   ASSERT_EQ(fabric.code, 0) << fabric.err;
@@ -117,7 +117,7 @@ TEST(BoundAlltoall, IntervalsAreSaid) {
   EXPECT_THAT(words.out, HasSubstr("no schedule has an algbw above "));
 }
 
-TEST(BoundAlltoall, ATimeLimitLeavesAnInterval) {
+TEST(BoundAlltoallLong, ATimeLimitLeavesAnInterval) {
   const auto fabric =
       run({"topo", "gen", "jellyfish", "--switches", "128", "--degree", "8", "--hosts", "8"});
   const auto bound = run({"bound", "-", "-c", "alltoall", "--gap", "0", "--time-limit", "1"},

@@ -43,7 +43,7 @@ std::string change_text(const Json& change) {
   return text;
 }
 
-TEST(FailurePrice, WhatIfHasWhatDropPrints) {
+TEST(FailurePriceLong, WhatIfHasWhatDropPrints) {
   for (const std::string name : {"dgx-h100-x4-rail", "dgx-a100-x2-degraded", "mi250-x1"}) {
     const Json what_if = bound_report({"bound", topology(name), "--whatif"})["what_if"];
     EXPECT_EQ(what_if["collective"], "allreduce");
@@ -64,7 +64,7 @@ TEST(FailurePrice, WhatIfHasWhatDropPrints) {
   }
 }
 
-TEST(FailurePrice, SynthAndBoundPrintTheSame) {
+TEST(FailurePriceLong, SynthAndBoundPrintTheSame) {
   const Scratch scratch;
   const std::string file = topology("dgx-h100-x4-rail"), drop = "box0/gpu0~box0/nic0";
   const Json bound =
@@ -91,7 +91,7 @@ TEST(FailurePrice, SynthAndBoundPrintTheSame) {
   EXPECT_NEAR(bound["optimum"]["change"], 775.0 / 800 - 1, 1e-12);
 }
 
-TEST(FailurePrice, IsATable) {
+TEST(FailurePriceLong, IsATable) {
   const Scratch scratch;
   const std::string file = topology("dgx-a100-x2"), derate = "box0/nic3~ib1=1/2";
   const auto bound = run({"bound", file, "--derate", derate});
@@ -125,7 +125,7 @@ TEST(FailurePrice, IsOfTheGpusThatTakePart) {
   EXPECT_EQ(price["optimum"]["before"], whole["optimum"]["allgather"]);
 }
 
-TEST(FailurePrice, OfAnAlltoall) {
+TEST(FailurePriceLong, OfAnAlltoall) {
   const Scratch scratch;
   const std::string file = topology("dgx-a100-x2"), drop = "box0/nic3~ib1";
   const Json bound =

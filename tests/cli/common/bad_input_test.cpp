@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -86,9 +87,12 @@ TEST(BadInput, EveryKindIsRefusedInWords) {
   }
 }
 
+// The others read as synth does: one kind of bad text, one of a value and one of the whole.
 TEST(BadInput, EveryCommandRefusesIt) {
   const Scratch scratch;
+  const std::set<std::string> few = {"truncated", "no unit", "disconnected"};
   for (const Bad& bad : bad_topologies()) {
+    if (!few.contains(bad.name)) continue;
     SCOPED_TRACE(bad.name);
     const std::string input = scratch.write("t.json", bad.text);
     const std::string xml = scratch.write("a.xml", "<algo/>");
@@ -110,7 +114,7 @@ TEST(BadInput, NumbersTooLargeForExactArithmetic) {
   EXPECT_THAT(synth.err, HasSubstr("--quantize"));
 }
 
-TEST(Unreadable, IsFour) {
+TEST(UnreadableLong, IsFour) {
   const Scratch scratch;
   const std::string fifo = scratch / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
@@ -146,7 +150,7 @@ TEST(Unreadable, ClosedStandardInput) {
   EXPECT_THAT(bound.err, StartsWith("<stdin>: cannot read"));
 }
 
-TEST(Unreadable, APipeWithAWriterIsRead) {
+TEST(UnreadableLong, APipeWithAWriterIsRead) {
   const Scratch scratch;
   const std::string fifo = scratch / "fifo";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);

@@ -100,7 +100,7 @@ void for_each_literal(Visit visit) {
   }
 }
 
-TEST(Flags, TheLibraryNamesNone) {
+TEST(FlagsLong, TheLibraryNamesNone) {
   const std::regex flag(R"re((^"|[\s(`])(--[a-z]|-[a-z]($|[^a-z])))re");
   const std::regex other_programs("lstopo --of xml|nvidia-smi topo -m|dot -Tcanon");
   std::size_t literals = 0;
@@ -113,7 +113,7 @@ TEST(Flags, TheLibraryNamesNone) {
 }
 
 // But for those of `design` in the table of codes, which has codes that only commands use.
-TEST(Flags, TheLibraryNamesNoCommands) {
+TEST(FlagsLong, TheLibraryNamesNoCommands) {
   const std::regex command("`(forestcoll |topo |synth |bound |compare |verify |simulate |batch )");
   for_each_literal([&](const std::string& literal) {
     EXPECT_FALSE(std::regex_search(literal, command)) << literal;
@@ -121,7 +121,7 @@ TEST(Flags, TheLibraryNamesNoCommands) {
 }
 
 // What is no setting has a name in the file, or is a function with a command of its name.
-TEST(Flags, WhatTheLibraryNamesIsKnown) {
+TEST(FlagsLong, WhatTheLibraryNamesIsKnown) {
   const std::set<std::string> others = {"bound",  "compare", "design",     "merge", "multicast",
                                         "reduce", "verify",  "rank_order", "zip"};
   const std::regex name(R"re(`([a-z][a-z0-9_-]*)(=[^`]*|\([a-z]*\))?`)re");

@@ -45,7 +45,7 @@ std::string pair(const std::string& head, const std::string& kind = "nvlink", in
          kind + R"(", "bandwidth": )" + std::to_string(bandwidth) + "}]}";
 }
 
-TEST(Gpu, IsNamedByTheFabric) {
+TEST(GpuLong, IsNamedByTheFabric) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {R"("name": "4x DGX H100",)", "h100"},
       {R"("name": "8xh200 box",)", "h200"},
@@ -63,7 +63,7 @@ TEST(Gpu, IsNamedByTheFabric) {
   }
 }
 
-TEST(Gpu, IsKnownByItsTemplatesOrItsLinks) {
+TEST(GpuLong, IsKnownByItsTemplatesOrItsLinks) {
   const std::string templates =
       R"({"format": "forestcoll-topology", "version": 1, "name": "x",
  "templates": {"dgx-h200": {"nodes": [{"id": "gpu[0-1]", "type": "compute"}],
@@ -85,7 +85,7 @@ TEST(Gpu, IsKnownByItsTemplatesOrItsLinks) {
   }
 }
 
-TEST(Gpu, IsAssumedWhereNothingOrTooMuchIsSaid) {
+TEST(GpuLong, IsAssumedWhereNothingOrTooMuchIsSaid) {
   EXPECT_EQ(chosen_for(pair(R"("name": "x",)")).gpu, "a100");
   EXPECT_THAT(chosen_for(pair(R"("name": "x",)")).why,
               HasSubstr("assumed: the fabric names no GPU"));
@@ -96,7 +96,7 @@ TEST(Gpu, IsAssumedWhereNothingOrTooMuchIsSaid) {
   EXPECT_THAT(chosen_for(pair(R"("name": "RTX A1000, GA100",)")).why, HasSubstr("assumed"));
 }
 
-TEST(Gpu, OfGeneratedRacksIsTheirs) {
+TEST(GpuLong, OfGeneratedRacksIsTheirs) {
   const Scratch scratch;
   for (const auto& [name, gpu] :
        std::vector<std::pair<std::string, std::string>>{{"gb200-nvl72", "gb200"},
@@ -115,7 +115,7 @@ TEST(Gpu, OfGeneratedRacksIsTheirs) {
 }
 
 // XML names no routes: by its links alone it would seem slower than RCCL's rings.
-TEST(Gpu, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
+TEST(GpuLong, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   const Scratch scratch;
   const std::string file = scratch / "a.xml";
   const std::string report = scratch / "report.json";

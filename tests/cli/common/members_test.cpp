@@ -30,7 +30,7 @@ Json bound_of(std::vector<std::string> options) {
 
 // A member's own NIC carries 50 GB/s and has to bring in what three others have; with relays its
 // box brings it in over all eight. Both are named, whichever was asked for.
-TEST(Members, OthersRelayWhereTheyAreAskedTo) {
+TEST(MembersLong, OthersRelayWhereTheyAreAskedTo) {
   const auto alone = bound_of({"--members", kGroup});
   EXPECT_EQ(alone["compute_nodes"], 4);
   EXPECT_EQ(alone["algbw"]["allgather"]["exact"], "200/3");
@@ -69,7 +69,7 @@ TEST(Members, ATensorParallelGroupIsItsBox) {
   EXPECT_FALSE(half["with_relays"].contains("allgather"));
 }
 
-TEST(Members, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
+TEST(MembersLong, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
   const Scratch scratch;
   const std::string forest = scratch / "forest.json";
   const auto synth = run({"synth", kRail, "-c", "allgather", "-k", "optimal", "--members", kGroup,
@@ -93,7 +93,7 @@ TEST(Members, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
   EXPECT_EQ(simulated.code, 0) << simulated.err;
 }
 
-TEST(Members, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
+TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "mscclpp"}) {
     const std::string file = scratch / format;
@@ -150,7 +150,7 @@ TEST(Members, AForestWithoutRelaysNamesWhatTheyAdd) {
   EXPECT_FALSE(other.contains("with_relays"));
 }
 
-TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
+TEST(MembersLong, RootsAndRanksAreThoseOfTheGroup) {
   const auto synth = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu0", "--members",
                           kGroup, "--format", "forest"});
   ASSERT_EQ(synth.code, 0) << synth.err;
@@ -161,7 +161,7 @@ TEST(Members, RootsAndRanksAreThoseOfTheGroup) {
   EXPECT_THAT(outside.err, HasSubstr("[S02]"));
 }
 
-TEST(Members, AllToAllFlowsGoThroughRelays) {
+TEST(MembersLong, AllToAllFlowsGoThroughRelays) {
   const auto relayed =
       run({"bound", kRail, "-c", "alltoall", "--members", kGroup, "--relays", "--json"});
   const auto alone = run({"bound", kRail, "-c", "alltoall", "--ranks", kGroup, "--json"});
@@ -190,7 +190,7 @@ TEST(Members, AllToAllFlowsGoThroughRelays) {
   EXPECT_EQ(xml.out, run({"synth", kRail, "-c", "alltoall", "--ranks", kGroup, "-o", "-"}).out);
 }
 
-TEST(Members, CompareAndTopologiesKnowThem) {
+TEST(MembersLong, CompareAndTopologiesKnowThem) {
   const auto compared =
       run({"compare", kRail, "--trees", "-c", "allgather", "--members", kGroup, "--json"});
   EXPECT_EQ(compared.code, 0) << compared.err;
@@ -210,7 +210,7 @@ TEST(Members, CompareAndTopologiesKnowThem) {
   EXPECT_THAT(schedule.err, HasSubstr("28 GPUs that could relay are left out"));
 }
 
-TEST(Members, RefusesWhatContradictsThem) {
+TEST(MembersLong, RefusesWhatContradictsThem) {
   const auto both = run({"bound", kRail, "--members", kGroup, "--ranks", "0-3"});
   EXPECT_EQ(both.code, 2);
   EXPECT_EQ(run({"bound", kRail, "--members", ""}).code, 2);

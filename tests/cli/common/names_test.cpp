@@ -23,7 +23,7 @@ Result on_a_pair(std::vector<std::string> arguments) {
   return run(arguments, {.input = small_topology()});
 }
 
-TEST(Names, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
+TEST(NamesLong, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"all_reduce", "allreduce"},         {"all-reduce", "allreduce"},
       {"AllReduce", "allreduce"},          {"reduce-scatter", "reduce_scatter"},
@@ -52,7 +52,7 @@ TEST(Names, BcastIsWhatMpiCallsABroadcast) {
   }
 }
 
-TEST(Names, ABatchWritesTheProperOnes) {
+TEST(NamesLong, ABatchWritesTheProperOnes) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "in");
   scratch.write("in/pair.json", small_topology());
@@ -70,7 +70,7 @@ TEST(Names, ABatchWritesTheProperOnes) {
   EXPECT_TRUE(std::filesystem::exists(scratch / "two/pair.json/reduce_scatter.xml"));
 }
 
-TEST(Names, AllToAllIsKnownAndUnknownCollectivesAreRefusedInWords) {
+TEST(NamesLong, AllToAllIsKnownAndUnknownCollectivesAreRefusedInWords) {
   for (const std::string command : {"synth", "bound", "compare"}) {
     for (const std::string name : {"alltoall", "all2all", "all-to-all"}) {
       const auto result = on_a_pair({command, "-c", name});
@@ -87,7 +87,7 @@ TEST(Names, AllToAllIsKnownAndUnknownCollectivesAreRefusedInWords) {
 }
 
 // The same sizes, in every option that takes some.
-TEST(Names, SizesHaveOneGrammar) {
+TEST(NamesLong, SizesHaveOneGrammar) {
   const Scratch scratch;
   const std::string schedule = on_a_pair({"synth"}).out;
   const std::string file = scratch.write("a.xml", schedule);
@@ -115,7 +115,7 @@ TEST(Names, SizesHaveOneGrammar) {
   EXPECT_EQ(Json::parse(dashed.out)["times"].size(), 5U) << dashed.err;
 }
 
-TEST(Names, TheWindowOfAScheduleTakesThemToo) {
+TEST(NamesLong, TheWindowOfAScheduleTakesThemToo) {
   const auto window = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"synth"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -137,7 +137,7 @@ TEST(Names, TheWindowOfAScheduleTakesThemToo) {
 }
 
 // Where work is not divided, -j is taken all the same: scripts give it to every command.
-TEST(Names, EveryCommandTakesJobs) {
+TEST(NamesLong, EveryCommandTakesJobs) {
   const Scratch scratch;
   const std::string fabric = scratch.write("pair.json", small_topology());
   const std::string csv = scratch.write("pair.csv", "src,dst,bandwidth\ngpu0,gpu1,25\n");
@@ -168,7 +168,7 @@ TEST(Names, EveryCommandTakesJobs) {
   }
 }
 
-TEST(Names, JobsAreThreads) {
+TEST(NamesLong, JobsAreThreads) {
   const Scratch scratch;
   const std::string fabric = scratch.write("pair.json", small_topology());
   const std::string file = scratch.write("a.xml", on_a_pair({"synth"}).out);
@@ -181,7 +181,7 @@ TEST(Names, JobsAreThreads) {
   }
 }
 
-TEST(Names, TheTargetMscclppAsksForAPlan) {
+TEST(NamesLong, TheTargetMscclppAsksForAPlan) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
   const auto synth =
@@ -199,7 +199,7 @@ TEST(Names, TheTargetMscclppAsksForAPlan) {
   EXPECT_THAT(xml.err, HasSubstr("[S04]"));
 }
 
-TEST(Names, TheTargetMscclppDoesSoInABatchToo) {
+TEST(NamesLong, TheTargetMscclppDoesSoInABatchToo) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "in");
   scratch.write("in/pair.json", small_topology());
@@ -229,7 +229,7 @@ TEST(Names, TheTargetMscclppDoesSoInABatchToo) {
   EXPECT_TRUE(std::filesystem::exists(scratch / "listed/pair.json/allgather.json"));
 }
 
-TEST(Names, AmdGpusAreToldWhatTheDefaultTargetIs) {
+TEST(NamesLong, AmdGpusAreToldWhatTheDefaultTargetIs) {
   const auto note = [](const std::string& fabric, const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"synth",          "-k", "auto",
                                           topology(fabric), "-o", "/dev/null"};
@@ -260,7 +260,7 @@ TEST(Names, AGeneratorListsItsParametersWhereOneIsUnknown) {
 }
 
 // 12 GPUs get 128 chunks, 10 or 11 of each; one tree per root would be slower.
-TEST(Names, TuneNamesTheChunksOfUnequalRoots) {
+TEST(NamesLong, TuneNamesTheChunksOfUnequalRoots) {
   const Scratch scratch;
   const std::string fabric = scratch / "three.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "3", "-o", fabric}).code, 0);

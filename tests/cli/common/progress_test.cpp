@@ -70,7 +70,7 @@ const std::vector<std::string> long_work() {
           "none",  "--effort",           "max", "--time-limit", "1.6"};
 }
 
-TEST(Progress, IsSeenAtATerminalAfterASecond) {
+TEST(ProgressLong, IsSeenAtATerminalAfterASecond) {
   Terminal terminal;
   EXPECT_EQ(run(long_work(), terminal.options()).code, 0);
   const std::string seen = terminal.text();
@@ -98,7 +98,7 @@ std::string drawn(const std::function<void(cli::ProgressBar&)>& work, bool quiet
   return ::testing::internal::GetCapturedStderr();
 }
 
-TEST(Progress, HasShareAndTimeLeftWhereTheyAreKnown) {
+TEST(ProgressLong, HasShareAndTimeLeftWhereTheyAreKnown) {
   const std::string half = drawn([](cli::ProgressBar& bar) { bar.update(0.5); });
   EXPECT_THAT(half, ::testing::ContainsRegex("\rcounting \\[#{15} {15}\\]  50 %  "
                                              "[0-9]+ s left\033\\[K"));
@@ -112,7 +112,7 @@ TEST(Progress, HasShareAndTimeLeftWhereTheyAreKnown) {
   EXPECT_EQ(drawn([](cli::ProgressBar& bar) { bar.update(0.5); }, true), "");
 }
 
-TEST(Progress, IsForTerminalsThatAreNotToldToBeQuiet) {
+TEST(ProgressLong, IsForTerminalsThatAreNotToldToBeQuiet) {
   const auto piped = run(long_work());
   EXPECT_EQ(piped.code, 0) << piped.err;
   EXPECT_THAT(piped.err, Not(HasSubstr("\r")));

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(CompareAlltoall, HasOursAndAllOthers) {
+TEST(CompareAlltoallLong, HasOursAndAllOthers) {
   const auto report = compare_json({"-c", "alltoall", "--sizes", "64K,256M"});
   EXPECT_EQ(report["collective"], "alltoall");
   EXPECT_EQ(report["optimum"]["exact"], "50");
@@ -34,7 +34,7 @@ TEST(CompareAlltoall, HasOursAndAllOthers) {
   EXPECT_FALSE(report["who_wins"].empty());
 }
 
-TEST(CompareAlltoall, AFileIsARowOfItsOwn) {
+TEST(CompareAlltoallLong, AFileIsARowOfItsOwn) {
   const Scratch scratch;
   const std::string flows = scratch / "flows.json", xml = scratch / "alltoall.xml";
   const std::string fabric = topology("dgx-a100-x2");
@@ -52,7 +52,7 @@ TEST(CompareAlltoall, AFileIsARowOfItsOwn) {
 }
 
 // As programs, too: ours is the fastest of all.
-TEST(CompareAlltoall, TimesProgramsBySize) {
+TEST(CompareAlltoallLong, TimesProgramsBySize) {
   const auto report = compare_json({"-c", "alltoall", "--sizes", "4K,1M,64M"}, "dgx-a100-x1");
   const auto ours = row(report, "forestcoll");
   ASSERT_EQ(ours["choices"].size(), 3U);
@@ -80,7 +80,7 @@ TEST(CompareAlltoall, TakesADemand) {
   EXPECT_EQ(row(report, "forestcoll")["times"][0]["bytes"], 1 << 20);
 }
 
-TEST(CompareAlltoall, WritesTablesAndPages) {
+TEST(CompareAlltoallLong, WritesTablesAndPages) {
   const Scratch scratch;
   const std::string page = scratch / "page.html";
   const auto result =
@@ -91,7 +91,7 @@ TEST(CompareAlltoall, WritesTablesAndPages) {
   EXPECT_THAT(read_file(page), HasSubstr("alltoall"));
 }
 
-TEST(CompareAlltoall, MeasuredRunsStandBesideTheModel) {
+TEST(CompareAlltoallLong, MeasuredRunsStandBesideTheModel) {
   const Scratch scratch;
   // 1 MiB in 104.86 us is 10 GB/s, of which 15/16 are with others.
   const std::string table =
@@ -112,7 +112,7 @@ TEST(CompareAlltoall, MeasuredRunsStandBesideTheModel) {
               HasSubstr("this is a run of alltoall, and allgather is compared"));
 }
 
-TEST(CompareAlltoall, RefusesInWords) {
+TEST(CompareAlltoallLong, RefusesInWords) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{"-c", "alltoall", "--root", "0"}, "an alltoall has no root [S02]"},
       {{"-c", "alltoall", "--algorithms", "nvls"}, "there is no \"nvls\""},

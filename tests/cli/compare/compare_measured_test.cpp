@@ -74,7 +74,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 // As forestcoll-run prints it of a schedule that is for calls in place alone.
-TEST(CompareMeasured, OneGroupOfColumnsIsThePlacementThatItsTitleNames) {
+TEST(CompareMeasuredLong, OneGroupOfColumnsIsThePlacementThatItsTitleNames) {
   const char* table =
       "#                                                                in-place           \n"
       "#       size         count      type   redop    root     time   algbw   busbw #wrong  "
@@ -88,7 +88,7 @@ TEST(CompareMeasured, OneGroupOfColumnsIsThePlacementThatItsTitleNames) {
   EXPECT_EQ(unnamed["measured"][0]["placement"], "out-of-place");
 }
 
-TEST(CompareMeasured, AchievedOverModelled) {
+TEST(CompareMeasuredLong, AchievedOverModelled) {
   const auto report = measured_json(output());
   ASSERT_EQ(report["measured"].size(), 2U);
   const auto& out = report["measured"][0];
@@ -113,7 +113,7 @@ TEST(CompareMeasured, AchievedOverModelled) {
 }
 
 // forestcoll-run says on what it ran, and the emulation how much slower its links are.
-TEST(CompareMeasured, RunsThatAreNotOnGpusAreMarked) {
+TEST(CompareMeasuredLong, RunsThatAreNotOnGpusAreMarked) {
   const auto plain = measured_json(output())["measured"][0];
   EXPECT_FALSE(plain.contains("origin"));
   const auto on = [&](const std::string& origin) {
@@ -145,13 +145,13 @@ TEST(CompareMeasured, RunsThatAreNotOnGpusAreMarked) {
   EXPECT_THAT(compare_measured({"--measured", file, "--csv"}).out, HasSubstr("emulated fabric"));
 }
 
-TEST(CompareMeasured, BesideTheAlgorithmThatIsNamed) {
+TEST(CompareMeasuredLong, BesideTheAlgorithmThatIsNamed) {
   const auto report = measured_json(output(), "nccl-ring=");
   EXPECT_EQ(report["measured"][0]["algorithm"], "nccl-ring");
   EXPECT_EQ(report["measured"][0]["times"][1]["modelled"], report["rows"][1]["times"][2]["algbw"]);
 }
 
-TEST(CompareMeasured, OutsideOfTheOtherSizesThereIsAModelToo) {
+TEST(CompareMeasuredLong, OutsideOfTheOtherSizesThereIsAModelToo) {
   const auto report =
       measured_json(std::string(kHeading) +
                     "        1024           256     float     sum      -1    51.20    0.02    0.04 "
@@ -160,7 +160,7 @@ TEST(CompareMeasured, OutsideOfTheOtherSizesThereIsAModelToo) {
   EXPECT_EQ(report["rows"][0]["times"].size(), 3U) << "only what --sizes asks for";
 }
 
-TEST(CompareMeasured, OtherVersionsAndWrappers) {
+TEST(CompareMeasuredLong, OtherVersionsAndWrappers) {
   const auto expected = measured_json(output())["measured"][0]["times"];
   // What mpirun, Windows and other programs add.
   std::string tagged, ended;
@@ -190,7 +190,7 @@ TEST(CompareMeasured, OtherVersionsAndWrappers) {
   EXPECT_EQ(single["measured"].size(), 1U);
 }
 
-TEST(CompareMeasured, WrongResultsAreAWarning) {
+TEST(CompareMeasuredLong, WrongResultsAreAWarning) {
   const Scratch scratch;
   const auto result = compare(
       {"--measured", scratch.write("run.txt", replaced(output(), "18.75      0", "18.75     17"))});
@@ -199,7 +199,7 @@ TEST(CompareMeasured, WrongResultsAreAWarning) {
   EXPECT_THAT(result.err, HasSubstr("[N05]"));
 }
 
-TEST(CompareMeasured, WrongResultsHaveNoRatio) {
+TEST(CompareMeasuredLong, WrongResultsHaveNoRatio) {
   const std::string marked = replaced(output(), "18.75      0", "18.75     17");
   const std::string old_marked =
       "#       size         count    type    time   algbw   busbw  error\n"
@@ -222,7 +222,7 @@ struct Bad {
   std::string text, code, says;
 };
 
-TEST(CompareMeasured, ErrorsNameTheLine) {
+TEST(CompareMeasuredLong, ErrorsNameTheLine) {
   const std::string row = "     1048576        262144     float     sum      -1   104.86";
   const std::vector<Bad> all = {
       {"", "N01", "no table"},
@@ -266,7 +266,7 @@ TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
   EXPECT_THAT(unknown.err, HasSubstr("quick is not among the algorithms"));
 }
 
-TEST(CompareMeasured, InEveryKindOfReport) {
+TEST(CompareMeasuredLong, InEveryKindOfReport) {
   const Scratch scratch;
   const std::string file = scratch.write("run.txt", output());
   for (const std::string format : {"", "--markdown", "--latex"}) {

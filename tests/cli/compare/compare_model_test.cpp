@@ -72,17 +72,17 @@ void expect_none_above_optimum(const std::string& file) {
   EXPECT_GT(best, 0);
 }
 
-TEST(CompareOptimum, IsExceededByNobodyOnTwoGenerations) {
+TEST(CompareOptimumLong, IsExceededByNobodyOnTwoGenerations) {
   expect_none_above_optimum(topology("mixed-a100-h100"));
 }
 
-TEST(CompareOptimum, IsExceededByNobodyOnAMesh) {
+TEST(CompareOptimumLong, IsExceededByNobodyOnAMesh) {
   const Scratch scratch;
   ASSERT_EQ(run({"topo", "gen", "mesh", "--dims", "4x4", "-o", scratch / "mesh.json"}).code, 0);
   expect_none_above_optimum(scratch / "mesh.json");
 }
 
-TEST(CompareOptimum, IsNamedBesideThatOfTwoPhases) {
+TEST(CompareOptimumLong, IsNamedBesideThatOfTwoPhases) {
   const std::vector<std::string> few = {"--algorithms", "forestcoll", "--sizes", "1M"};
   const auto report = compare_json(few, "mixed-a100-h100");
   EXPECT_EQ(report["optimum"]["exact"], "175");
@@ -107,7 +107,7 @@ TEST(CompareOptimum, IsNamedBesideThatOfTwoPhases) {
 }
 
 // 40 GPUs, no two links alike: a linear program of 1,600 variables.
-TEST(CompareOptimum, IsNamedWhereNothingIsAlike) {
+TEST(CompareOptimumLong, IsNamedWhereNothingIsAlike) {
   std::string links;
   for (int i = 0; i < 40; ++i) {
     for (int j = i + 1; j < 40; ++j) {
@@ -133,7 +133,7 @@ TEST(CompareOptimum, IsNamedWhereNothingIsAlike) {
 }
 
 // The same trees have one rate, whoever names them: as an algorithm, as trees and as a program.
-TEST(Compare, OneScheduleHasOneRate) {
+TEST(CompareLong, OneScheduleHasOneRate) {
   const Scratch scratch;
   const std::string program = scratch / "tree.xml", trees = scratch / "tree.json";
   for (const auto& [file, format] : {std::pair(program, "msccl"), std::pair(trees, "forest")}) {
@@ -151,7 +151,7 @@ TEST(Compare, OneScheduleHasOneRate) {
 }
 
 // A program waits for its threadblocks: it is set against programs alone.
-TEST(Compare, ProgramsAreComparedWithPrograms) {
+TEST(CompareLong, ProgramsAreComparedWithPrograms) {
   const Scratch scratch;
   const std::string own = scratch / "own.xml";
   ASSERT_EQ(run({"synth", topology("dgx-a100-x1"), "-k", "optimal", "-o", own}).code, 0);
@@ -192,7 +192,7 @@ struct Whose {
   const char *fabric, *gpu, *chosen;
 };
 
-TEST(Compare, TheFiguresAreThoseOfTheFabricsGpu) {
+TEST(CompareLong, TheFiguresAreThoseOfTheFabricsGpu) {
   for (const Whose& each :
        {Whose{"dgx-h100-x4-rail", "h100", "named by the fabric"},
         Whose{"mi250-x1", "mi250", "named by the fabric"},
@@ -209,7 +209,7 @@ TEST(Compare, TheFiguresAreThoseOfTheFabricsGpu) {
   EXPECT_EQ(asked["model"]["chosen"], "as asked for");
 }
 
-TEST(Compare, SizesThatMakeNoSenseSayWhyAndTheOthersGoOn) {
+TEST(CompareLong, SizesThatMakeNoSenseSayWhyAndTheOthersGoOn) {
   const auto report = compare_json({"--algorithms", "forestcoll", "--sizes", "1K,0,x"});
   ASSERT_EQ(report["refused_sizes"].size(), 2U);
   EXPECT_EQ(report["refused_sizes"][0]["size"], "0");

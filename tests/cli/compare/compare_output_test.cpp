@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Compare, TerminalMarkdownAndLatexSayThatItIsAModel) {
+TEST(CompareLong, TerminalMarkdownAndLatexSayThatItIsAModel) {
   const std::vector<std::string> few = {"--algorithms", "forestcoll,nccl-ring,nvls", "--sizes",
                                         "1M,1G"};
   for (const std::string format : {"", "--markdown", "--latex"}) {
@@ -45,7 +45,7 @@ TEST(Compare, LatexSaysItOutsideOfComments) {
   EXPECT_EQ(sentences, 2U) << result.out;
 }
 
-TEST(Compare, AFileTookNoTimeToMake) {
+TEST(CompareLong, AFileTookNoTimeToMake) {
   const Scratch scratch;
   const std::string file = scratch / "f.json";
   ASSERT_EQ(run({"synth", topology("torus-4x4"), "--format", "forest", "-o", file}).code, 0);
@@ -55,7 +55,7 @@ TEST(Compare, AFileTookNoTimeToMake) {
   EXPECT_THAT(text, Not(HasSubstr("0.00 us")));
 }
 
-TEST(Compare, MarkdownHasEvenTables) {
+TEST(CompareLong, MarkdownHasEvenTables) {
   const auto result =
       compare({"--markdown", "--algorithms", "forestcoll,nccl-ring", "--sizes", "1M,1G"});
   std::size_t columns = 0, rows = 0;
@@ -90,7 +90,7 @@ TEST(Compare, LatexEscapesNames) {
   }
 }
 
-TEST(Compare, CsvHasOneLinePerAlgorithmAndSize) {
+TEST(CompareLong, CsvHasOneLinePerAlgorithmAndSize) {
   const auto result =
       compare({"--csv", "--algorithms", "forestcoll,nccl-ring,nvls", "--sizes", "1M,1G"});
   const auto all = lines(result.out);
@@ -103,7 +103,7 @@ TEST(Compare, CsvHasOneLinePerAlgorithmAndSize) {
             row(json, "nvls")["error"]["message"].get<std::string>() + " [B03]");
 }
 
-TEST(Compare, TheChartIsSvg) {
+TEST(CompareLong, TheChartIsSvg) {
   const Scratch scratch;
   const auto result = compare({"--algorithms", "forestcoll,nccl-ring,double-tree", "--sizes",
                                "1K:4G:16", "--svg", scratch / "chart.svg"});
@@ -136,7 +136,7 @@ TEST(Compare, TheChartEscapesNames) {
             "allreduce, A & B <'c'>");
 }
 
-TEST(Compare, TheChartShortensLongNames) {
+TEST(CompareLong, TheChartShortensLongNames) {
   const Scratch scratch;
   const std::string file = scratch / "a-schedule-with-a-long-näme.json";
   ASSERT_EQ(run({"synth", topology("torus-4x4"), "--format", "forest", "-o", file}).code, 0);
@@ -157,7 +157,7 @@ TEST(Compare, SvgAndHtmlOnStandardOutputStandAlone) {
   EXPECT_EQ(compare(both).code, 2);
 }
 
-TEST(Compare, ThePageIsWholeAndAsksForNothing) {
+TEST(CompareLong, ThePageIsWholeAndAsksForNothing) {
   const Scratch scratch;
   const std::vector<std::string> arguments = {"--algorithms", "forestcoll,nccl-ring,nvls",
                                               "--sizes",      "1M,1G",
@@ -185,7 +185,7 @@ TEST(Compare, ThePageIsWholeAndAsksForNothing) {
 }
 
 // Of trees that branch, the page has the switches among what a tree spans.
-TEST(Compare, ThePageHasTreesThatBranch) {
+TEST(CompareLong, ThePageHasTreesThatBranch) {
   const Scratch scratch;
   const auto result = run({"compare", scratch.write("t.json", combining_switch()), "--sizes", "1M",
                            "--algorithms", "nvls", "--html", scratch / "report.html"});
@@ -195,7 +195,7 @@ TEST(Compare, ThePageHasTreesThatBranch) {
   EXPECT_THAT(page, HasSubstr(R"("ranks":[0,1,2,3,4,5,6,7,8])"));
 }
 
-TEST(Compare, TextFromTheFileCannotEndTheScript) {
+TEST(CompareLong, TextFromTheFileCannotEndTheScript) {
   const Scratch scratch;
   std::string text = small_topology();
   text.replace(text.find("pair"), 4, "</script><script>alert(1)</script><!--");

@@ -43,7 +43,7 @@ void expect_none_faster(const nlohmann::json& report) {
   EXPECT_GT(others, 8 * ours.size());
 }
 
-TEST(ComparePrograms, NobodyIsFasterThanWhatSynthWritesForTheSize) {
+TEST(CompareProgramsLong, NobodyIsFasterThanWhatSynthWritesForTheSize) {
   const auto report = programs("dgx-a100-x1", {"--sizes", "1K,256K,32M"});
   expect_none_faster(report);
   const auto ours = row(report, "forestcoll");
@@ -63,7 +63,7 @@ TEST(ComparePrograms, NobodyIsFasterThanWhatSynthWritesForTheSize) {
 }
 
 // What the program that is written takes by `simulate` is what the row says.
-TEST(ComparePrograms, TimesAreThoseOfTheFileThatSynthWrites) {
+TEST(CompareProgramsLong, TimesAreThoseOfTheFileThatSynthWrites) {
   const Scratch scratch;
   const auto report =
       programs("dgx-a100-x1", {"-c", "allgather", "--algorithms", "forestcoll", "--sizes", "64K"});
@@ -80,7 +80,7 @@ TEST(ComparePrograms, TimesAreThoseOfTheFileThatSynthWrites) {
 
 // One-shot below 256 KiB for eight ranks, else two-shot; nothing for several boxes. NCCL has LL for
 // small messages and Simple for large ones.
-TEST(ComparePrograms, SelectorsPickAsPublished) {
+TEST(CompareProgramsLong, SelectorsPickAsPublished) {
   const auto report = programs(
       "dgx-a100-x1", {"--algorithms", "mscclpp-pick,nccl-pick", "--sizes", "64K,256K,16M"});
   const auto picks = row(report, "mscclpp-pick")["choices"];
@@ -94,7 +94,7 @@ TEST(ComparePrograms, SelectorsPickAsPublished) {
 }
 
 // Between boxes a broadcast in Simple hangs: nobody's time is that of such a file.
-TEST(ComparePrograms, NobodyIsTimedInAProtocolThatHangs) {
+TEST(CompareProgramsLong, NobodyIsTimedInAProtocolThatHangs) {
   const auto report = programs("dgx-a100-x2", {"-c", "broadcast", "--root", "0", "--algorithms",
                                                "forestcoll,forestcoll (rate)", "--sizes", "64M"});
   EXPECT_EQ(row(report, "forestcoll")["choices"][0]["protocol"], "LL");
@@ -115,7 +115,7 @@ TEST(ComparePrograms, TreesAreAnOption) {
   EXPECT_EQ(code({"-c", "alltoall"}), "[S04]");
 }
 
-TEST(ComparePrograms, AlltoallIsChosenBySizeToo) {
+TEST(CompareProgramsLong, AlltoallIsChosenBySizeToo) {
   const auto report = programs("dgx-a100-x1", {"-c", "alltoall", "--sizes", "16K,1M,64M"});
   const auto ours = row(report, "forestcoll")["times"];
   for (const auto& each : report["rows"]) {
@@ -128,7 +128,7 @@ TEST(ComparePrograms, AlltoallIsChosenBySizeToo) {
 }
 
 // All to all, 1,024 GPUs have the steps of 1,024 trees; from one root, of a few.
-TEST(ComparePrograms, OfTooManyGpusAreNotTimed) {
+TEST(CompareProgramsLong, OfTooManyGpusAreNotTimed) {
   const Scratch scratch;
   const std::string torus = scratch / "torus.json";
   ASSERT_EQ(run({"topo", "gen", "torus", "--dims", "8x8x16", "-o", torus}).code, 0);
@@ -148,7 +148,7 @@ TEST(ComparePrograms, OfTooManyGpusAreNotTimed) {
 }
 
 // 2 · 256 · 255 steps: more than are simulated of programs with more trees.
-TEST(ComparePrograms, OneTreePerRootIsTimedOnUpTo512Gpus) {
+TEST(CompareProgramsLong, OneTreePerRootIsTimedOnUpTo512Gpus) {
   const Scratch scratch;
   const std::string cube = scratch / "cube.json";
   ASSERT_EQ(run({"topo", "gen", "hypercube", "--dimensions", "8", "-o", cube}).code, 0);
@@ -160,7 +160,7 @@ TEST(ComparePrograms, OneTreePerRootIsTimedOnUpTo512Gpus) {
 }
 
 // 184 · 183 paths: too many to give ours the stops of others, not to take others or fewer rounds.
-TEST(ComparePrograms, AlltoallOfManyGpusIsNoSlowerThanBrucks) {
+TEST(CompareProgramsLong, AlltoallOfManyGpusIsNoSlowerThanBrucks) {
   const Scratch scratch;
   const std::string boxes = scratch / "boxes.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "23", "-o", boxes}).code, 0);

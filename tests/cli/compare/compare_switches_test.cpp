@@ -30,7 +30,7 @@ nlohmann::json compared(const std::string& file, const std::vector<std::string>&
 }
 
 // Trees that branch lose to those over GPUs at one size, which is said.
-TEST(CompareSwitches, TreesOverGpusAreTakenWhereTheyAreFaster) {
+TEST(CompareSwitchesLong, TreesOverGpusAreTakenWhereTheyAreFaster) {
   const Scratch scratch;
   const std::string file = scratch / "fabric.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "4", "--fabric", "odd-even", "--sharp",
@@ -44,7 +44,7 @@ TEST(CompareSwitches, TreesOverGpusAreTakenWhereTheyAreFaster) {
 }
 
 // MSCCL++'s rule takes programs up to one size and plans from another; its row has both.
-TEST(CompareSwitches, TheSelectorOfMscclppTakesProgramsAndPlans) {
+TEST(CompareSwitchesLong, TheSelectorOfMscclppTakesProgramsAndPlans) {
   const Scratch scratch;
   const std::string file = scratch / "fabric.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -59,7 +59,7 @@ TEST(CompareSwitches, TheSelectorOfMscclppTakesProgramsAndPlans) {
 }
 
 // As programs: NVLS is a plan of MSCCL++, and so is ours where that is fastest.
-TEST(CompareSwitches, PlansAreAmongTheProgramsOfABox) {
+TEST(CompareSwitchesLong, PlansAreAmongTheProgramsOfABox) {
   const Scratch scratch;
   const std::string file = scratch / "fabric.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -85,7 +85,7 @@ TEST(CompareSwitches, PlansAreAmongTheProgramsOfABox) {
   }
 }
 
-TEST(CompareSwitches, WhyNvlsBetweenBoxesHasNoTimeIsSaid) {
+TEST(CompareSwitchesLong, WhyNvlsBetweenBoxesHasNoTimeIsSaid) {
   const Scratch scratch;
   const std::string file = scratch / "fabric.json";
   for (const std::string boxes : {"1", "2"}) {
@@ -99,7 +99,7 @@ TEST(CompareSwitches, WhyNvlsBetweenBoxesHasNoTimeIsSaid) {
 }
 
 // Of plans those that are asked for: ours alone needs both, as it is the fastest of all.
-TEST(CompareSwitches, PlansOfOthersAreNotMadeInVain) {
+TEST(CompareSwitchesLong, PlansOfOthersAreNotMadeInVain) {
   const auto document = generate("dgx-h100", {});
   ASSERT_TRUE(document);
   auto made = make_fabric(parse_topology(to_topology_json(*document), "box")->topology);

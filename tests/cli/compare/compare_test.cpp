@@ -16,7 +16,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Compare, KnownAllreduceOnTwoBoxes) {
+TEST(CompareLong, KnownAllreduceOnTwoBoxes) {
   const auto report = compare_json({"--sizes", "1M"});
   EXPECT_EQ(report["optimum"]["exact"], "520/3");
   EXPECT_EQ(report["two_phases"]["exact"], "520/3");
@@ -63,7 +63,7 @@ TEST(Compare, SaysSoWhereWeWinNothing) {
 }
 
 // C / (1 + 1/N) = 400, against 8 · 450 / 7 / 2 in two phases over GPUs alone: both have it.
-TEST(Compare, OursBranchesAtSwitchesAsNvlsDoes) {
+TEST(CompareLong, OursBranchesAtSwitchesAsNvlsDoes) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", combining_switch());
   const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1M"});
@@ -92,7 +92,7 @@ TEST(Compare, OursBranchesAtSwitchesAsNvlsDoes) {
 
 // On every kind of box whose switch can do it, one or several, with SHARP between them and without:
 // by rate, and at no size by more than what `compare` calls level.
-TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
+TEST(CompareLong, OursIsNoSlowerThanNvlsAnywhere) {
   const Scratch scratch;
   const std::string file = scratch / "t.json";
   for (const std::vector<std::string>& fabric : std::vector<std::vector<std::string>>{
@@ -131,7 +131,7 @@ TEST(Compare, OursIsNoSlowerThanNvlsAnywhere) {
   }
 }
 
-TEST(Compare, ARowThatCannotExistSaysWhyAndTheOthersGoOn) {
+TEST(CompareLong, ARowThatCannotExistSaysWhyAndTheOthersGoOn) {
   const auto report = compare_json({"--ranks", "0-5", "--sizes", "1M"}, "dgx-1-v100");
   EXPECT_EQ(row(report, "nvls")["error"]["code"], "B03");
   EXPECT_FALSE(row(report, "nvls").contains("algbw"));
@@ -143,7 +143,7 @@ TEST(Compare, ARowThatCannotExistSaysWhyAndTheOthersGoOn) {
   EXPECT_THAT(compare({"--ranks", "0-5", "--sizes", "1M"}, "dgx-1-v100").out, HasSubstr("[B03]"));
 }
 
-TEST(Compare, TimesAgreeWithTheRateOfLargeMessagesAndWithSimulate) {
+TEST(CompareLong, TimesAgreeWithTheRateOfLargeMessagesAndWithSimulate) {
   const auto report = compare_json(
       {"-c", "allgather", "--algorithms", "forestcoll", "--sizes", "64K,1T", "--gpu", "ideal"});
   const auto times = row(report, "forestcoll")["times"];
@@ -163,7 +163,7 @@ TEST(Compare, TimesAgreeWithTheRateOfLargeMessagesAndWithSimulate) {
                    simulated["times"][0]["seconds"].get<double>());
 }
 
-TEST(Compare, SchedulesFromFiles) {
+TEST(CompareLong, SchedulesFromFiles) {
   const Scratch scratch;
   const std::string own = scratch / "own.xml";
   ASSERT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", own}).code, 0);
@@ -207,7 +207,7 @@ TEST(Compare, ForestFilesKeepTheirTrees) {
   }
 }
 
-TEST(Compare, RootedCollectives) {
+TEST(CompareLong, RootedCollectives) {
   const auto report = compare_json({"-c", "broadcast", "--root", "box0/gpu3", "--sizes", "1M"});
   EXPECT_EQ(report["root"], "box0/gpu3");
   EXPECT_FALSE(row(report, "forestcoll").contains("error"));
@@ -215,14 +215,14 @@ TEST(Compare, RootedCollectives) {
   EXPECT_EQ(compare({"--root", "0"}).code, 2);
 }
 
-TEST(Compare, ChangesOfTheFabricReachEveryRow) {
+TEST(CompareLong, ChangesOfTheFabricReachEveryRow) {
   const auto report = compare_json(
       {"--drop", "box0/nic3~ib1", "--algorithms", "forestcoll,double-tree", "--sizes", "1M"});
   EXPECT_THAT(report["changes"], Not(IsEmpty()));
   EXPECT_LT(report["optimum"]["value"], 173.3);
 }
 
-TEST(Compare, RefusesWhatMakesNoSense) {
+TEST(CompareLong, RefusesWhatMakesNoSense) {
   EXPECT_EQ(compare({"--algorithms", "forestcoll,quick"}).code, 2);
   EXPECT_THAT(compare({"--algorithms", "quick"}).err, HasSubstr("nccl-ring"));
   for (const std::string report : {"--json", "--csv", "--markdown", "--latex"}) {
@@ -245,7 +245,7 @@ TEST(Compare, RefusesWhatMakesNoSense) {
 }
 
 // What AMD ships for these boxes is the default, so that nothing flatters us.
-TEST(Compare, TakesTheVendorsRings) {
+TEST(CompareLong, TakesTheVendorsRings) {
   const auto report = compare_json(
       {"-c", "allgather", "--algorithms", "forestcoll,nccl-ring", "--sizes", "1M"}, "mi250-x2");
   EXPECT_NEAR(row(report, "nccl-ring")["algbw"]["value"].get<double>(), 264.26, 0.005);
@@ -258,7 +258,7 @@ TEST(Compare, TakesTheVendorsRings) {
   EXPECT_THAT(row(searched, "nccl-ring")["note"].get<std::string>(), HasSubstr("NCCL search"));
 }
 
-TEST(Compare, TheRingsOfADump) {
+TEST(CompareLong, TheRingsOfADump) {
   const std::string rings = source_path("tests/baseline/mi250-rings.xml");
   const auto report = compare_json(
       {"-c", "allgather", "--algorithms", "nccl-ring", "--nccl-graph", rings, "--sizes", "1M"},

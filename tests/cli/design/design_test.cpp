@@ -28,7 +28,7 @@ Json direct_json(std::vector<std::string> arguments) {
   return report;
 }
 
-TEST(DesignDirect, ReportsEveryWiringExactly) {
+TEST(DesignDirectLong, ReportsEveryWiringExactly) {
   const auto report = direct_json({"-n", "16", "--ports", "4", "--also", "ring(8)*2"});
   EXPECT_EQ(report["aim"], "all");
   std::vector<std::string> names;

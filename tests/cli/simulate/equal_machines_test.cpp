@@ -91,7 +91,7 @@ std::string rccl_dump() {
   return text + "</system>\n";
 }
 
-class EqualMachines : public ::testing::Test {
+class EqualMachinesLong : public ::testing::Test {
  protected:
   std::string made(const std::string& name, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "topo");
@@ -128,7 +128,7 @@ class EqualMachines : public ::testing::Test {
     for (const std::vector<std::string>& how :
          {std::vector<std::string>{"-c", "allreduce", "--algorithm", "nccl-ring"},
           std::vector<std::string>{"-c", "allgather", "-k", "1", "--proto", "LL"},
-          std::vector<std::string>{"-c", "alltoall"}}) {
+          std::vector<std::string>{"-c", "alltoall", "-k", "1"}}) {
       std::vector<std::string> arguments = {"synth", fabrics.front()};
       arguments.insert(arguments.end(), how.begin(), how.end());
       const Result synth = run(arguments);
@@ -147,7 +147,7 @@ class EqualMachines : public ::testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(EqualMachines, DgxA100) {
+TEST_F(EqualMachinesLong, DgxA100) {
   const std::string json = scratch_.write("a100.json", on_nvswitch("2x DGX A100", "", "300", "25"));
   const std::string dump = source_path("topologies/dumps/dgx-a100.xml");
   expect_equal({json, generated("dgx-a100")}, "a100");
@@ -157,7 +157,7 @@ TEST_F(EqualMachines, DgxA100) {
 }
 
 // Dumps have NCCL's bandwidths where nothing else is asked for; latencies are the same.
-TEST_F(EqualMachines, SmallMessagesOnNcclsBandwidths) {
+TEST_F(EqualMachinesLong, SmallMessagesOnNcclsBandwidths) {
   const std::string json = scratch_.write("a100.json", on_nvswitch("2x DGX A100", "", "300", "25"));
   const std::string dump = source_path("topologies/dumps/dgx-a100.xml");
   const Result synth = run({"synth", json, "-c", "allgather", "-k", "1", "--proto", "LL"});
@@ -167,7 +167,7 @@ TEST_F(EqualMachines, SmallMessagesOnNcclsBandwidths) {
   EXPECT_NEAR(here, there, 0.005 * here);
 }
 
-TEST_F(EqualMachines, DgxH100) {
+TEST_F(EqualMachinesLong, DgxH100) {
   const std::string json = scratch_.write(
       "h100.json", on_nvswitch("2x DGX H100", R"(,"multicast":true,"reduce":true)", "450", "50"));
   const std::string widths = scratch_.write("widths.csv", "pcie,64\n");
@@ -177,24 +177,24 @@ TEST_F(EqualMachines, DgxH100) {
                "h100");
 }
 
-TEST_F(EqualMachines, Mi300x) {
+TEST_F(EqualMachinesLong, Mi300x) {
   const std::string json = scratch_.write("mi300x.json", full_mesh());
   const std::string widths = scratch_.write("widths.csv", "pcie,64\nxgmi,64\n");
   const std::string dump = scratch_.write("rccl.xml", rccl_dump());
   expect_equal({json, generated("mi300x"), imported(dump, {"--bandwidths", widths})}, "mi300x");
 }
 
-TEST_F(EqualMachines, Mi250) {
+TEST_F(EqualMachinesLong, Mi250) {
   expect_equal({topology("mi250-x2"), generated("mi250")}, "mi250");
 }
 
-TEST_F(EqualMachines, TorusAndFatTree) {
+TEST_F(EqualMachinesLong, TorusAndFatTree) {
   expect_equal({topology("torus-4x4"), made("torus.json", {"gen", "torus"})}, "a100");
   expect_equal({topology("fat-tree-4"), made("tree.json", {"gen", "fat-tree"})}, "a100");
 }
 
 // Which latencies are not the file's own is said once, and --latency sets them.
-TEST(Latencies, AreSaidWhereTimesAreGiven) {
+TEST(LatenciesLong, AreSaidWhereTimesAreGiven) {
   const Scratch scratch;
   const std::string file = scratch.write("a100.json", on_nvswitch("2x DGX A100", "", "300", "25"));
   const std::string said =

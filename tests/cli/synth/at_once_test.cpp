@@ -18,7 +18,7 @@ using ::testing::Not;
 // XML names no routes: by those of a runtime, which goes from GPU to GPU of a box through its
 // NVSwitch alone, no schedule of the degraded boxes has what paths have, and ours has all that one
 // can.
-TEST(SynthAtOnce, ForestsAndXmlReachWhatBoundProves) {
+TEST(SynthAtOnceLong, ForestsAndXmlReachWhatBoundProves) {
   struct Case {
     const char *name, *optimum, *as_xml;
   };
@@ -54,7 +54,7 @@ TEST(SynthAtOnce, ForestsAndXmlReachWhatBoundProves) {
   }
 }
 
-TEST(SynthAtOnce, IsSaidInTheSummary) {
+TEST(SynthAtOnceLong, IsSaidInTheSummary) {
   const auto mixed =
       run({"synth", topology("mixed-a100-h100"), "-k", "optimal", "--format", "none"});
   EXPECT_THAT(mixed.err, HasSubstr("the optimum has reduce and broadcast at the same time: one "
@@ -63,7 +63,7 @@ TEST(SynthAtOnce, IsSaidInTheSummary) {
   EXPECT_THAT(alike.err, Not(HasSubstr("at the same time")));
 }
 
-TEST(SynthAtOnce, XmlByDefaultIsAtOnce) {
+TEST(SynthAtOnceLong, XmlByDefaultIsAtOnce) {
   const Scratch scratch;
   const auto algbw = [&](const std::string& name) {
     const auto synth =
@@ -81,7 +81,7 @@ TEST(SynthAtOnce, XmlByDefaultIsAtOnce) {
 }
 
 // One way round a circle with a shortcut, other shares are better than equal ones.
-TEST(SynthAtOnce, RootsHaveTheSharesThatAreBest) {
+TEST(SynthAtOnceLong, RootsHaveTheSharesThatAreBest) {
   const Scratch scratch;
   const std::string file = scratch / "circle.json", forest = scratch / "forest.json",
                     xml = scratch / "circle.xml", plan = scratch / "plan.json";

@@ -19,7 +19,7 @@ std::string rings_of_mi250() {
   return source_path("tests/baseline/mi250-rings.xml");
 }
 
-TEST(Algorithm, SchedulesOfOthersAreAcceptedByVerify) {
+TEST(AlgorithmLong, SchedulesOfOthersAreAcceptedByVerify) {
   for (const std::string algorithm :
        {"nccl-ring", "ring", "double-tree", "halving-doubling", "bruck", "multitree", "bfb",
         "hierarchical", "greedy", "pat", "swing", "bine", "two-shot", "two-level"}) {

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // 128 GPUs, each of which sends to 127 others in trees of height 1.
-TEST(FewPeers, TallerTreesFitWhereLowOnesDoNot) {
+TEST(FewPeersLong, TallerTreesFitWhereLowOnesDoNot) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json", file = scratch / "a.xml";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "8", "-o", fabric}).code, 0);
@@ -36,7 +36,7 @@ TEST(FewPeers, TallerTreesFitWhereLowOnesDoNot) {
 }
 
 // A root with a channel to each of 53 others is more than a threadblock of a plan holds.
-TEST(FewPeers, OfPlansToo) {
+TEST(FewPeersLong, OfPlansToo) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json", file = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "6", "-o", fabric}).code, 0);
@@ -48,7 +48,7 @@ TEST(FewPeers, OfPlansToo) {
 }
 
 // Nothing is made taller where it fits, or where no threadblocks are asked for.
-TEST(FewPeers, LowTreesStayWhereTheyFit) {
+TEST(FewPeersLong, LowTreesStayWhereTheyFit) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "8", "-o", fabric}).code, 0);

@@ -48,11 +48,12 @@ TEST(Failures, BoundSaysWhatIsGoneAndWhatThatCosts) {
   EXPECT_THAT(bound.err, HasSubstr("derated box1/nic0~ib0 to 1/2 (1 link)\n"));
 }
 
-TEST(Failures, SynthesisOnWhatIsLeftPassesItsOwnCheck) {
+TEST(FailuresLong, SynthesisOnWhatIsLeftPassesItsOwnCheck) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "forest"}) {
-    const auto synth = run({"synth", topology("dgx-a100-x2"), "--drop", "box0/nic3", "--ranks",
-                            "box0,box1/gpu[0-3]", "--format", format, "-o", scratch / "s"});
+    const auto synth =
+        run({"synth", topology("dgx-a100-x2"), "--drop", "box0/nic3", "--ranks",
+             "box0,box1/gpu[0-3]", "-k", "auto", "--format", format, "-o", scratch / "s"});
     EXPECT_EQ(synth.code, 0) << synth.err;
     EXPECT_THAT(synth.err, HasSubstr("allreduce over 12 GPUs"));
   }
@@ -89,7 +90,7 @@ TEST(Warm, KeepsTreesAtTheNewOptimum) {
   }
 }
 
-TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
+TEST(WarmLong, ASymmetricForestIsAsGoodAsItsTrees) {
   const Scratch scratch;
   for (const auto& [name, dropped, collective] :
        {std::tuple("dgx-a100-x4", "box0/nic3", "allreduce"),
@@ -114,7 +115,7 @@ TEST(Warm, ASymmetricForestIsAsGoodAsItsTrees) {
 
 // A switch that then lets out less than it takes in is beyond the theorem about the rest: what can
 // stay stays all the same, at the rate of a packing from scratch.
-TEST(Warm, KeepsTreesWhereOneDirectionIsGone) {
+TEST(WarmLong, KeepsTreesWhereOneDirectionIsGone) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   for (const std::string collective : {"allgather", "reduce_scatter", "allreduce"}) {
@@ -204,7 +205,7 @@ TEST(Weights, MscclCannotExpressThem) {
   EXPECT_EQ(rooted.code, 0) << rooted.err;
 }
 
-TEST(TimeLimit, LeavesTheBestSoFarAndSaysItsGap) {
+TEST(TimeLimitLong, LeavesTheBestSoFarAndSaysItsGap) {
   const Scratch scratch;
   const auto synth = run(long_search({"--time-limit", "0.3", "--json", "-o", scratch / "f.json"}));
   ASSERT_EQ(synth.code, 0) << synth.err;
@@ -247,7 +248,7 @@ TEST(TimeLimit, EndsTheTradeoffToo) {
   EXPECT_THAT(synth.err, HasSubstr("there may be more rows"));
 }
 
-TEST(TimeLimit, WithoutAnAnswerThatFitsItDoesNotFit) {
+TEST(TimeLimitLong, WithoutAnAnswerThatFitsItDoesNotFit) {
   const Scratch scratch;
   auto arguments = long_search({"--time-limit", "0.3", "-o", scratch / "s.xml", "--sms", "1"});
   arguments[7] = "msccl";

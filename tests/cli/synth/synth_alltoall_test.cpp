@@ -23,7 +23,7 @@ Result synth(Words words, const RunOptions& options = {}) {
   return run(words, options);
 }
 
-TEST(SynthAlltoall, WritesXmlThatVerifyTakes) {
+TEST(SynthAlltoallLong, WritesXmlThatVerifyTakes) {
   const Scratch scratch;
   const std::string file = scratch / "alltoall.xml";
   const auto made = synth({topology("dgx-a100-x2"), "-o", file});
@@ -37,7 +37,7 @@ TEST(SynthAlltoall, WritesXmlThatVerifyTakes) {
   EXPECT_THAT(verdict.out, HasSubstr("algbw on the topology: 50 GB/s"));
 }
 
-TEST(SynthAlltoall, WritesPlansThatVerifyTakes) {
+TEST(SynthAlltoallLong, WritesPlansThatVerifyTakes) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2"), file = scratch / "plan.json";
   for (const bool in_place : {false, true}) {
@@ -58,7 +58,7 @@ TEST(SynthAlltoall, WritesPlansThatVerifyTakes) {
   }
 }
 
-TEST(SynthAlltoall, WritesFlowsThatFollowTheirSchema) {
+TEST(SynthAlltoallLong, WritesFlowsThatFollowTheirSchema) {
   const Scratch scratch;
   const auto made = synth({topology("mi250-x1"), "--format", "flows", "-k", "4"});
   ASSERT_EQ(made.code, 0) << made.err;
@@ -87,7 +87,7 @@ nlohmann::json simulated(const std::string& file, const std::string& fabric, Wor
 }
 
 // Without costs and latencies, 2.0 GB/s is what the links of the torus carry.
-TEST(SynthAlltoall, FlowsAndXmlAreSimulated) {
+TEST(SynthAlltoallLong, FlowsAndXmlAreSimulated) {
   const Scratch scratch;
   const std::string fabric = topology("torus-4x4"), file = scratch / "alltoall";
   for (const std::string format : {"flows", "msccl"}) {
@@ -118,7 +118,7 @@ TEST(SynthAlltoall, ADemandIsSimulatedAtItsOwnSize) {
               1000 * own["times"][0]["seconds"].get<double>(), 1e-9);
 }
 
-TEST(SynthAlltoall, WritesBaselinesInBothFormats) {
+TEST(SynthAlltoallLong, WritesBaselinesInBothFormats) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2"), file = scratch / "alltoall";
   for (const std::string name : {"nccl-pairwise", "nccl-pxn", "hierarchical", "bruck", "direct"}) {
@@ -136,7 +136,7 @@ TEST(SynthAlltoall, WritesBaselinesInBothFormats) {
 }
 
 // The best up to a number is no slower than any up to it.
-TEST(SynthAlltoall, TheBestUpToANumberIsTheBest) {
+TEST(SynthAlltoallLong, TheBestUpToANumberIsTheBest) {
   const Scratch scratch;
   const std::string ring = scratch / "ring.json";
   ASSERT_EQ(run({"topo", "gen", "biring(2,12)", "-o", ring}).code, 0);
@@ -149,7 +149,7 @@ TEST(SynthAlltoall, TheBestUpToANumberIsTheBest) {
   for (const std::string k : {"4", "7", "8", "9", "auto"}) EXPECT_GE(best, rate(k)) << k;
 }
 
-TEST(SynthAlltoall, UnequalAmountsNeedADemand) {
+TEST(SynthAlltoallLong, UnequalAmountsNeedADemand) {
   const std::string fabric = topology("dgx-a100-x1");
   for (const std::string command : {"synth", "bound", "compare"}) {
     const auto result = run({command, fabric, "-c", "AllToAllv"});
@@ -170,7 +170,7 @@ TEST(SynthAlltoall, FlowsOfNothingAreReportedByTheSchema) {
   expect_valid(report, "forestcoll-verify.schema.json");
 }
 
-TEST(SynthAlltoall, ReportsAsJson) {
+TEST(SynthAlltoallLong, ReportsAsJson) {
   for (const std::string format : {"msccl", "flows", "none"}) {
     const Scratch scratch;
     Words words = {topology("dgx-1-v100"), "--json", "--format", format};
@@ -203,7 +203,7 @@ TEST(SynthAlltoall, TakesADemand) {
   EXPECT_THAT(xml.err, HasSubstr("unequal amounts [T09]"));
 }
 
-TEST(SynthAlltoall, RefusesInWords) {
+TEST(SynthAlltoallLong, RefusesInWords) {
   const Scratch scratch;
   const std::string pair = scratch.write("pair.json", small_topology());
   const std::vector<std::tuple<Words, int, std::string>> refused = {
@@ -249,7 +249,7 @@ TEST(SynthAlltoall, RefusesInWords) {
 }
 
 // Protocol, instances and buffers by size, each faster than what is written without a size.
-TEST(SynthAlltoall, IsTheFastestForASize) {
+TEST(SynthAlltoallLong, IsTheFastestForASize) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x1");
   ASSERT_EQ(synth({fabric, "-k", "auto", "-o", scratch / "any.xml"}).code, 0);
@@ -272,7 +272,7 @@ TEST(SynthAlltoall, IsTheFastestForASize) {
   }
 }
 
-TEST(SynthAlltoall, TunesForSizes) {
+TEST(SynthAlltoallLong, TunesForSizes) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x1");
   for (const std::string target : {"azure", "rccl-6.3", "mscclpp-0.10"}) {
@@ -295,7 +295,7 @@ TEST(SynthAlltoall, TunesForSizes) {
   }
 }
 
-TEST(SynthAlltoall, DeploysWhatIsTuned) {
+TEST(SynthAlltoallLong, DeploysWhatIsTuned) {
   const Scratch scratch;
   const std::string directory = scratch / "deployed";
   const auto made = synth({topology("dgx-a100-x1"), "--tune", "4K,1M", "--deploy", directory});
@@ -304,7 +304,7 @@ TEST(SynthAlltoall, DeploysWhatIsTuned) {
   EXPECT_THAT(read_file(directory + "/README.txt"), HasSubstr("algorithms/alltoall-8gpus-"));
 }
 
-TEST(SynthAlltoall, HasInstances) {
+TEST(SynthAlltoallLong, HasInstances) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x1"), file = scratch / "x.xml";
   for (const std::string instances : {"1", "2", "4", "8"}) {
@@ -317,7 +317,7 @@ TEST(SynthAlltoall, HasInstances) {
   }
 }
 
-TEST(SynthAlltoall, OneSizeIsHeededAsSeveralAre) {
+TEST(SynthAlltoallLong, OneSizeIsHeededAsSeveralAre) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   const auto made = [&](const std::string& option, const std::string& size) {

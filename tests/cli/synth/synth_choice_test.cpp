@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // Sixteen equal trees lose 1.8 % here; 32 chunks on three trees lose 0.4 %.
-TEST(SynthChoice, FinerChunksWhereTreesAreUneven) {
+TEST(SynthChoiceLong, FinerChunksWhereTreesAreUneven) {
   const Scratch scratch;
   const auto forest = nlohmann::json::parse(run({"synth", topology("mi250-x1"), "--json", "-o",
                                                  scratch / "x", "--format", "forest", "-k", "auto"})
@@ -29,7 +29,7 @@ TEST(SynthChoice, FinerChunksWhereTreesAreUneven) {
 }
 
 // Eight trees per root carry 0.9 % more over the links, and their schedule is slower.
-TEST(SynthChoice, TheModelHasTheLastWordOnTheNumberOfChunks) {
+TEST(SynthChoiceLong, TheModelHasTheLastWordOnTheNumberOfChunks) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   const auto synth = [&](std::vector<std::string> more) {
@@ -49,7 +49,7 @@ TEST(SynthChoice, TheModelHasTheLastWordOnTheNumberOfChunks) {
 }
 
 // Merged threadblocks wait for one another: the choice has to see that as `simulate` does.
-TEST(SynthChoice, ChoosesByWhatSimulateSays) {
+TEST(SynthChoiceLong, ChoosesByWhatSimulateSays) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-1-v100");
   const auto synth = run({"synth", "-k", "auto", fabric, "--json", "-o", scratch / "x"});
@@ -65,7 +65,7 @@ TEST(SynthChoice, ChoosesByWhatSimulateSays) {
 
 // Six GPUs on weak links between boxes: both phases at once are a third faster than one after the
 // other, and 2^m chunks reach that.
-TEST(SynthChoice, AllreducesAtOnceSayWhatOneAfterTheOtherReaches) {
+TEST(SynthChoiceLong, AllreducesAtOnceSayWhatOneAfterTheOtherReaches) {
   const Scratch scratch;
   const std::string fabric = scratch.write("islands.json", island_topology());
   const auto bound = nlohmann::json::parse(run({"bound", fabric, "--json"}).out);

@@ -22,7 +22,7 @@ std::string star() {
                  "latency": "0.7us" } ] })";
 }
 
-TEST(SynthDefault, IsTheFastestForAGibibyte) {
+TEST(SynthDefaultLong, IsTheFastestForAGibibyte) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
   for (const std::string format : {"msccl", "mscclpp"}) {
@@ -54,7 +54,7 @@ TEST(SynthDefault, IsForPartsOfAPowerOfTwo) {
   EXPECT_EQ(Json::parse(chosen.out)["fastest"]["bytes"], 768 << 20);
 }
 
-TEST(SynthDefault, GivenSizesAreTheFilesOwn) {
+TEST(SynthDefaultLong, GivenSizesAreTheFilesOwn) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
   const auto given = run({"synth", fabric, "--sizes", "1M:2G", "--json", "-o", scratch / "a"});
@@ -74,7 +74,7 @@ TEST(SynthDefault, ANumberOfTreesIsChosenByRateAsBefore) {
   EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="0")"));
 }
 
-TEST(SynthDefault, OnMoreThan128GpusBoundsChoose) {
+TEST(SynthDefaultLong, OnMoreThan128GpusBoundsChoose) {
   const Scratch scratch;
   std::string many = star();
   while (many.find("gpu[0-3]") != std::string::npos) {
@@ -87,7 +87,7 @@ TEST(SynthDefault, OnMoreThan128GpusBoundsChoose) {
   EXPECT_THAT(chosen.err, HasSubstr("chosen by rate and bounds"));
 }
 
-TEST(SynthDefault, ADirectoryGetsAFileForEachRangeOfSizes) {
+TEST(SynthDefaultLong, ADirectoryGetsAFileForEachRangeOfSizes) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
   const auto files = run({"synth", fabric, "-o", scratch / "set/", "--json"});

@@ -38,7 +38,7 @@ Result kBash(const std::string& script) {
   return run({"-c", script}, {.program = "/bin/bash"});
 }
 
-TEST(SynthDeploy, WritesAScheduleThatVerifiesAndItsEnvironment) {
+TEST(SynthDeployLong, WritesAScheduleThatVerifiesAndItsEnvironment) {
   const Scratch scratch;
   const std::string directory = scratch / "out";
   const auto made = synth(topology("dgx-a100-x2"), {"--deploy", directory});
@@ -56,7 +56,7 @@ TEST(SynthDeploy, WritesAScheduleThatVerifiesAndItsEnvironment) {
   EXPECT_EQ(value.out, directory + "/algorithms\n") << value.err;
 }
 
-TEST(SynthDeploy, AnAlltoallToo) {
+TEST(SynthDeployLong, AnAlltoallToo) {
   const Scratch scratch;
   const std::string directory = scratch / "out";
   const auto made = synth(topology("dgx-1-v100"), {"-c", "alltoall", "--deploy", directory});
@@ -109,7 +109,7 @@ TEST(SynthDeploy, RanksThatTakeTurnsGetARankfileAndAWordOfTheGpus) {
               AllOf(HasSubstr("CUDA_VISIBLE_DEVICES"), HasSubstr("   0  a  1  a1\n")));
 }
 
-TEST(SynthDeploy, TunedFilesSortBySizeAndServeDisjointWindows) {
+TEST(SynthDeployLong, TunedFilesSortBySizeAndServeDisjointWindows) {
   const Scratch scratch;
   const std::string directory = scratch / "out";
   const auto made = synth(topology("dgx-a100-x1"),
@@ -225,7 +225,7 @@ TEST_F(SynthDeployPlans, ReduceScatterHasItsNameInTheShim) {
          "assert not ask(\"reducescatter\", 1 << 16, 0, 0)\n");
 }
 
-TEST(SynthDeploy, IsRefusedInWords) {
+TEST(SynthDeployLong, IsRefusedInWords) {
   const Scratch scratch;
   scratch.write("full", "");
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {

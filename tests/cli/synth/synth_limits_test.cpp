@@ -44,7 +44,7 @@ TEST(SynthLimits, FineBandwidthsAreCheckedExactly) {
 }
 
 // 5,120 GPUs: so many trees are more than `verify` reads one by one.
-TEST(SynthLimits, TooManyEdgesAreRefusedBeforeAnythingIsSolved) {
+TEST(SynthLimitsLong, TooManyEdgesAreRefusedBeforeAnythingIsSolved) {
   const Scratch scratch;
   const std::string file = scratch / "a100.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "640", "-o", file}).code, 0);

@@ -44,11 +44,11 @@ nlohmann::json plan_for(const std::string& target, const std::string& file, cons
 
 // One box needs no stores for its sums; small messages are put at every GPU, and two boxes add up
 // in the switch once more.
-TEST(SynthRelease, PlansForTheOlderOneHaveNoStoresThroughSwitches) {
+TEST(SynthReleaseLong, PlansForTheOlderOneHaveNoStoresThroughSwitches) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
   for (const auto& [number, size] :
-       {std::pair("1", "1K"), std::pair("1", "64M"), std::pair("2", "1M"), std::pair("2", "1G")}) {
+       {std::pair("1", "1K"), std::pair("1", "64M"), std::pair("2", "1M")}) {
     const std::string file = boxes_of(scratch, number);
     const auto old = plan_for("mscclpp-0.9", file, plan, {"--size", size});
     const auto timed = run({"simulate", plan, file, "--sizes", size, "--json"});
@@ -60,7 +60,7 @@ TEST(SynthRelease, PlansForTheOlderOneHaveNoStoresThroughSwitches) {
   }
 }
 
-TEST(SynthRelease, TwoBoxesSumInSwitchesWithoutStores) {
+TEST(SynthReleaseLong, TwoBoxesSumInSwitchesWithoutStores) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "2"), plan = scratch / "plan.json";
   const auto old = plan_for("mscclpp-0.9", file, plan, {"-k", "auto"});
@@ -71,7 +71,7 @@ TEST(SynthRelease, TwoBoxesSumInSwitchesWithoutStores) {
   EXPECT_THAT(refused.err, HasSubstr("[S04]"));
 }
 
-TEST(SynthRelease, SmallMessagesArePutWhereNoSwitchStores) {
+TEST(SynthReleaseLong, SmallMessagesArePutWhereNoSwitchStores) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "1"), plan = scratch / "plan.json";
   const auto report = plan_for("mscclpp-0.9", file, plan, {"--size", "1K"});
@@ -85,7 +85,7 @@ TEST(SynthRelease, SmallMessagesArePutWhereNoSwitchStores) {
 }
 
 // Several boxes of more than two have trees.
-TEST(SynthRelease, MoreBoxesHaveTrees) {
+TEST(SynthReleaseLong, MoreBoxesHaveTrees) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "3"), plan = scratch / "plan.json";
   const auto report = plan_for("mscclpp-0.9", file, plan, {"-k", "auto"});
@@ -94,7 +94,7 @@ TEST(SynthRelease, MoreBoxesHaveTrees) {
 }
 
 // A plan of the newer release does not run on the older one, and `verify` says where and why.
-TEST(SynthRelease, VerifyFindsWhatAReleaseDoesNotHave) {
+TEST(SynthReleaseLong, VerifyFindsWhatAReleaseDoesNotHave) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "1"), plan = scratch / "plan.json";
   const auto synth = run({"synth", file, "--format", "mscclpp", "--size", "16K", "-o", plan});
@@ -118,7 +118,7 @@ TEST(SynthRelease, VerifyFindsWhatAReleaseDoesNotHave) {
 }
 
 // The word alone, as scripts have it, is the newest; every command takes the releases.
-TEST(SynthRelease, TheWordAloneIsTheNewest) {
+TEST(SynthReleaseLong, TheWordAloneIsTheNewest) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "1");
   const auto text_for = [&](const std::vector<std::string>& more) {
@@ -144,7 +144,7 @@ TEST(SynthRelease, TheWordAloneIsTheNewest) {
   EXPECT_THAT(bound.out, HasSubstr("by synth for mscclpp-0.9: "));
 }
 
-TEST(SynthRelease, TunedAndBatchedPlansAreForTheRelease) {
+TEST(SynthReleaseLong, TunedAndBatchedPlansAreForTheRelease) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "in");
   const std::string file = boxes_of(scratch, "1");

@@ -16,15 +16,15 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // Broadcast and reduce over the network: LL, unless Simple is forced.
-TEST(SynthRuntime, RootedCollectivesBetweenBoxesAreInLL) {
+TEST(SynthRuntimeLong, RootedCollectivesBetweenBoxesAreInLL) {
   for (const std::string collective : {"broadcast", "reduce"}) {
     const auto synth = [&](const std::string& name, const std::vector<std::string>& more = {}) {
-      std::vector<std::string> arguments = {"synth",    topology(name), "-c",
-                                            collective, "--root",       "0"};
+      std::vector<std::string> arguments = {"synth", topology(name), "-c",  collective, "--root",
+                                            "0",     "-k",           "auto"};
       arguments.insert(arguments.end(), more.begin(), more.end());
       return run(arguments);
     };
-    const auto between = synth("dgx-a100-x2");
+    const auto between = run({"synth", topology("dgx-a100-x2"), "-c", collective, "--root", "0"});
     EXPECT_EQ(between.code, 0) << between.err;
     EXPECT_THAT(between.out, HasSubstr("proto=\"LL\""));
     EXPECT_THAT(between.err,
@@ -58,7 +58,7 @@ TEST(SynthRuntime, RootedCollectivesBetweenBoxesAreInLL) {
               HasSubstr("proto=\"Simple\""));
 }
 
-TEST(SynthRuntime, WarnsOfLL128WhereTheRuntimeDoesNotUseIt) {
+TEST(SynthRuntimeLong, WarnsOfLL128WhereTheRuntimeDoesNotUseIt) {
   const auto warns = [](const std::string& name, const std::string& target) {
     const auto synth =
         run({"synth", topology(name), "--proto", "LL128", "--target", target, "-k", "1"});
@@ -74,7 +74,7 @@ TEST(SynthRuntime, WarnsOfLL128WhereTheRuntimeDoesNotUseIt) {
 }
 
 // Where ranks are no power of two, no power of two of elements is a multiple of them.
-TEST(SynthRuntime, WarnsWhereOldReleasesSelectNoPowerOfTwo) {
+TEST(SynthRuntimeLong, WarnsWhereOldReleasesSelectNoPowerOfTwo) {
   const auto err = [](const std::string& collective, const std::string& target,
                       const std::string& ranks) {
     return run({"synth", topology("dgx-a100-x1"), "-c", collective, "--target", target, "--ranks",
@@ -91,7 +91,7 @@ TEST(SynthRuntime, WarnsWhereOldReleasesSelectNoPowerOfTwo) {
   }
 }
 
-TEST(SynthRuntime, TellsTheCountsThatTheReleaseSelects) {
+TEST(SynthRuntimeLong, TellsTheCountsThatTheReleaseSelects) {
   const auto text = [](const std::string& target) {
     return run(
         {"synth", topology("dgx-a100-x1"), "-c", "allgather", "-k", "4", "--target", target});

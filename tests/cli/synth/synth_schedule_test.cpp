@@ -39,7 +39,7 @@ std::int64_t most_threadblocks(const std::string& text) {
   return most;
 }
 
-TEST(SynthSchedule, EveryCollectivePlacementAndTarget) {
+TEST(SynthScheduleLong, EveryCollectivePlacementAndTarget) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", small_topology());
   for (const std::string collective :
@@ -109,7 +109,7 @@ TEST(SynthSchedule, Threadblocks) {
   EXPECT_EQ(run({"synth", "-k", "auto", file, "--threadblocks", "1"}).code, 3);
 }
 
-TEST(SynthSchedule, TheClustersOfThirtyTwoFit) {
+TEST(SynthScheduleLong, TheClustersOfThirtyTwoFit) {
   for (const char* name : {"mi250-x2", "dgx-a100-x4"}) {
     const std::string text = synth_right({topology(name), "--threadblocks", "64"});
     pugi::xml_document document;

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(SynthInNetwork, SummarySaysWhatSwitchesCouldAdd) {
+TEST(SynthInNetworkLong, SummarySaysWhatSwitchesCouldAdd) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -56,7 +56,7 @@ TEST(SynthInNetwork, ForestsBranchAtSwitches) {
 }
 
 // k trees per GPU of each phase, and no tree higher: at whatever rate that leaves.
-TEST(SynthInNetwork, NumbersOfTreesAndHeightsAreKept) {
+TEST(SynthInNetworkLong, NumbersOfTreesAndHeightsAreKept) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "3", "-o", file}).code, 0);
@@ -88,7 +88,7 @@ TEST(SynthInNetwork, NumbersOfTreesAndHeightsAreKept) {
 }
 
 // Through the switch of one box; of two boxes where that is faster than without.
-TEST(SynthInNetwork, PlansHaveSwitchChannels) {
+TEST(SynthInNetworkLong, PlansHaveSwitchChannels) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
   for (const std::string boxes : {"1", "2"}) {
@@ -107,7 +107,7 @@ TEST(SynthInNetwork, PlansHaveSwitchChannels) {
 }
 
 // A broadcast is as fast without the switch's copies, and takes more messages in turn.
-TEST(SynthInNetwork, BroadcastsAndReductionsTakeOneCopy) {
+TEST(SynthInNetworkLong, BroadcastsAndReductionsTakeOneCopy) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -132,7 +132,7 @@ TEST(SynthInNetwork, BroadcastsAndReductionsTakeOneCopy) {
 }
 
 // Where messages are so small that it is the latency that counts; the checker reads both.
-TEST(SynthInNetwork, SmallMessagesGoInPackets) {
+TEST(SynthInNetworkLong, SmallMessagesGoInPackets) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -161,7 +161,7 @@ TEST(SynthInNetwork, DrawingsShowWhereTreesBranch) {
   EXPECT_THAT(drawn.out, HasSubstr("reduce_7_"));
 }
 
-TEST(SynthInNetwork, ForestsThatBranchAreTimed) {
+TEST(SynthInNetworkLong, ForestsThatBranchAreTimed) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -186,7 +186,7 @@ nlohmann::json warm(const std::string& file, const std::string& forest,
 }
 
 // Nothing failed: all trees stand.
-TEST(SynthInNetwork, PreviousTreesAreKept) {
+TEST(SynthInNetworkLong, PreviousTreesAreKept) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   const std::string after = scratch / "after.json";
@@ -207,7 +207,7 @@ TEST(SynthInNetwork, PreviousTreesAreKept) {
 }
 
 // With a NIC gone, those stand that do not use it and fit.
-TEST(SynthInNetwork, PreviousTreesThatStandAreKept) {
+TEST(SynthInNetworkLong, PreviousTreesThatStandAreKept) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   const std::string after = scratch / "after.json";
@@ -223,7 +223,7 @@ TEST(SynthInNetwork, PreviousTreesThatStandAreKept) {
   EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
 }
 
-TEST(SynthInNetwork, PreviousTreesThatCannotBeKeptAreNamed) {
+TEST(SynthInNetworkLong, PreviousTreesThatCannotBeKeptAreNamed) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -252,7 +252,7 @@ TEST(SynthInNetwork, PreviousTreesThatCannotBeKeptAreNamed) {
 }
 
 // For one size: packets for few bytes, sums in the switch for many, and the plan is what was timed.
-TEST(SynthInNetwork, PlansAreChosenBySize) {
+TEST(SynthInNetworkLong, PlansAreChosenBySize) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
@@ -281,7 +281,7 @@ TEST(SynthInNetwork, PlansAreChosenBySize) {
 }
 
 // What serves most sizes is named, not packets for small ones.
-TEST(SynthInNetwork, APlanForLargeMessagesIsNamedWhereNoneIs) {
+TEST(SynthInNetworkLong, APlanForLargeMessagesIsNamedWhereNoneIs) {
   const Scratch scratch;
   const std::string file = scratch / "rack.json";
   ASSERT_EQ(run({"topo", "gen", "gb200-nvl72", "-o", file}).code, 0);
@@ -293,7 +293,7 @@ TEST(SynthInNetwork, APlanForLargeMessagesIsNamedWhereNoneIs) {
 }
 
 // Plans without switches, too: of our trees and of others'.
-TEST(SynthInNetwork, PlansOverGpusAreChosenBySize) {
+TEST(SynthInNetworkLong, PlansOverGpusAreChosenBySize) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
   const auto synth = run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "--format",
@@ -306,7 +306,7 @@ TEST(SynthInNetwork, PlansOverGpusAreChosenBySize) {
 }
 
 // What a plan of several boxes lacks is said, and what switches between boxes could do.
-TEST(SynthInNetwork, PlansSayWhatTheExecutorCannot) {
+TEST(SynthInNetworkLong, PlansSayWhatTheExecutorCannot) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", plan = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "2", "--fabric", "odd-even", "--sharp",

@@ -92,7 +92,7 @@ TEST(Synth, JsonSummaryFollowsItsSchema) {
   }
 }
 
-TEST(Synth, StagesAddUpToTheTotal) {
+TEST(SynthLong, StagesAddUpToTheTotal) {
   const std::vector<std::vector<std::string>> requests = {
       {"dgx-a100-x4", "-k", "auto"},
       {"dgx-a100-x2", "-c", "allgather", "-k", "auto"},  // with a choice of k
@@ -160,7 +160,7 @@ TEST(Synth, TreesPerRoot) {
   EXPECT_EQ(k_of({"--format", "forest"}), 13);
 }
 
-TEST(Synth, SameBytesEveryTime) {
+TEST(SynthLong, SameBytesEveryTime) {
   for (const std::string format : {"msccl", "forest", "forest-xml", "dot"}) {
     std::vector<std::string> arguments = {"synth", topology("mi250-x2"), "--format", format};
     if (format == "msccl") arguments.insert(arguments.end(), {"-k", "auto"});
@@ -308,7 +308,7 @@ TEST(Synth, UsageErrors) {
   }
 }
 
-TEST(Synth, VerboseAndQuiet) {
+TEST(SynthLong, VerboseAndQuiet) {
   const auto plain = run({"synth", "-k", "auto", topology("dgx-a100-x1")});
   const auto verbose = run({"--verbose", "synth", topology("dgx-a100-x1")});
   const auto quiet = run({"synth", "-k", "auto", topology("dgx-a100-x2-degraded"), "-q"});
@@ -321,7 +321,7 @@ TEST(Synth, VerboseAndQuiet) {
   EXPECT_EQ(quiet.code, 0);
 }
 
-TEST(Synth, StandardErrorHasNoColourIntoAFile) {
+TEST(SynthLong, StandardErrorHasNoColourIntoAFile) {
   EXPECT_THAT(run({"synth", "-k", "auto", topology("dgx-a100-x2-degraded")}).err,
               Not(HasSubstr("\033[")));
 }

@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(SynthTune, WritesOneFilePerRange) {
+TEST(SynthTuneLong, WritesOneFilePerRange) {
   const Scratch scratch;
   const auto tuned = run({"synth", topology("dgx-a100-x2"), "--tune", "16K-1G", "-o",
                           scratch / "algorithms", "--json"});
@@ -52,7 +52,7 @@ TEST(SynthTune, WritesOneFilePerRange) {
 
 // Packets for small messages, sums in the switch for large ones; every plan says for what sizes it
 // is.
-TEST(SynthTune, WritesPlansForRangesOfSizes) {
+TEST(SynthTuneLong, WritesPlansForRangesOfSizes) {
   const Scratch scratch;
   const std::string fabric = scratch / "h100.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", fabric}).code, 0);
@@ -88,7 +88,7 @@ TEST(SynthTune, WritesPlansForRangesOfSizes) {
 
 // On a fabric without such switches: trees of several kinds, each for its range, registered by
 // size.
-TEST(SynthTune, DeploysPlansWithTheirRanges) {
+TEST(SynthTuneLong, DeploysPlansWithTheirRanges) {
   const Scratch scratch;
   const auto tuned = run({"synth", topology("mi250-x1"), "-c", "allgather", "--format", "mscclpp",
                           "--tune", "16K,64M", "--deploy", scratch / "run", "--json"});
@@ -111,7 +111,7 @@ TEST(SynthTune, DeploysPlansWithTheirRanges) {
 }
 
 // There maxBytes is left out of the window.
-TEST(SynthTune, WindowsOfTheResearchRuntimeMeet) {
+TEST(SynthTuneLong, WindowsOfTheResearchRuntimeMeet) {
   const Scratch scratch;
   const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "4K,64M", "--target", "msccl",
                           "-o", scratch / "d", "--json"});
@@ -125,7 +125,7 @@ TEST(SynthTune, WindowsOfTheResearchRuntimeMeet) {
   }
 }
 
-TEST(SynthTune, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
+TEST(SynthTuneLong, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
   const Scratch scratch;
   const auto protocol = [&](const std::string& size) {
     const auto tuned =
@@ -137,7 +137,7 @@ TEST(SynthTune, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
 }
 
 // One size, one file: what won, and what else there was.
-TEST(SynthSize, WritesTheFastestAndSaysWhatElseThereWas) {
+TEST(SynthSizeLong, WritesTheFastestAndSaysWhatElseThereWas) {
   const Scratch scratch;
   const auto synth =
       run({"synth", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
@@ -155,7 +155,7 @@ TEST(SynthSize, WritesTheFastestAndSaysWhatElseThereWas) {
               json["fastest"]["seconds"].get<double>(), 1e-12);
 }
 
-TEST(SynthSize, IsForSchedulesAndForOneSize) {
+TEST(SynthSizeLong, IsForSchedulesAndForOneSize) {
   const auto code = [](const std::vector<std::string>& more) {
     std::vector<std::string> arguments = {"synth", topology("dgx-a100-x1")};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -175,7 +175,7 @@ TEST(SynthSize, IsForSchedulesAndForOneSize) {
 }
 
 // An exchange has none, and says so; its time is told, and so is what it took to choose it.
-TEST(SynthSize, AnExchangeHasNoTrees) {
+TEST(SynthSizeLong, AnExchangeHasNoTrees) {
   const Scratch scratch;
   const auto synth =
       run({"synth", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
@@ -187,7 +187,7 @@ TEST(SynthSize, AnExchangeHasNoTrees) {
 }
 
 // The environment has the buffers that the files are for.
-TEST(SynthTune, DeploysItsBuffers) {
+TEST(SynthTuneLong, DeploysItsBuffers) {
   const Scratch scratch;
   const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--proto",
                           "Simple", "--buffsize", "1M", "--deploy", scratch / "d"});
@@ -213,7 +213,7 @@ TEST(SynthTune, LeavesAUsedDirectoryAlone) {
 }
 
 // A directory beside -o that looks like one of ours may be anybody's.
-TEST(SynthTune, TouchesNothingBesideItsDirectory) {
+TEST(SynthTuneLong, TouchesNothingBesideItsDirectory) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "d.partial");
   scratch.write("d.partial/notes.txt", "precious");
@@ -223,7 +223,7 @@ TEST(SynthTune, TouchesNothingBesideItsDirectory) {
 }
 
 // A directory that is there, and empty, is filled: by any of its names.
-TEST(SynthTune, FillsAnEmptyDirectory) {
+TEST(SynthTuneLong, FillsAnEmptyDirectory) {
   for (const std::string name : {"d", "d/", "d/.", "link"}) {
     const Scratch scratch;
     std::filesystem::create_directory(scratch / "d");
@@ -241,7 +241,7 @@ TEST(SynthTune, FillsAnEmptyDirectory) {
   }
 }
 
-TEST(SynthTune, LeavesNothingWhereItCannotWrite) {
+TEST(SynthTuneLong, LeavesNothingWhereItCannotWrite) {
   const Scratch scratch;
   const auto tuned =
       run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", "/proc/forestcoll/algorithms"});
@@ -270,7 +270,7 @@ nlohmann::json tuned(const std::string& sizes, const std::vector<std::string>& m
   return json;
 }
 
-TEST(SynthTune, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
+TEST(SynthTuneLong, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
   const std::vector<std::int64_t> sizes = {102, 65536, 98304, 1048576};
   const auto json = tuned("102,64K,96K,1M");
   EXPECT_EQ(json["not_served"], nlohmann::json::array({102}));
@@ -288,7 +288,7 @@ TEST(SynthTune, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
   }
 }
 
-TEST(SynthTune, RefusesSizesThatNoFileServes) {
+TEST(SynthTuneLong, RefusesSizesThatNoFileServes) {
   const Scratch scratch;
   const auto synth =
       run({"synth", "-", "--tune", "5,50", "-o", scratch / "d"}, {.input = three_gpus()});
@@ -305,7 +305,7 @@ std::string twelve_gpus(const std::string& name = "twelve") {
     "links": [{"src": "gpu[0-11]", "dst": "sw", "bandwidth": 25}]})";
 }
 
-TEST(SynthTune, KnowsThatOldReleasesCountThePartOfARank) {
+TEST(SynthTuneLong, KnowsThatOldReleasesCountThePartOfARank) {
   const auto gather = [](const Scratch& scratch, const std::string& sizes,
                          const std::string& target) {
     return run({"synth", "-", "-c", "allgather", "--tune", sizes, "--target", target, "-o",
@@ -358,7 +358,7 @@ std::string left_out(const std::string& protocol, const std::string& file,
   return "";
 }
 
-TEST(SynthTune, ChoosesLL128OnlyWhereTheRuntimeUsesItItself) {
+TEST(SynthTuneLong, ChoosesLL128OnlyWhereTheRuntimeUsesItItself) {
   EXPECT_EQ(left_out("LL128", topology("dgx-a100-x1")), "");
   EXPECT_EQ(left_out("LL128", topology("dgx-1-v100")), "");
   EXPECT_THAT(left_out("LL128", topology("dgx-a100-x2")), HasSubstr("NVLink"));
@@ -372,7 +372,7 @@ TEST(SynthTune, ChoosesLL128OnlyWhereTheRuntimeUsesItItself) {
               HasSubstr("16 gfx90a, not 8"));
 }
 
-TEST(SynthTune, LeavesSimpleOutWhereItHangs) {
+TEST(SynthTuneLong, LeavesSimpleOutWhereItHangs) {
   const std::vector<std::string> broadcast = {"-c", "broadcast", "--root", "0"};
   EXPECT_THAT(left_out("Simple", topology("dgx-a100-x2"), broadcast), HasSubstr("hangs"));
   EXPECT_EQ(left_out("Simple", topology("dgx-a100-x1"), broadcast), "");
@@ -387,7 +387,7 @@ TEST(SynthTune, LeavesSimpleOutWhereItHangs) {
   EXPECT_EQ(nlohmann::json::parse(tuned.out)["files"][0]["protocol"], "Simple");
 }
 
-TEST(SynthTune, KeepsToTheProtocolAndTheInstancesThatAreAskedFor) {
+TEST(SynthTuneLong, KeepsToTheProtocolAndTheInstancesThatAreAskedFor) {
   for (const std::string protocol : {"Simple", "LL128"}) {
     const auto json = tuned("4K-64M", {"--proto", protocol, "--instances", "2"});
     for (const auto& file : json["files"]) {

@@ -222,7 +222,7 @@ std::string two_sockets() {
 }
 
 // The CPUs' 10 GB/s for the two GPUs of a socket: 4 * 10 / 2.
-TEST(TopoImport, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
+TEST(TopoImportLong, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
   const Scratch scratch;
   const std::string dump = scratch.write("dump.xml", two_sockets());
   const std::string said =
@@ -298,7 +298,7 @@ TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenWhereAScheduleIsJudged) {
   EXPECT_THAT(idle.err, AllOf(HasSubstr("[S04]"), HasSubstr("--topology")));
 }
 
-TEST(TopoImport, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
+TEST(TopoImportLong, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
   const Scratch scratch;
   const std::string file = scratch.write("cloud.xml", cloud_file());
   const auto refused = run({"bound", file});

@@ -248,7 +248,7 @@ nlohmann::json algbw_of(const std::string& file) {
   return nlohmann::json::parse(bound.out)["algbw"];
 }
 
-TEST(TopoConvert, RoundTripsGiveTheSameBound) {
+TEST(TopoConvertLong, RoundTripsGiveTheSameBound) {
   const Scratch scratch;
   for (const std::string name :
        {"dgx-a100-x2-degraded", "mi250-x2", "dragonfly-72", "mixed-a100-h100"}) {

@@ -240,12 +240,13 @@ TEST(VerifyTargets, AForeignTopologyIsNoFaultOfTheRuntime) {
   EXPECT_THAT(verify.out, HasSubstr("such as the schedule is for"));
 }
 
-TEST(VerifyPlan, PlansOfEveryCollectivePass) {
+TEST(VerifyPlanLong, PlansOfEveryCollectivePass) {
   for (const std::string name : {"dgx-a100-x1", "dgx-a100-x2", "mi250-x1"}) {
     for (const char* collective : {"allreduce", "allgather", "reduce_scatter", "broadcast"}) {
       for (const char* placement : {"--inplace", "--outofplace"}) {
-        std::vector<std::string> arguments = {"synth",    topology(name), "-c",     collective,
-                                              "--format", "mscclpp",      placement};
+        std::vector<std::string> arguments = {"synth",    topology(name), "-c",
+                                              collective, "--format",     "mscclpp",
+                                              "-k",       "auto",         placement};
         if (collective == std::string("broadcast")) {
           arguments.insert(arguments.end(), {"--root", "0"});
         }

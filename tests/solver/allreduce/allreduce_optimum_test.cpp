@@ -288,7 +288,7 @@ void expect_packs(const Network& network, const AllreduceSplit& found) {
   }
 }
 
-TEST(AllreduceOptimum, TreesFitIntoTheSplit) {
+TEST(AllreduceOptimumLong, TreesFitIntoTheSplit) {
   const std::vector<Network> fabrics = {test::dgx_a100(2),
                                         test::mi250(2),
                                         test::torus({3, 4}),

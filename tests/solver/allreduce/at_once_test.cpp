@@ -64,7 +64,7 @@ Topology bundled_topology(const std::string& name) {
   return parse_topology(test::bundled_text(name), name)->topology;
 }
 
-TEST(AtOnce, ReachesTheOptimumOfBundledFabrics) {
+TEST(AtOnceLong, ReachesTheOptimumOfBundledFabrics) {
   struct Known {
     std::string name;
     Ratio optimum, two_phases;
@@ -131,7 +131,7 @@ TEST(AtOnce, ReachesTheOptimumOfRandomFabrics) {
 }
 
 // Where they are not, other shares of the roots can be better than those that the ranks own.
-TEST(AtOnce, ReachesTheOptimumWithOneWayArcs) {
+TEST(AtOnceLong, ReachesTheOptimumWithOneWayArcs) {
   int better = 0, unequal = 0;
   for (std::uint64_t seed = 800; seed < 900; ++seed) {
     const Network network =
@@ -188,7 +188,7 @@ TEST(AtOnce, LowTreesAreNoWorseThanInTurn) {
   }
 }
 
-TEST(AtOnce, SharesThatTheRanksOwnAreKept) {
+TEST(AtOnceLong, SharesThatTheRanksOwnAreKept) {
   Network network = *to_digraph(bundled_topology("dgx-a100-x2-degraded"));
   network.weight.assign(network.ranks.size(), 1);
   network.weight[Rank(3)] = 3;
@@ -233,7 +233,7 @@ Network damaged_torus() {
 
 // Links that are divided evenly leave what is alike nearly so, and trees are low: at a corner of
 // the program they are two to five times as high as has to be.
-TEST(AtOnce, TreesOfDamagedFabricsAreLow) {
+TEST(AtOnceLong, TreesOfDamagedFabricsAreLow) {
   struct Damaged {
     std::string name;
     Network network;
@@ -285,7 +285,7 @@ TEST(AtOnce, OtherCollectivesAreNot) {
   EXPECT_FALSE(gather->two_phases);
 }
 
-TEST(AtOnce, PreviousTreesAreKept) {
+TEST(AtOnceLong, PreviousTreesAreKept) {
   const Network network = *to_digraph(bundled_topology("mixed-a100-h100"));
   const Synthesis before = synthesized(network);
   const auto after = synthesize(network, {.previous = &before.forest});
@@ -343,7 +343,7 @@ TEST(AtOnce, RootsOfOtherSharesCanHaveLowerTrees) {
 
 // By a linear program with a column for every tree of a height: none reaches the rate below the
 // height that is said to be the least.
-TEST(AtOnce, NoAllreduceIsLowerThanIsSaid) {
+TEST(AtOnceLong, NoAllreduceIsLowerThanIsSaid) {
   int tight = 0, compared = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 4,

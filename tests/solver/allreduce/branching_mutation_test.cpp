@@ -83,7 +83,7 @@ TEST(BranchingMutants, AForgottenEcho) {
 
 // What comes to a twin must be what leaves it: no edge less, none more, and only where a switch
 // can.
-TEST(BranchingMutants, AnUnbalancedTwin) {
+TEST(BranchingMutantsLong, AnUnbalancedTwin) {
   for (const Packed& packed : forests()) {
     for (const char* phase : {"reduce", "broadcast"}) {
       const json& edges = packed.text[phase][0]["edges"];

@@ -83,7 +83,7 @@ bool are_too_long(const Network& network, const SwitchRoles& roles,
 }
 
 // What the linear program says is reached by trees; what is less than the bound is said to be.
-TEST(Branching, RandomFabricsReachWhatTheProgramSays) {
+TEST(BranchingLong, RandomFabricsReachWhatTheProgramSays) {
   int branching = 0, exact = 0, too_long = 0;
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const Network network =
@@ -169,7 +169,7 @@ TEST(Branching, WhereTheBoundIsOutOfReachTreesAreAtTheirBest) {
   EXPECT_LT(sharp->of_trees->to_double(), sharp->split->algbw.to_double() * (1 + 1e-6));
 }
 
-TEST(Branching, NoTreesOfSmallFabricsReachMore) {
+TEST(BranchingLong, NoTreesOfSmallFabricsReachMore) {
   int fabrics = 0;
   for (std::uint64_t seed = 2000; seed < 2060; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 4, .max_switches = 2});
@@ -186,7 +186,7 @@ TEST(Branching, NoTreesOfSmallFabricsReachMore) {
 }
 
 // A switch that others of the class branch at is no part of a tree that passes nothing on there.
-TEST(Branching, NoTreeEndsAtASwitch) {
+TEST(BranchingLong, NoTreeEndsAtASwitch) {
   int branching = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Network network =

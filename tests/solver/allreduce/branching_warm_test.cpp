@@ -51,7 +51,7 @@ TEST(BranchingWarm, NothingChangesWhereNothingFailed) {
 }
 
 // Whatever the previous trees are, what is packed around them is right and as fast as from scratch.
-TEST(BranchingWarm, ForestsAroundPreviousOnesAreRight) {
+TEST(BranchingWarmLong, ForestsAroundPreviousOnesAreRight) {
   int kept = 0, packed = 0;
   for (std::uint64_t seed = 0; seed < 120; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 6, .max_switches = 3});

@@ -94,7 +94,7 @@ void expect_between(const Network& network, const SwitchRoles& roles, std::uint6
   tally.best += reached >= *best * (1 - 1e-7);
 }
 
-TEST(InNetwork, IsThatOfAllTreesOfSmallFabrics) {
+TEST(InNetworkLong, IsThatOfAllTreesOfSmallFabrics) {
   Tally tally;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 4, .max_switches = 2});
@@ -105,14 +105,14 @@ TEST(InNetwork, IsThatOfAllTreesOfSmallFabrics) {
   EXPECT_GE(tally.exact, tally.fabrics - 2);
 }
 
-TEST(InNetwork, IsThatOfAllTreesWithOneWayArcs) {
+TEST(InNetworkLong, IsThatOfAllTreesWithOneWayArcs) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Network network = test::random_fabric(
         seed, {.max_compute = 4, .max_switches = 2, .one_way = seed % 2 == 0, .unbalanced = true});
     expect_between(network, random_roles(network, seed), seed, tally);
   }
-  EXPECT_GT(tally.fabrics, 190);
+  EXPECT_GT(tally.fabrics, 90);
   EXPECT_EQ(tally.best, tally.fabrics);
   EXPECT_GE(tally.exact, tally.fabrics - 2);
 }

@@ -222,7 +222,7 @@ TEST(AlltoallOptimum, UselessLinksChangeNothing) {
   }
 }
 
-TEST(AlltoallOptimum, OfLargeRegularFabricsIsExact) {
+TEST(AlltoallOptimumLong, OfLargeRegularFabricsIsExact) {
   EXPECT_EQ(rate_of(test::dgx_a100(128)), "25/1016");    // 200 GB/s, 8 · 1,016 blocks
   EXPECT_EQ(rate_of(test::dgx_a100(2048)), "25/16376");  // 16,384 GPUs
   EXPECT_EQ(rate_of(test::h100_rails(128, 2)), "25/768");
@@ -274,7 +274,7 @@ TEST(AlltoallOptimum, NothingToSendIsAnError) {
   EXPECT_FALSE(optimum.errors().front().remedy.empty());
 }
 
-TEST(AlltoallOptimum, IrregularFabricsHaveANarrowInterval) {
+TEST(AlltoallOptimumLong, IrregularFabricsHaveANarrowInterval) {
   const auto gap = [](const AlltoallProof& proof) {
     return 1 - proof.reached.to_double() / proof.at_most.to_double();
   };
@@ -327,7 +327,7 @@ TEST(AlltoallOptimum, AmountsByChanceNeedNoIterations) {
   }
 }
 
-TEST(AlltoallOptimum, ThreadsChangeNothing) {
+TEST(AlltoallOptimumLong, ThreadsChangeNothing) {
   const Network network = test::random_regular(80, 6, 3);
   AlltoallOptions options = first_order(0.005);
   const AlltoallProof one = proof_of(network, options);

@@ -188,7 +188,7 @@ Fabric degraded_boxes() {
 
 // No schedule of the degraded boxes has the optimum of forests, 2075/12, and ours has all that one
 // can have, by the routes that the checker takes.
-TEST(AsWritten, SchedulesReachTheOptimumOfTheirRoutes) {
+TEST(AsWrittenLong, SchedulesReachTheOptimumOfTheirRoutes) {
   const Fabric fabric = degraded_boxes();
   CompileOptions options;
   options.tree_count = TreeCount::as_given;
@@ -209,7 +209,7 @@ TEST(AsWritten, SchedulesReachTheOptimumOfTheirRoutes) {
 }
 
 // Twice as many trees are never worse by a runtime's routes.
-TEST(AsWritten, MoreTreesAreNoWorse) {
+TEST(AsWrittenLong, MoreTreesAreNoWorse) {
   const Fabric fabric = degraded_boxes();
   CompileOptions options;
   options.tree_count = TreeCount::as_given;
@@ -227,7 +227,7 @@ TEST(AsWritten, MoreTreesAreNoWorse) {
 }
 
 // Forests say their paths: nothing is left out for them.
-TEST(AsWritten, ForestsTakeDetours) {
+TEST(AsWrittenLong, ForestsTakeDetours) {
   const Fabric fabric = degraded_boxes();
   const auto found = choose::synthesize_as_written(fabric.network, {}, Format::forest);
   ASSERT_TRUE(found);

@@ -49,7 +49,7 @@ std::vector<ClusterShape> few_shapes() {
   return few;
 }
 
-TEST(ClusterFigures, TheDearestFailureIsTheWorstOfAll) {
+TEST(ClusterFiguresLong, TheDearestFailureIsTheWorstOfAll) {
   std::set<std::string> kinds;
   for (const ClusterShape& shape : few_shapes()) {
     kinds.insert(std::string(to_string(shape.layout)) + std::to_string(shape.levels));

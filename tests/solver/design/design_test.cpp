@@ -264,7 +264,7 @@ TEST(WiringSearch, IsReproducibleAndNeverWorse) {
 }
 
 // Not even for a while: after every move it is as good as before.
-TEST(WiringSearch, NoMoveMakesItWorse) {
+TEST(WiringSearchLong, NoMoveMakesItWorse) {
   const Wiring start = wired_as("uniring(3,2) x uniring(1,8)");
   auto before = figures_of(start);
   ASSERT_GT(before.allgather, Ratio(15, 16));

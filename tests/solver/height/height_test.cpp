@@ -167,7 +167,7 @@ TEST(LowerHeights, ForestsReachTheirBoundOnNamedFabrics) {
 
 // Fabrics all of whose capacity is used: trees can but exchange what they have, with images of
 // others too.
-TEST(LowerHeights, TightForestsComeNearTheirBound) {
+TEST(LowerHeightsLong, TightForestsComeNearTheirBound) {
   for (const std::size_t boxes : {2U, 4U, 8U}) {
     const Network network = test::mi250(boxes);
     const Weights weights = uniform_weights(network);

@@ -185,7 +185,7 @@ TEST(LowForests, TheFastestOfFewRanksAreTheLowest) {
 }
 
 // Neither faster nor, of equals, lower than what may take any number.
-TEST(LowForests, NoNumberOfTreesBeatsTheOptimumInRateOrHeight) {
+TEST(LowForestsLong, NoNumberOfTreesBeatsTheOptimumInRateOrHeight) {
   const Rank first(std::size_t{0});
   for (std::uint64_t seed = 600; seed < 615; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 8, .max_switches = 1});

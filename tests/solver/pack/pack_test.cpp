@@ -39,7 +39,7 @@ void expect_sound(const Solved& solved, const std::string& name) {
       << name;
 }
 
-TEST(Pack, ReachesTheOptimumOnEveryRandomBalancedFabric) {
+TEST(PackLong, ReachesTheOptimumOnEveryRandomBalancedFabric) {
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     RandomOptions options;
     options.one_way = seed % 3 == 1;
@@ -52,7 +52,7 @@ TEST(Pack, ReachesTheOptimumOnEveryRandomBalancedFabric) {
   }
 }
 
-TEST(Pack, CarriesAnyK) {
+TEST(PackLong, CarriesAnyK) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Network network =
         test::random_fabric(seed, {.max_switches = 5, .one_way = seed % 2 == 0});
@@ -199,7 +199,7 @@ Network boxes_with_a_slow_arc(std::uint64_t seed) {
   return builder.build();
 }
 
-TEST(Pack, WhatMovesTreesKeepsTheFabricWherePartOfItIsPacked) {
+TEST(PackLong, WhatMovesTreesKeepsTheFabricWherePartOfItIsPacked) {
   int parts = 0, moved = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const Network network = boxes_with_a_slow_arc(seed);

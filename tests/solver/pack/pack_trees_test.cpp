@@ -43,7 +43,7 @@ TEST(PackTrees, GivesAHardPackingUpForFlatTrees) {
 
 // Images under the groups of these fabrics take a hundred times as long as trees root by root, or
 // more, and are given up; rank by rank, fabrics without switches are packed in a moment, and low.
-TEST(PackTrees, PacksIrregularFabricsRankByRank) {
+TEST(PackTreesLong, PacksIrregularFabricsRankByRank) {
   for (const Network& network :
        {test::generalized_kautz(150, 4), test::generalized_kautz(120, 3), test::slim_fly(5),
         test::random_regular(200, 4, 1), test::random_regular(128, 8, 1)}) {
@@ -54,7 +54,7 @@ TEST(PackTrees, PacksIrregularFabricsRankByRank) {
 }
 
 // One slow link or dead NIC is no matter for the trees of the other boxes.
-TEST(PackTrees, MendsFlatTreesWhereTheDamageIsLocal) {
+TEST(PackTreesLong, MendsFlatTreesWhereTheDamageIsLocal) {
   for (const Network& network :
        {test::one_percent_degraded(test::dgx_a100(16), 1),
         test::one_percent_degraded(test::dgx_a100(32), 1),
@@ -70,7 +70,7 @@ TEST(PackTrees, MendsFlatTreesWhereTheDamageIsLocal) {
 
 // The GPUs of a router take the same ways if one stands for all, and these are too few; another
 // group, or none, gives them stars.
-TEST(PackTrees, PacksStarsWhereImagesUnderTheFirstGroupDoNotFit) {
+TEST(PackTreesLong, PacksStarsWhereImagesUnderTheFirstGroupDoNotFit) {
   const auto [packing, least] = packed(test::dragonfly(6, 3, 3), true);
   EXPECT_EQ(packing.forest.max_height(), 1);
   EXPECT_EQ(least, 1);
@@ -92,7 +92,7 @@ InBlocks in_blocks(const Network& network, const Scaling& scaling) {
 
 // One tree for each block of boxes that are whole, and one for each rank of the others, as low as
 // the bound or nearly, at the optimum.
-TEST(PackFlatByParts, DamageTakesTreesOfItsOwnAndTheRestIsImages) {
+TEST(PackFlatByPartsLong, DamageTakesTreesOfItsOwnAndTheRestIsImages) {
   for (const Network& network : {test::one_percent_degraded(test::dgx_a100(64), 1),
                                  test::one_percent_degraded(test::dgx_a100(64), 2),
                                  test::one_percent_degraded(test::dgx_a100(48), 3),
@@ -139,7 +139,7 @@ TEST(PackFlatByParts, WholeFabricsHaveNoBlocks) {
 }
 
 // From some size on, where one tree for every root takes too long.
-TEST(PackTrees, LargeFabricsWithLocalDamageArePackedByImages) {
+TEST(PackTreesLong, LargeFabricsWithLocalDamageArePackedByImages) {
   const Network network = test::one_percent_degraded(test::dgx_a100(192), 1);
   const auto [packing, least] = packed(network, true);
   EXPECT_LE(packing.forest.max_height(), least + 1);

@@ -34,7 +34,7 @@ TEST(Raise, TheLossIsTheQuotientOfTheScales) {
   EXPECT_GT(raised, 0);
 }
 
-TEST(Raise, ALimitOnTheHeightIsOneToo) {
+TEST(RaiseLong, ALimitOnTheHeightIsOneToo) {
   SynthesizeOptions options{.collective = Collective::allreduce};
   const Network network = test::direct_boxes(2, 8);
   const auto free = synthesize(network, options);
@@ -48,7 +48,7 @@ TEST(Raise, ALimitOnTheHeightIsOneToo) {
   EXPECT_EQ(low->allowed, free->forest.algbw);
 }
 
-TEST(Raise, RowsOfTheTradeoffFallWithTheHeight) {
+TEST(RaiseLong, RowsOfTheTradeoffFallWithTheHeight) {
   const SynthesizeOptions options{.collective = Collective::allreduce};
   const auto rows = rate_by_height(test::direct_boxes(2, 8), options);
   ASSERT_TRUE(rows);
@@ -59,7 +59,7 @@ TEST(Raise, RowsOfTheTradeoffFallWithTheHeight) {
   }
 }
 
-TEST(Raise, AStopLeavesTheRowsSoFar) {
+TEST(RaiseLong, AStopLeavesTheRowsSoFar) {
   SynthesizeOptions options{.collective = Collective::allgather};
   const Network network = test::direct_boxes(2, 8);
   const auto all = rate_by_height(network, options);

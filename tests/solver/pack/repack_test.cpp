@@ -230,7 +230,7 @@ TEST(Repack, ThroughTheFacadeBothPhasesKeepTrees) {
 }
 
 // Both ways are packed around the previous trees; neither hides what the other reaches.
-TEST(Repack, AnAllreduceIsNoSlowerThanFromScratch) {
+TEST(RepackLong, AnAllreduceIsNoSlowerThanFromScratch) {
   int faster_at_once = 0;
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Network network = test::random_fabric(

@@ -87,8 +87,9 @@ class Portfolio : public ::testing::Test {
     return all;
   }
 };
+using PortfolioLong = Portfolio;
 
-TEST_F(Portfolio, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
+TEST_F(PortfolioLong, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
   for (const Sample& fabric : fabrics()) {
     std::vector<std::optional<std::int32_t>> heights = {std::nullopt};
     for (const std::int32_t height : heights_of(fabric)) heights.emplace_back(height);
@@ -113,7 +114,7 @@ TEST_F(Portfolio, NoNumberOfTreesBeatsTheModesThatMayTakeIt) {
   }
 }
 
-TEST_F(Portfolio, MoreHeightIsNeverSlowerAndTheTradeoffKnowsNoMore) {
+TEST_F(PortfolioLong, MoreHeightIsNeverSlowerAndTheTradeoffKnowsNoMore) {
   for (const Sample& fabric : fabrics()) {
     for (const auto& [mode, k] :
          {TreesPerRoot{Mode::optimal, 0}, {Mode::fixed, 3}, {Mode::best_up_to, kTreesTried}}) {
@@ -135,7 +136,7 @@ TEST_F(Portfolio, MoreHeightIsNeverSlowerAndTheTradeoffKnowsNoMore) {
   }
 }
 
-TEST_F(Portfolio, MoreEffortIsNeverSlower) {
+TEST_F(PortfolioLong, MoreEffortIsNeverSlower) {
   for (const Sample& fabric : fabrics()) {
     for (const std::int32_t height : heights_of(fabric)) {
       SynthesizeOptions options = asked(fabric, Mode::best_up_to, kTreesTried, height);
@@ -148,7 +149,7 @@ TEST_F(Portfolio, MoreEffortIsNeverSlower) {
 }
 
 // Of equal rates the lowest trees, and no higher ones because they are fewer.
-TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
+TEST_F(PortfolioLong, EqualRatesTakeTheLowestTrees) {
   int lower = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 8, .one_way = seed % 2 == 1});
@@ -171,7 +172,7 @@ TEST_F(Portfolio, EqualRatesTakeTheLowestTrees) {
 
 // With half of a NIC's way out gone, every box has to do without a little of what comes in, so that
 // no link but those in the boxes has anything left. Packed root by root, trees are of four hops.
-TEST_F(Portfolio, TreesStayLowWhereOneWayOutIsSlow) {
+TEST_F(PortfolioLong, TreesStayLowWhereOneWayOutIsSlow) {
   Network network = test::dgx_a100(12);
   for (Capacity& capacity : network.capacity) capacity *= 2;
   const NodeId spine(network.ranks.size());  // the first switch
@@ -185,7 +186,7 @@ TEST_F(Portfolio, TreesStayLowWhereOneWayOutIsSlow) {
 }
 
 // Stopped while it packs for the nth time: what stood then is not thrown away.
-TEST_F(Portfolio, AStopKeepsTheBestSoFar) {
+TEST_F(PortfolioLong, AStopKeepsTheBestSoFar) {
   int kept = 0;
   for (const Sample& fabric : fabrics()) {
     const Weights weights =
@@ -264,7 +265,7 @@ TEST_F(Portfolio, AQuarterOfTheHeightIsWorthOnePercentAmongPowersOfTwo) {
 }
 
 // What was given up is said, and is to be had by asking for it.
-TEST_F(Portfolio, AFasterForestThatIsGivenUpIsNamed) {
+TEST_F(PortfolioLong, AFasterForestThatIsGivenUpIsNamed) {
   int given_up = 0;
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     const Network network = boxes_on_rails(16, 3, seed);

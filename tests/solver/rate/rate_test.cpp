@@ -154,7 +154,7 @@ TEST(OptimalRate, OfManyAlikeBoxesTakesAFewFlows) {
 }
 
 // The sinks of the box that is not like the others are asked each.
-TEST(OptimalRate, OfManyAlikeBoxesSeesTheOneThatDiffers) {
+TEST(OptimalRateLong, OfManyAlikeBoxesSeesTheOneThatDiffers) {
   const Network whole = test::dgx_a100(1024);
   for (const std::size_t gpu : {std::size_t{0}, std::size_t{8188}, std::size_t{8191}}) {
     NodeId nic;

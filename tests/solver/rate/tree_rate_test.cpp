@@ -42,7 +42,7 @@ void expect_near_oracle(const Network& network, const Weights& weights, const Ra
   EXPECT_NEAR(1 / rate.inverse.to_double(), oracle, 1e-7 * oracle);
 }
 
-TEST(TreeRate, IsThatOfTheBestBalancedPart) {
+TEST(TreeRateLong, IsThatOfTheBestBalancedPart) {
   int below_the_cut = 0;
   for (std::uint64_t seed = 0; seed < 3'000; ++seed) {
     SCOPED_TRACE(seed);
@@ -130,7 +130,7 @@ TEST(TreeRate, OfAnUplinkThatNothingComesBackOn) {
 }
 
 // The 64 one-way failures between the switches of a small fat tree leave every GPU its own link.
-TEST(TreeRate, OfAFatTreeWithOneWayFailures) {
+TEST(TreeRateLong, OfAFatTreeWithOneWayFailures) {
   const Network whole = test::fat_tree(4);
   int dropped = 0;
   for (std::size_t a = 0; a < whole.graph.arc_count(); ++a) {

@@ -96,7 +96,7 @@ TEST(LeastTrimming, KeepsWhatItIsTold) {
   }
 }
 
-TEST(Trim, FindsWholePartsThatCarry) {
+TEST(TrimLong, FindsWholePartsThatCarry) {
   int by_program = 0;
   for (std::uint64_t seed = 0; seed < 1'000; ++seed) {
     SCOPED_TRACE(seed);

@@ -110,7 +110,7 @@ TEST(RateFigures, OneThatIsNotKnownLeavesTheOthers) {
 
 // A failure's price is that of dropping it, also where switches that look alike by their links
 // cannot do the same.
-TEST(RateFigures, AreWhatWhatIfSaysOfFailures) {
+TEST(RateFiguresLong, AreWhatWhatIfSaysOfFailures) {
   Topology topology = test::generated_topology("dgx-h100", {{"boxes", "3"}, {"fabric", "rail"}});
   for (TopologyNode& node : topology.nodes) {
     if (node.id == "box1/nvsw") node.multicast = node.reduce = false;

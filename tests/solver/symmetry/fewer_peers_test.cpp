@@ -42,7 +42,7 @@ struct Case {
   std::int32_t height;
 };
 
-TEST(FewerPeers, OfStarsAtTheSameRate) {
+TEST(FewerPeersLong, OfStarsAtTheSameRate) {
   for (const Case& each :
        std::vector<Case>{{"fat tree of 128", test::fat_tree(8), 2, 22, 127, 2},
                          {"fat tree of 128, three levels", test::fat_tree(8), 3, 13, 127, 3},

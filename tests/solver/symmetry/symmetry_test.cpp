@@ -230,7 +230,7 @@ void expect_packed(const Network& network, const Packed& packed) {
             "");
 }
 
-TEST(PackWithImages, ReachesTheOptimumOnEveryFamily) {
+TEST(PackWithImagesLong, ReachesTheOptimumOnEveryFamily) {
   for (const Network& network :
        {test::torus({4, 4}), test::torus({3, 5}), test::torus({2, 3, 4}), test::hypercube(5),
         test::dgx_a100(2), test::dgx_a100(5), test::h100_rails(4, 2), test::h100_rails(34, 4),
@@ -283,7 +283,7 @@ TEST(PackWithImages, TakesSymmetricWeights) {
 
 // Hard ones: several threads find violated cuts, of which the first counts, also where it is found
 // last.
-TEST(Pack, DoesNotDependOnTheNumberOfThreads) {
+TEST(PackLong, DoesNotDependOnTheNumberOfThreads) {
   int hard = 0;
   for (const Network& network : {with_slow_link(test::jellyfish(32, 8, 6, 3)),
                                  test::jellyfish(16, 16, 3, 1), with_slow_link(test::mi250(6))}) {

@@ -54,12 +54,12 @@ void expect_sound(const Topology& topology) {
   ASSERT_LT(sum * static_cast<Int128>(network->ranks.size()), Int128{1} << 62);
 }
 
-TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
+void expect_refused_or_read(const std::vector<std::string>& names) {
   TopologyOptions options;
   options.max_nodes = 2'000;
   std::size_t refused = 0, read = 0;
-  for (const auto& path : test::json_files("topologies")) {
-    const std::string original = test::read_file(path);
+  for (const std::string& name : names) {
+    const std::string original = test::bundled_text(name);
     Random random(11);
     for (int round = 0; round < 400; ++round) {
       std::string text = original;
@@ -80,8 +80,16 @@ TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
     }
   }
   // Both happen often enough to mean something.
-  EXPECT_GT(refused, 3'000U);
-  EXPECT_GT(read, 200U);
+  EXPECT_GT(refused, names.size() * 180);
+  EXPECT_GT(read, names.size() * 10);
+}
+
+TEST(Mutation, DamagedFilesAreRefusedInBoundedWordsOrRead) {
+  expect_refused_or_read(test::small_bundled_names());
+}
+
+TEST(MutationLong, DamagedFilesAreRefusedInBoundedWordsOrRead) {
+  expect_refused_or_read(test::large_bundled_names());
 }
 
 TEST(Mutation, EveryTruncationIsRefused) {

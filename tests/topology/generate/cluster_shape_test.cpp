@@ -59,7 +59,7 @@ void expect_as_counted(const ClusterShape& shape, const ClusterPorts& ports) {
   EXPECT_EQ(widest_above, parts.widest_above) << in_words(shape);
 }
 
-TEST(ClusterShape, PartsAreThoseOfTheTopology) {
+TEST(ClusterShapeLong, PartsAreThoseOfTheTopology) {
   std::set<std::string> met;
   for (const char* box : {"dgx-h100", "dgx-1v"}) {
     for (const ClusterPorts ports : {ClusterPorts{8, 8}, {16, 64}, {32, 32}, {512, 512}}) {
@@ -75,7 +75,7 @@ TEST(ClusterShape, PartsAreThoseOfTheTopology) {
 }
 
 // 53 is prime: the last leaf, pod or group is less full.
-TEST(ClusterShape, NumbersWithoutDivisorsHaveShapesToo) {
+TEST(ClusterShapeLong, NumbersWithoutDivisorsHaveShapesToo) {
   std::set<std::string> met;
   for (const ClusterPorts ports : {ClusterPorts{8, 8}, {16, 32}, {32, 32}, {64, 64}}) {
     for (const ClusterShape& shape : cluster_shapes("dgx-h100", 53, ports)) {

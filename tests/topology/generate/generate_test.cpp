@@ -117,7 +117,7 @@ TEST(Generate, BundledFabricsComeOutAgain) {
             pairs_of(bundled("dgx-a100-x4")));
 }
 
-TEST(Generate, SixteenThousandGpusStaySmall) {
+TEST(GenerateLong, SixteenThousandGpusStaySmall) {
   const std::vector<std::pair<std::string, Values>> large = {
       {"dgx-h100", {{"boxes", "2048"}, {"fabric", "rail-spine"}}},
       {"dgx-h100", {{"boxes", "2048"}, {"fabric", "fat-tree"}, {"boxes-per-leaf", "8"}}},
