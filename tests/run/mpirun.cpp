@@ -11,18 +11,18 @@
 
 namespace forestcoll::testing {
 
-Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> arguments) {
-  std::vector<std::string> words = {
-      "mpirun", "--oversubscribe", "-np", std::to_string(ranks), FORESTCOLL_PROGRAM, "-"};
+namespace {
+
+Result start(int ranks, const std::vector<std::string>& arguments, const std::string& input) {
+  std::vector<std::string> words = {"mpirun", "--oversubscribe", "-np", std::to_string(ranks),
+                                    FORESTCOLL_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
   RunOptions options;
   options.program = "/usr/bin/env";
-  options.input = schedule;
+  options.input = input;
   options.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
   return run(words, options);
 }
-
-namespace {
 
 Fabric bundled_fabric(const std::string& name) {
   const std::string text = test::bundled_text(name);
@@ -41,6 +41,20 @@ std::string text_of(const Compiled& compiled) {
 }
 
 }  // namespace
+
+Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "-");
+  return start(ranks, arguments, schedule);
+}
+
+Result mpirun(int ranks, const std::vector<std::pair<std::string, std::string>>& schedules,
+              std::vector<std::string> arguments) {
+  const Scratch scratch;
+  std::vector<std::string> files;
+  for (const auto& [name, text] : schedules) files.push_back(scratch.write(name, text));
+  arguments.insert(arguments.begin(), files.begin(), files.end());
+  return start(ranks, arguments, {});
+}
 
 std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
   return text_of(compile(bundled_fabric(fabric), options));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -11,6 +12,10 @@ namespace forestcoll::testing {
 
 /// `mpirun -np RANKS forestcoll-run - ARGUMENTS`, with the schedule on standard input.
 Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> arguments);
+
+/// The same of several, each with a name: files that one start of the processes runs in turn.
+Result mpirun(int ranks, const std::vector<std::pair<std::string, std::string>>& schedules,
+              std::vector<std::string> arguments);
 
 /// A schedule of a bundled fabric.
 std::string schedule_of(const std::string& fabric, const CompileOptions& options = {});
