@@ -179,7 +179,7 @@ TEST(Batch, PassesOverWhatForestcollWrote) {
   EXPECT_EQ(batch.statuses()["typo.json allreduce"], "failed");
 }
 
-TEST(Batch, PassesOverOutputsOfOtherBatches) {
+TEST(BatchLong, PassesOverOutputsOfOtherBatches) {
   const BatchDirectories batch;
   batch.add("a.json", read_file(topology("dgx-a100-x1")));
   for (const char* format : {"msccl", "mscclpp", "forest", "none"}) {

@@ -118,7 +118,7 @@ TEST(Batch, ReusesWhatIsThereAndOfTheSame) {
 }
 
 // A solver may change under an unchanged version.
-TEST(Batch, ReusesNothingThatAnotherProgramMade) {
+TEST(BatchLong, ReusesNothingThatAnotherProgramMade) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   ASSERT_EQ(batch.run().code, 0);
