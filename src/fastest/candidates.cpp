@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -37,8 +38,14 @@ using solver::height_of;
 class CandidateFinder {
  public:
   CandidateFinder(const Fabric& fabric, const CompileOptions& options,
-                  const BaselineOptions& baseline, const std::vector<std::string>& wanted)
-      : fabric_(fabric), options_(options), silent_(options), baseline_(baseline), wanted_(wanted) {
+                  const BaselineOptions& baseline, const std::vector<std::string>& wanted,
+                  Effort of_low)
+      : fabric_(fabric),
+        options_(options),
+        silent_(options),
+        baseline_(baseline),
+        wanted_(wanted),
+        of_low_(of_low) {
     silent_.synthesis.packing.progress = nullptr;
   }
 
@@ -95,23 +102,43 @@ class CandidateFinder {
     candidates_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
   }
 
-  // What knows nothing of each other is searched at the same time.
   void add_all() {
-    std::vector<Search> searches;
+    std::vector<Search> numbers;
     for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
-      searches.emplace_back([&, k] { return of_number(k); });
+      numbers.emplace_back([this, k] { return of_number(k); });
     }
-    const Synthesis ours = candidates_.front().chosen.synthesis;
-    searches.emplace_back([&] { return choose::in_powers_of_two(ours, fabric_, silent_); });
-    searches.emplace_back([&] { return optimal(); });
-    searches.emplace_back([&] { return lower_trees(); });
+    const std::vector<Synthesis> found = found_by(numbers);
+    for (const Synthesis& each : found) add(each);
+    const Synthesis equal = of_equal_shares(found);
+    for (Synthesis& each :
+         found_by({[&] { return in_powers_of_two(equal); }, [this] { return optimal(); },
+                   [&] { return lower_trees(found); }})) {
+      add(std::move(each));
+    }
+  }
+
+  // What knows nothing of each other is searched at the same time.
+  [[nodiscard]] std::vector<Synthesis> found_by(const std::vector<Search>& searches) const {
     std::vector<std::vector<Synthesis>> found(searches.size());
     tbb::parallel_for(std::size_t{0}, searches.size(), [&](std::size_t s) {
       if (!is_stopped()) found[s] = searches[s]();
     });
-    for (auto& forests : found) {
-      for (Synthesis& each : forests) add(std::move(each));
-    }
+    std::vector<Synthesis> all;
+    for (auto& forests : found) std::ranges::move(forests, std::back_inserter(all));
+    return all;
+  }
+
+  // Ours; or where its shares are unequal, the fastest of `numbers`, whose trees can be as wide as
+  // any shares make them.
+  [[nodiscard]] Synthesis of_equal_shares(const std::vector<Synthesis>& numbers) const {
+    const Synthesis& ours = candidates_.front().chosen.synthesis;
+    if (ours.forest.weight.empty() || numbers.empty()) return ours;
+    return *std::ranges::max_element(numbers, {},
+                                     [](const Synthesis& each) { return each.forest.algbw; });
+  }
+
+  [[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Synthesis& equal) const {
+    return choose::in_powers_of_two(equal, fabric_, silent_);
   }
 
   [[nodiscard]] std::vector<Synthesis> of_number(std::int64_t k) const {
@@ -126,6 +153,7 @@ class CandidateFinder {
   [[nodiscard]] std::vector<Synthesis> optimal() const {
     std::vector<Synthesis> result;
     SynthesizeOptions asked = silent_.synthesis;
+    asked.packing.effort = of_low_;
     asked.trees_per_root = {};
     auto found = choose::synthesize_as_written(fabric_.network, asked, silent_.format);
     if (!found) return result;
@@ -136,15 +164,15 @@ class CandidateFinder {
   }
 
   // Lower trees at lower rates: of one tree per root, for small sizes.
-  [[nodiscard]] std::vector<Synthesis> lower_trees() const {
+  [[nodiscard]] std::vector<Synthesis> lower_trees(const std::vector<Synthesis>& numbers) const {
     std::vector<Synthesis> result;
     if (fabric_.network.ranks.size() > kMostRanksLowered) return result;
+    if (numbers.empty() || numbers.front().forest.k != 1) return result;
+    std::int32_t height = height_of(numbers.front().forest);
+    const std::int32_t least = numbers.front().least_height;
     SynthesizeOptions asked = silent_.synthesis;
+    asked.packing.effort = of_low_;
     asked.trees_per_root = {TreesPerRoot::Mode::fixed, 1};
-    auto found = synthesize(fabric_.network, asked);
-    if (!found || found->stopped) return result;
-    std::int32_t height = height_of(found->forest);
-    const std::int32_t least = found->least_height;
     while (height > least && !is_stopped()) {
       asked.max_height = height - 1;
       auto lower = synthesize(fabric_.network, asked);
@@ -286,6 +314,7 @@ class CandidateFinder {
   CompileOptions silent_;  // the same, but no progress is told, by several threads at once
   const BaselineOptions& baseline_;
   const std::vector<std::string>& wanted_;
+  const Effort of_low_;
   std::vector<Candidate> candidates_;
   Ratio optimum_;
 };
@@ -325,8 +354,9 @@ std::string Candidate::in_words() const {
 Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
                                                  const CompileOptions& options,
                                                  const BaselineOptions& baseline,
-                                                 const std::vector<std::string>& wanted) {
-  return CandidateFinder(fabric, options, baseline, wanted).find();
+                                                 const std::vector<std::string>& wanted,
+                                                 Effort of_low) {
+  return CandidateFinder(fabric, options, baseline, wanted, of_low).find();
 }
 
 Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,

@@ -47,11 +47,12 @@ struct Candidate {
 /// The first are the trees over GPUs that `compile` would write. Where a number of trees is asked
 /// for, these alone. Of algorithms that are named in `wanted`, if any. For plans of MSCCL++ there
 /// are no exchanges, and there are those that copy and combine in switches: our own and NVLS.
+/// `of_low`: for trees that are lower than those of the highest rate need be.
 /// REQUIRES: `options` are settled. Errors: those of `choose_forest` and of `bound`; B09 where none
 /// of those that are wanted exists here.
 [[nodiscard]] Expected<std::vector<Candidate>> find_candidates(
     const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
-    const std::vector<std::string>& wanted);
+    const std::vector<std::string>& wanted, Effort of_low);
 
 /// The programs of a candidate. Errors: those of `lower`, `lower_exchange` and `lower_alltoall`.
 [[nodiscard]] Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,

@@ -19,6 +19,7 @@
 #include <tuple>
 
 #include "choose/alltoall_artefact.hpp"
+#include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
 #include "fastest/alltoall_candidates.hpp"
 #include "fastest/time_costs.hpp"
@@ -81,11 +82,11 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
                                        : find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return parameters.errors();
   contest.parameters_ = *std::move(parameters);
-  auto candidates =
-      options.alltoall
-          ? find_alltoall_candidates(fabric, *options.alltoall, options.algorithms,
-                                     options.few_variants)
-          : find_candidates(fabric, contest.compile_, options.baseline, options.algorithms);
+  auto candidates = options.alltoall
+                        ? find_alltoall_candidates(fabric, *options.alltoall, options.algorithms,
+                                                   options.few_variants)
+                        : find_candidates(fabric, contest.compile_, options.baseline,
+                                          options.algorithms, contest.effort_of_low());
   if (!candidates) return candidates.errors();
   contest.candidates_ = *std::move(candidates);
   const Progress& progress = options.compile.synthesis.packing.progress;
@@ -99,6 +100,14 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
   tbb::parallel_for(std::size_t{0}, contest.programs_.size(),
                     [&](std::size_t p) { contest.find_lines(p); });
   return contest;
+}
+
+// How high trees are is next to nothing of what a large message takes.
+Effort Contest::effort_of_low() const {
+  const Effort asked = compile_.synthesis.packing.effort;
+  const bool are_large = std::ranges::all_of(
+      options_.sizes, [](std::int64_t bytes) { return bytes >= choose::kLargeMessage; });
+  return are_large ? std::min(asked, Effort::fast) : asked;
 }
 
 bool Contest::simple_hangs() const {
@@ -220,8 +229,7 @@ void Contest::find_lines(std::size_t program) {
 }
 
 double Contest::quick_bound(std::size_t contender, std::int64_t bytes) const {
-  const Times& times = times_of(contender);
-  return std::max(times.first_byte, times.each_byte * static_cast<double>(bytes));
+  return std::max(times_of(contender).first_byte, link_seconds(contender, bytes));
 }
 
 // Nobody waits for a run of another size: what was known when it began serves it.
@@ -263,12 +271,16 @@ TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
 // it is simulated.
 class Contest::Queue {
  public:
-  Queue(Contest& contest, std::int64_t bytes, const Takes& takes, Of of)
+  // `first` comes first.
+  Queue(Contest& contest, std::int64_t bytes, const Takes& takes, Of of,
+        std::optional<std::size_t> first = {})
       : contest_(contest), bytes_(bytes) {
     for (std::size_t c = 0; c < contest.contenders_.size(); ++c) {
-      if (!takes(c) || !is_one(c, of)) continue;
+      if (!is_one(c, of) || !takes(c)) continue;
       const std::size_t same = contest.representative(c, bytes);
-      if (same == c || !takes(same)) bounds_.push({contest.quick_bound(c, bytes), c, true});
+      if (same != c && takes(same)) continue;
+      const bool is_first = first == c;
+      bounds_.push({is_first ? 0 : contest.quick_bound(c, bytes), c, !is_first});
     }
   }
 
@@ -313,8 +325,9 @@ class Contest::Queue {
   std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;
 };
 
-std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of) {
-  Queue queue(*this, bytes, takes, of);
+std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
+                                      std::optional<std::size_t> first) {
+  Queue queue(*this, bytes, takes, of, first);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
   for (std::size_t count = 1;; count = kAtOnce) {

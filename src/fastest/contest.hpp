@@ -49,9 +49,10 @@ class Contest {
   /// selects at sizes around it, which their chunks divide; or all, as those of the runtime itself,
   /// which serve every size.
   enum class Of { files, files_around, all };
-  /// At one size, which may be another one.
+  /// At one size, which may be another one. `first`, which is likely to be it, is simulated first.
   [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes,
-                                             Of of = Of::files);
+                                             Of of = Of::files,
+                                             std::optional<std::size_t> first = {});
   /// Whether one of them takes less than `seconds` at that size.
   [[nodiscard]] bool is_below(std::int64_t bytes, double seconds, const Takes& takes,
                               Of of = Of::files);
@@ -66,6 +67,10 @@ class Contest {
   [[nodiscard]] TimeCosts costs(const Winner& winner, std::int64_t bytes) const;
   /// No more than that either, and often less, but of a line that is computed once.
   [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes) const;
+  /// What its busiest link needs.
+  [[nodiscard]] double link_seconds(std::size_t contender, std::int64_t bytes) const {
+    return times_of(contender).each_byte * static_cast<double>(bytes);
+  }
   /// Would a runtime select it at that size?
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
   /// The same of sizes around it, which its chunks divide.
@@ -115,6 +120,7 @@ class Contest {
 
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
+  [[nodiscard]] Effort effort_of_low() const;
   [[nodiscard]] bool simple_hangs() const;
   void add_contenders();
   // Of each, as `seconds` has them.

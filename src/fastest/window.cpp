@@ -1,6 +1,12 @@
+// What takes so long at one size tells what it takes at least at another. Twice the bytes take no
+// longer than the same twice, one after the other, so half of them take at least half as long; and
+// what links carry more of takes them that much longer. Both hold but for what fair shares make of
+// it, so a margin is left. Most contenders are out of the question at the sizes beside that at
+// which they lost, without being simulated there.
 #include "fastest/window.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -15,6 +21,8 @@ namespace {
 constexpr double kMostOfTheBest = 1.1;
 constexpr std::int64_t kLeastLooked = std::int64_t{1} << 10;
 constexpr std::int64_t kMostLooked = std::int64_t{1} << 32;
+// Of what a contender takes at least by what it took at another size.
+constexpr double kSurely = 0.98;
 
 // Without a schedule for the size, a runtime of plans takes those that it ships, one of XML what
 // NCCL or RCCL picks.
@@ -34,11 +42,15 @@ class WindowFinder {
   SizeWindow find(std::int64_t bytes) {
     is_for_sizes_around_ = !contest_.serves(contender_, bytes);
     SizeWindow window{bytes, bytes, {}};
+    const TimeBeside there = time_at(bytes);
+    note_winning(there);
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
     const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
     const std::set<std::int64_t> told = {window.first, bytes, last};
-    for (const std::int64_t size : told) window.times.push_back(time_at(size));
+    for (const std::int64_t size : told) {
+      window.times.push_back(size == bytes ? there : time_at(size));
+    }
     if (window.first <= kLeastLooked) window.first = 0;
     if (*window.last >= kMostLooked) window.last.reset();
     return window;
@@ -47,31 +59,81 @@ class WindowFinder {
   [[nodiscard]] TimeBeside time_at(std::int64_t bytes) {
     TimeBeside time{.bytes = bytes, .seconds = contest_.seconds(contender_, bytes).value_or(0)};
     if (!runtime_) return time;
-    const auto own = contest_.winner(bytes, takes(contest_, *runtime_, bytes), Contest::Of::all);
+    const auto own =
+        contest_.winner(bytes, takes(contest_, *runtime_, bytes), Contest::Of::all, runtime_first_);
     if (!own) return time;
+    if (!runtime_first_) runtime_first_ = own->contender;
     time.runtime_algorithm = contest_.candidate(own->contender).algorithm;
     time.runtime_seconds = own->seconds;
     return time;
   }
 
  private:
+  // None of those contenders takes less at that size.
+  struct Known {
+    std::int64_t bytes = 0;
+    double seconds = 0;
+    Contest::Takes covers;
+  };
+
+  // All others at the size at which it wins.
+  void note_winning(const TimeBeside& there) {
+    if (there.runtime_seconds > 0) {
+      known_.push_back(
+          {there.bytes, there.runtime_seconds, takes(contest_, *runtime_, there.bytes)});
+    }
+    if (there.seconds > 0) (void)has_faster_file(there.bytes, there.seconds);
+  }
+
   [[nodiscard]] bool is_good(std::int64_t bytes) {
     const bool serves = is_for_sizes_around_ ? contest_.serves_around(contender_, bytes)
                                              : contest_.serves(contender_, bytes);
     if (!serves) return false;
     const auto seconds = contest_.seconds(contender_, bytes);
     if (!seconds) return false;
-    if (contest_.is_below(bytes, *seconds / kMostOfTheBest, [](std::size_t) { return true; })) {
-      return false;
+    return !has_faster_file(bytes, *seconds / kMostOfTheBest) &&
+           (!runtime_ || !is_runtime_faster(bytes, *seconds));
+  }
+
+  [[nodiscard]] bool has_faster_file(std::int64_t bytes, double seconds) {
+    return is_any_faster(bytes, seconds, Contest::Of::files,
+                         [this, bytes](std::size_t c) { return contest_.serves(c, bytes); });
+  }
+
+  [[nodiscard]] bool is_runtime_faster(std::int64_t bytes, double seconds) {
+    return is_any_faster(bytes, seconds, Contest::Of::all, takes(contest_, *runtime_, bytes));
+  }
+
+  [[nodiscard]] bool is_any_faster(std::int64_t bytes, double seconds, Contest::Of of,
+                                   const Contest::Takes& asked) {
+    const auto may_be = [&](std::size_t c) {
+      return asked(c) && expected_least(c, bytes) < seconds;
+    };
+    if (contest_.is_below(bytes, seconds, may_be, of)) return true;
+    known_.push_back({bytes, seconds, asked});
+    return false;
+  }
+
+  // By what is known of other sizes.
+  [[nodiscard]] double expected_least(std::size_t contender, std::int64_t bytes) const {
+    double least = 0;
+    for (const Known& known : known_) {
+      if (!known.covers(contender)) continue;
+      const double expected =
+          known.bytes < bytes
+              ? known.seconds + contest_.link_seconds(contender, bytes - known.bytes)
+              : known.seconds * static_cast<double>(bytes) / static_cast<double>(known.bytes);
+      least = std::max(least, expected);
     }
-    return !runtime_ ||
-           !contest_.is_below(bytes, *seconds, takes(contest_, *runtime_, bytes), Contest::Of::all);
+    return kSurely * least;
   }
 
   Contest& contest_;
   std::size_t contender_;
   std::optional<Selector> runtime_;
   bool is_for_sizes_around_ = false;
+  std::vector<Known> known_;
+  std::optional<std::size_t> runtime_first_;  // the runtime's fastest where ours wins
 };
 
 }  // namespace

@@ -34,4 +34,18 @@ inline Fabric star_of(std::size_t gpus) {
       gpus - 1));
 }
 
+/// Boxes of two GPUs of an A100, by NVLink in them, and a switch between all.
+inline Fabric boxes_of_two(std::size_t boxes) {
+  return fabric_of(fmt::format(
+      R"({{"format": "forestcoll-topology", "version": 1, "name": "boxes of two",
+    "templates": {{"box": {{"nodes": [{{"id": "gpu[0-1]", "type": "compute"}}],
+                            "links": [{{"src": "gpu0", "dst": "gpu1", "bandwidth": 100,
+                                        "latency": "0.7us"}}]}}}},
+    "boxes": [{{"id": "box[0-{0}]", "template": "box"}}],
+    "nodes": [{{"id": "ib", "type": "switch"}}],
+    "links": [{{"src": "box[0-{0}]/gpu[0-1]", "dst": "ib", "bandwidth": 25,
+                "latency": "1us"}}]}})",
+      boxes - 1));
+}
+
 }  // namespace forestcoll::test

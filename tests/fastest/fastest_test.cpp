@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "fastest/contest.hpp"
 #include "fastest/fabrics.hpp"
+#include "forestcoll/forest.hpp"
 #include "simulate/least_latency.hpp"
+#include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll {
 namespace {
@@ -201,6 +204,50 @@ TEST(Contest, StopsLookingAtWhatIsSlower) {
   const double taken = *contest->seconds(0, 1 << 20);
   EXPECT_GT(taken, 1e-9);
   EXPECT_EQ(*contest->seconds(0, 1 << 20, 1e-9), taken);  // known by now
+}
+
+const CollectiveForest& forest_of(const Contest& contest, std::size_t candidate) {
+  return contest.candidates()[candidate].forest();
+}
+
+// Large messages get trees that are no higher, for less work on those for small ones.
+TEST(Contest, TreesOfEveryNumberAreTheSameForAllSizes) {
+  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
+  auto small = Contest::hold(fabric, options_for(Collective::allreduce, {1 << 20}));
+  auto large = Contest::hold(fabric, options_for(Collective::allreduce, {std::int64_t{1} << 30}));
+  ASSERT_TRUE(small && large);
+  std::size_t numbers = 0;
+  for (std::size_t c = 0; c < large->candidates().size(); ++c) {
+    if (large->candidates()[c].algorithm != "forestcoll" || forest_of(*large, c).k > 16) break;
+    ASSERT_LT(c, small->candidates().size());
+    EXPECT_EQ(solver::height_of(forest_of(*large, c)), solver::height_of(forest_of(*small, c)));
+    EXPECT_EQ(forest_of(*large, c).algbw, forest_of(*small, c).algbw);
+    ++numbers;
+  }
+  EXPECT_GE(numbers, 5U);
+}
+
+// Where ours have unequal shares, so have others: the same trees as of equal shares, as wide as the
+// shares make them.
+TEST(Contest, SharesInPowersOfTwoAreOfTheTreesOfEqualOnes) {
+  const Fabric fabric = test::boxes_of_two(9);
+  auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {std::int64_t{1} << 30}));
+  ASSERT_TRUE(contest);
+  std::optional<std::int32_t> height;
+  std::size_t unequal = 0;
+  for (std::size_t c = 0; c < contest->candidates().size(); ++c) {
+    if (contest->candidates()[c].algorithm != "forestcoll") continue;
+    const CollectiveForest& forest = forest_of(*contest, c);
+    if (forest.weight.empty()) {
+      if (!height) height = solver::height_of(forest);
+      continue;
+    }
+    ++unequal;
+    EXPECT_EQ(chunks_of(forest) & (chunks_of(forest) - 1), 0);
+    EXPECT_EQ(forest.broadcast->base_trees().size(), 18U);
+  }
+  EXPECT_TRUE(height);
+  EXPECT_GE(unequal, 2U);
 }
 
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.

@@ -38,8 +38,10 @@ bool is_good(Contest& contest, const fastest::Selector& nccl, std::size_t conten
          seconds <= least_of(contest, bytes, takes(contest, nccl, bytes));
 }
 
-void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes) {
+void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes,
+                                 const std::vector<std::string>& algorithms = {}) {
   FastestOptions options;
+  options.algorithms = algorithms;
   options.compile.synthesis.collective = Collective::allreduce;
   options.sizes = {bytes};
   auto contest = Contest::hold(fabric, options);
@@ -69,6 +71,13 @@ TEST(WindowLong, OfLargeMessagesIsThatOfItsDefinition) {
 
 TEST(WindowLong, OfSmallMessagesIsThatOfItsDefinition) {
   expect_window_by_definition(test::star_of(4), 1 << 12);
+}
+
+// Nothing is simulated where what is known of other sizes rules it out, and nothing that is needed
+// is left out.
+TEST(Window, OfSeveralBoxesIsThatOfItsDefinition) {
+  expect_window_by_definition(test::boxes_of_two(3), std::int64_t{1} << 28,
+                              {"forestcoll", "nccl-ring", "double-tree"});
 }
 
 TEST(WindowLong, IsWhatTheFileClaims) {
