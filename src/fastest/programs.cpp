@@ -27,6 +27,8 @@ constexpr std::int32_t kMostOfFew = 4;  // instances, of few variants
 // tree per root is simulated for so many ranks.
 constexpr std::size_t kMostSteps = 64'000;
 constexpr std::size_t kMostRanksOfOneTree = 512;
+// Twice the instances have so many times the steps at least: twice, where nothing is merged.
+constexpr double kStepsOfTwice = 1.5;
 
 std::size_t step_count(const Schedule& schedule) {
   std::size_t steps = 0;
@@ -83,13 +85,15 @@ class ProgramMaker {
   Expected<std::vector<Program>> make(std::size_t candidate, std::optional<std::int32_t> asked,
                                       std::int32_t most = kInstances.back()) const {
     std::vector<Program> made;
+    double steps = 0;  // at least, of the next
     for (const std::int32_t instances : kInstances) {
-      if (instances > most) break;
+      if (instances > most || steps > static_cast<double>(most_steps_)) break;
       const std::int32_t n = asked.value_or(instances);
       auto schedule = lowered(candidate, n);
       if (!schedule && made.empty()) return schedule.errors();
       const bool is_first = candidate == 0 && made.empty();
       if (!schedule || (!is_first && step_count(*schedule) > most_steps_)) break;
+      steps = kStepsOfTwice * static_cast<double>(step_count(*schedule));
       if (auto program = prepared(candidate, n, *schedule)) made.push_back(*std::move(program));
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
