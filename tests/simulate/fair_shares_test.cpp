@@ -8,6 +8,8 @@
 #include <limits>
 #include <random>
 
+#include "simulate/run/binding_links.hpp"
+
 namespace forestcoll::simulate {
 namespace {
 
@@ -115,6 +117,18 @@ TEST(FairShares, AreTheSameHoweverOftenOthersCameAndWent) {
     (void)each->share_out();
   }
   EXPECT_EQ(shares.rate(2), fresh.rate(2));
+}
+
+TEST(BindingLinks, AreThoseThatMayBeFullAlone) {
+  // From a GPU to its NIC, to the network, and on over a link that is shared with another flow.
+  const std::vector<double> capacity = {25, 25, 50, 20, kInfinite};
+  const std::vector<FlowKind> kinds = {{{{0, 1}, {1, 1}, {2, 1}, {4, 1}}, kInfinite},
+                                       {{{2, 1}, {3, 0.5}}, kInfinite}};
+  // The first of two that are the same; 3 has room for 40 where 2 has for 50.
+  EXPECT_EQ(binding_links(capacity, kinds), (std::vector<char>{1, 0, 1, 1, 0}));
+  // What half of it goes over is full after what all of it goes over.
+  const std::vector<FlowKind> halves = {{{{0, 1}, {1, 0.5}, {3, 0.5}}, kInfinite}};
+  EXPECT_EQ(binding_links(capacity, halves), (std::vector<char>{1, 0, 1, 0, 1}));
 }
 
 TEST(FairShares, LeaveAloneWhomNothingConcerns) {

@@ -17,6 +17,8 @@
 #include <functional>
 #include <utility>
 
+#include "simulate/run/binding_links.hpp"
+
 namespace forestcoll::simulate {
 namespace {
 
@@ -37,6 +39,7 @@ FairShares::FairShares(std::span<const double> capacity, std::span<const FlowKin
   std::sort(caps_.begin(), caps_.end());
   caps_.erase(std::unique(caps_.begin(), caps_.end()), caps_.end());
   by_cap_.resize(caps_.size());
+  const std::vector<char> binding = binding_links(capacity, kinds);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
     Kind& kind = kinds_[k];
     kind.most = kinds[k].most;
@@ -44,6 +47,7 @@ FairShares::FairShares(std::span<const double> capacity, std::span<const FlowKin
                                          caps_.begin());
     kind.begin = static_cast<std::int32_t>(parts_.size());
     for (const LinkPart& part : kinds[k].route) {
+      if (binding[static_cast<std::size_t>(part.link)] == 0) continue;
       parts_.push_back({part.link, static_cast<std::int32_t>(k), part.part, 0, -1});
     }
     kind.end = static_cast<std::int32_t>(parts_.size());
