@@ -1,7 +1,8 @@
 // Every contender has two proved lower bounds on its time: one of a line, which costs nothing, and
 // a higher one that is made from its program. At a size they are simulated in the order of their
 // bounds, until the next bound is above the best time found: none of those that are left can be
-// faster.
+// faster. At first comes one that costs little, for a time that ends the simulations of others
+// early.
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for.h>
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <queue>
 #include <set>
 #include <tuple>
 
@@ -22,6 +22,7 @@
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
 #include "fastest/alltoall_candidates.hpp"
+#include "fastest/contest_queue.hpp"
 #include "fastest/time_costs.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
@@ -36,8 +37,9 @@ constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
 constexpr std::int64_t kMostEvents = 20'000'000;  // of a contender at a size
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
-// Simulated side by side, once there is a time to beat.
+// Simulated side by side, once what has the lowest bound has set a time to beat.
 constexpr std::size_t kAtOnce = 4;
+constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 2> kBuffers = {0, 1 << 19};
 
@@ -187,6 +189,13 @@ std::size_t Contest::representative(std::size_t contender, std::int64_t bytes) c
   return chunk <= parameters_for(each).simple.pass_bytes ? each.plain : contender;
 }
 
+double Contest::simulation_cost(std::size_t contender, std::int64_t bytes) const {
+  const Program& simulated = program(contender);
+  const double pass = parameters_for(contenders_[contender]).simple.pass_bytes;
+  const double passes = static_cast<double>(bytes) / static_cast<double>(simulated.chunks) / pass;
+  return static_cast<double>(simulated.simulated_steps) * std::clamp(passes, 1.0, kMostPasses);
+}
+
 // A program says in what protocol it runs; here one text stands for all of them.
 SimulationParameters Contest::parameters_for(const Contender& contender) const {
   SimulationParameters parameters = with_buffers(parameters_, contender.buffer_bytes);
@@ -267,72 +276,16 @@ TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
                     parameters_for(contenders_[winner.contender]));
 }
 
-// Contenders by their bounds, the lowest first; each comes up again with its higher bound, before
-// it is simulated.
-class Contest::Queue {
- public:
-  // `first` comes first.
-  Queue(Contest& contest, std::int64_t bytes, const Takes& takes, Of of,
-        std::optional<std::size_t> first = {})
-      : contest_(contest), bytes_(bytes) {
-    for (std::size_t c = 0; c < contest.contenders_.size(); ++c) {
-      if (!is_one(c, of) || !takes(c)) continue;
-      const std::size_t same = contest.representative(c, bytes);
-      if (same != c && takes(same)) continue;
-      const bool is_first = first == c;
-      bounds_.push({is_first ? 0 : contest.quick_bound(c, bytes), c, !is_first});
-    }
-  }
-
-  struct Bound {
-    double seconds = 0;
-    std::size_t contender = 0;
-    bool is_line = false;
-    bool operator>(const Bound& other) const {
-      return std::tie(seconds, contender) > std::tie(other.seconds, other.contender);
-    }
-  };
-
-  // Up to `count` of those who may take no more than `most`.
-  std::vector<std::size_t> next(std::size_t count, double most) {
-    std::vector<std::size_t> found;
-    while (found.size() < count && !bounds_.empty() && bounds_.top().seconds <= most) {
-      const auto [least, c, is_line] = bounds_.top();
-      bounds_.pop();
-      if (is_line) {
-        bounds_.push({std::max(least, contest_.least_seconds(c, bytes_)), c, false});
-      } else {
-        found.push_back(c);
-      }
-    }
-    return found;
-  }
-
-  std::vector<Bound> rest() {
-    std::vector<Bound> all;
-    for (; !bounds_.empty(); bounds_.pop()) all.push_back(bounds_.top());
-    return all;
-  }
-
- private:
-  [[nodiscard]] bool is_one(std::size_t contender, Of of) const {
-    if (of == Of::files) return contest_.serves(contender, bytes_);
-    return of == Of::all || contest_.serves_around(contender, bytes_);
-  }
-
-  Contest& contest_;
-  std::int64_t bytes_;
-  std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;
-};
-
 std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
                                       std::optional<std::size_t> first) {
-  Queue queue(*this, bytes, takes, of, first);
+  ContestQueue queue(*this, bytes, takes, of, first);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
-  for (std::size_t count = 1;; count = kAtOnce) {
+  bool has_lowest = false;  // the one with the lowest bound is simulated
+  for (;;) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
-    const auto next = queue.next(count, most);
+    const auto next = !best ? queue.first() : queue.next(has_lowest ? kAtOnce : 1, most);
+    has_lowest = best.has_value();
     if (next.empty()) break;
     const auto all_taken = seconds_of(next, bytes, most);
     for (std::size_t i = 0; i < next.size(); ++i) {
@@ -354,7 +307,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
 }
 
 bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {
-  Queue queue(*this, bytes, takes, of);
+  ContestQueue queue(*this, bytes, takes, of);
   for (;;) {
     const auto next = queue.next(kAtOnce, most);
     if (next.empty()) return false;

@@ -67,6 +67,11 @@ class Contest {
   [[nodiscard]] TimeCosts costs(const Winner& winner, std::int64_t bytes) const;
   /// No more than that either, and often less, but of a line that is computed once.
   [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes) const;
+  /// Steps that are simulated, in all passes; 0 for plans.
+  [[nodiscard]] double simulation_cost(std::size_t contender, std::int64_t bytes) const;
+  /// The first that takes as long at that size: where chunks are so small that a pass carries them
+  /// whole, buffers make no difference.
+  [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
   /// What its busiest link needs.
   [[nodiscard]] double link_seconds(std::size_t contender, std::int64_t bytes) const {
     return times_of(contender).each_byte * static_cast<double>(bytes);
@@ -103,8 +108,6 @@ class Contest {
   [[nodiscard]] std::vector<std::string> protocols() const;
 
  private:
-  class Queue;
-
   // Infinite: it takes longer than `most`.
   struct Time {
     std::optional<double> seconds;
@@ -130,9 +133,6 @@ class Contest {
   [[nodiscard]] Times& times_of(std::size_t contender) const {
     return *times_[contenders_[contender].equal];
   }
-  // The first that takes as long at that size: where chunks are so small that a pass carries them
-  // whole, buffers make no difference.
-  [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
   [[nodiscard]] std::vector<std::int64_t> buffers_for(const std::string& protocol) const;
   [[nodiscard]] std::int64_t max_bytes(const Program& program, const std::string& protocol,
                                        std::int64_t buffer) const;

@@ -10,7 +10,6 @@
 
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
-#include "fastest/schedule_program.hpp"
 #include "fastest/write.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
@@ -129,17 +128,18 @@ class ProgramMaker {
     const Candidate& candidate = candidates_[number];
     audit::Program program = program_of(schedule);
     const Fingerprint fingerprint = fingerprint_of(program);
-    auto simulator = simulate::prepare_program(std::move(program), fabric_.topology, links_);
-    if (!simulator) return std::nullopt;
+    auto made = simulate::prepare_program(std::move(program), fabric_.topology, links_);
+    if (!made) return std::nullopt;
     const bool has_trees = !candidate.exchange && !candidate.routes;
     if (!has_trees && !note_rate(number, instances, schedule)) return std::nullopt;
     return Program{.candidate = number,
                    .instances = instances,
-                   .simulator = *std::move(simulator),
+                   .simulator = std::move(made->simulator),
                    .chunks = schedule.chunks,
                    .threadblocks = schedule.max_threadblocks(),
                    .channels = schedule.channels,
                    .steps = schedule.max_steps(),
+                   .simulated_steps = made->steps,
                    .fingerprint = fingerprint,
                    .no_ll128 = why_not_ll128(candidate)};
   }

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "audit/common/program.hpp"
 #include "fastest/candidates.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
@@ -28,6 +30,7 @@ struct Program {
   Simulator simulator;
   std::int64_t chunks = 0;
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
+  std::int64_t simulated_steps = 0;  ///< for each pass; 0: not known
   Fingerprint fingerprint;
   std::string no_ll128;  ///< why not
   /// Of MSCCL++, and what it is called in its file; texts are written once they are chosen.
@@ -37,6 +40,10 @@ struct Program {
 };
 
 [[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
+
+/// What the reader makes of the schedule's MSCCL XML, without writing and reading it. For
+/// simulation alone: what is written is read and verified as text. Cost: linear.
+[[nodiscard]] audit::Program program_of(const Schedule& schedule);
 
 /// All candidates in all numbers of instances, as far as they fit the target, in that order; with
 /// `few_variants` each in one number. What

@@ -1,9 +1,8 @@
-#include "fastest/schedule_program.hpp"
-
 #include <utility>
 
 #include "base/check.hpp"
 #include "emit/msccl_programs.hpp"
+#include "fastest/programs.hpp"
 
 namespace forestcoll::fastest {
 namespace {

@@ -171,8 +171,9 @@ class Preparation {
 
 }  // namespace
 
-Expected<Simulator> simulate::prepare_program(audit::Program program, const Topology& topology,
-                                              Fabric fabric) {
+Expected<simulate::PreparedProgram> simulate::prepare_program(audit::Program program,
+                                                              const Topology& topology,
+                                                              Fabric fabric) {
   Simulator::Model::Description description{"msccl-xml", std::string(to_string(program.pattern)),
                                             program.protocol, program.ranks,
                                             busbw_of(to_string(program.pattern), program.ranks)};
@@ -182,8 +183,11 @@ Expected<Simulator> simulate::prepare_program(audit::Program program, const Topo
     const Diagnostic first = findings.sorted(1).front();
     return refuse("", first.where, first.message, "give the topology that it was made for");
   }
-  return Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
-                                                            std::move(fabric), std::move(source)));
+  const std::int64_t steps = source.simulated_steps();
+  return PreparedProgram{
+      Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
+                                                         std::move(fabric), std::move(source))),
+      steps};
 }
 
 Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,

@@ -1,6 +1,8 @@
 // A program of threadblocks that is in memory already, ready to be simulated.
 #pragma once
 
+#include <cstdint>
+
 #include "audit/common/program.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/simulate.hpp"
@@ -9,10 +11,15 @@
 
 namespace forestcoll::simulate {
 
+struct PreparedProgram {
+  Simulator simulator;
+  std::int64_t steps = 0;  ///< that are simulated for each pass
+};
+
 /// What `prepare_simulation` makes of the program's text, without reading or verifying any.
 /// `fabric` is that of the topology without its relays. REQUIRES: `verify` finds the program right,
 /// but for the topology and a runtime's limits. Errors: M04 where no links lead to a peer.
-[[nodiscard]] Expected<Simulator> prepare_program(audit::Program program, const Topology& topology,
-                                                  Fabric fabric);
+[[nodiscard]] Expected<PreparedProgram> prepare_program(audit::Program program,
+                                                        const Topology& topology, Fabric fabric);
 
 }  // namespace forestcoll::simulate

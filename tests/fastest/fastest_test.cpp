@@ -250,6 +250,21 @@ TEST(Contest, SharesInPowersOfTwoAreOfTheTreesOfEqualOnes) {
   EXPECT_GE(unequal, 2U);
 }
 
+// All ranks of a star do the same: of their steps a quarter is simulated, in every pass.
+TEST(Contest, KnowsWhatSimulationsCost) {
+  const Fabric fabric = test::star_of(4);
+  auto contest = Contest::hold(fabric, options_for(Collective::allgather, {1 << 20}));
+  ASSERT_TRUE(contest);
+  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+    const fastest::Program& program = contest->program(c);
+    EXPECT_GT(program.simulated_steps, 0);
+    EXPECT_LE(program.simulated_steps, 4 * program.threadblocks * program.steps);
+    EXPECT_GE(contest->simulation_cost(c, 1 << 24), contest->simulation_cost(c, 1 << 20));
+  }
+  EXPECT_LE(contest->program(0).simulated_steps,
+            contest->program(0).threadblocks * contest->program(0).steps);
+}
+
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.
 TEST(Contest, EqualsTakeTheSameTime) {
   constexpr std::int64_t kSize = 1 << 20;

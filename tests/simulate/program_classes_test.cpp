@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
-#include "fastest/schedule_program.hpp"
+#include "fastest/programs.hpp"
 #include "simulate/bundled_fabrics.hpp"
 #include "simulate/run/classes.hpp"
 #include "simulate/run/event_run.hpp"

@@ -22,6 +22,15 @@ ProgramSource::ProgramSource(audit::Program program, Fabric& fabric, audit::Find
   if (has_routes) classes_ = program_classes(steps_, route_, fabric);
 }
 
+std::int64_t ProgramSource::simulated_steps() const {
+  std::int64_t steps = 0;
+  for (const std::int32_t b : classes_.first) {
+    const StepGraph::Block& block = steps_.blocks[index(b)];
+    steps += block.end - block.begin;
+  }
+  return steps;
+}
+
 double ProgramSource::full_pass(const SimulationParameters& parameters) const {
   const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
   return protocol_of(as_set, program_.protocol).pass_bytes * static_cast<double>(program_.chunks);

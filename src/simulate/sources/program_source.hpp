@@ -25,6 +25,8 @@ class ProgramSource {
   [[nodiscard]] const audit::Program& program() const { return program_; }
   /// Bytes of the whole buffer for which one pass over the program is full.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
+  /// Of one of each class of threadblocks. REQUIRES: there are routes for all connections.
+  [[nodiscard]] std::int64_t simulated_steps() const;
   /// For a buffer of so many bytes, each class of threadblocks once.
   ///
   /// An operation is an activity of its threadblock: a step of `cnt` chunks is split as the runtime
