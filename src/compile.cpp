@@ -8,6 +8,7 @@
 #include "choose/branching.hpp"
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
+#include "fastest/paths/compile_paths.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -125,6 +126,7 @@ Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
 Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options) {
   const auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
+  if (is_personalized(settled->synthesis.collective)) return compile_paths(fabric, *settled);
   if (const auto done = choose::refuse_large_fabric(fabric.network, *settled); !done) {
     return done.errors();
   }

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "forestcoll/collective.hpp"
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
@@ -21,26 +23,62 @@ inline constexpr std::int64_t kMaxDemand = (std::int64_t{1} << 40) - 1;
 class Demand {
  public:
   /// 1 for every pair: an all-to-all.
-  [[nodiscard]] static Demand uniform(std::size_t ranks) { return Demand(ranks, {}); }
+  [[nodiscard]] static Demand uniform(std::size_t ranks) { return {ranks, Kind::uniform, {}, {}}; }
+  /// 1 from the root to every other rank: a scatter.
+  [[nodiscard]] static Demand from(std::size_t ranks, Rank root) {
+    return {ranks, Kind::from_root, root, {}};
+  }
+  /// 1 from every other rank to the root: a gather.
+  [[nodiscard]] static Demand to(std::size_t ranks, Rank root) {
+    return {ranks, Kind::to_root, root, {}};
+  }
   /// Row by row, `amounts[s · ranks + t]` from s to t: an all-to-all-v. REQUIRES: ranks² amounts,
   /// none negative, whose sum is `kMaxDemand` at most.
   [[nodiscard]] static Demand matrix(std::size_t ranks, std::vector<std::int64_t> amounts) {
-    return Demand(ranks, std::move(amounts));
+    return {ranks, Kind::matrix, {}, std::move(amounts)};
   }
 
   [[nodiscard]] std::int64_t operator()(Rank s, Rank t) const {
     if (s == t) return 0;
-    return amounts_.empty() ? 1 : amounts_[s.index() * ranks_ + t.index()];
+    switch (kind_) {
+      case Kind::from_root:
+        return s == root_ ? 1 : 0;
+      case Kind::to_root:
+        return t == root_ ? 1 : 0;
+      case Kind::matrix:
+        return amounts_[s.index() * ranks_ + t.index()];
+      case Kind::uniform:
+        break;
+    }
+    return 1;
   }
   [[nodiscard]] std::size_t ranks() const { return ranks_; }
-  [[nodiscard]] bool is_uniform() const { return amounts_.empty(); }
+  [[nodiscard]] bool is_uniform() const { return kind_ == Kind::uniform; }
+  /// Blocks, one for each pair that has something, in place of bytes.
+  [[nodiscard]] bool is_of_blocks() const { return kind_ != Kind::matrix; }
+  /// Whose demand it is. Of a matrix an alltoall.
+  [[nodiscard]] Collective collective() const {
+    if (kind_ == Kind::from_root) return Collective::scatter;
+    return kind_ == Kind::to_root ? Collective::gather : Collective::alltoall;
+  }
+  /// Of a scatter or a gather.
+  [[nodiscard]] std::optional<Rank> root() const {
+    return is_rooted(collective()) ? std::optional(root_) : std::nullopt;
+  }
+  /// Of so many buffers is all that is moved: of one at every rank, or of the root's alone.
+  [[nodiscard]] std::int64_t buffers() const {
+    return is_rooted(collective()) ? 1 : static_cast<std::int64_t>(ranks_);
+  }
 
  private:
-  Demand(std::size_t ranks, std::vector<std::int64_t> amounts)
-      : ranks_(ranks), amounts_(std::move(amounts)) {}
+  enum class Kind { uniform, from_root, to_root, matrix };
+  Demand(std::size_t ranks, Kind kind, Rank root, std::vector<std::int64_t> amounts)
+      : ranks_(ranks), kind_(kind), root_(root), amounts_(std::move(amounts)) {}
 
   std::size_t ranks_ = 0;
-  std::vector<std::int64_t> amounts_;  ///< empty: uniform
+  Kind kind_ = Kind::uniform;
+  Rank root_;
+  std::vector<std::int64_t> amounts_;  ///< of a matrix
 };
 
 /// A flow for all that one rank sends.

@@ -69,16 +69,19 @@ struct BaselineResult {
                                                      std::optional<Rank> root,
                                                      const BaselineOptions& options);
 
-// The all-to-alls that ours is compared with: the orders of NCCL, and the literature's relays.
+// The all-to-alls, scatters and gathers that ours are compared with: the orders of NCCL, and the
+// literature's relays.
 
-/// nccl-pairwise, nccl-pxn, hierarchical, bruck, direct; in this order. `supported` is empty: they
-/// are all-to-alls.
+/// nccl-pairwise, nccl-pxn, hierarchical, bruck, binomial, direct; in this order.
 [[nodiscard]] std::span<const BaselineInfo> alltoall_baselines();
 /// Null where there is none of this name.
 [[nodiscard]] const BaselineInfo* find_alltoall_baseline(std::string_view name);
 
-/// Why there is none of this name: B06 an algorithm for trees alone, else B09.
-[[nodiscard]] Diagnostic unknown_alltoall_baseline(std::string_view name);
+/// Whether it is for this collective.
+[[nodiscard]] bool has_paths_for(const BaselineInfo& info, Collective collective);
+
+/// Why there is none of this name for a collective: B06 it is for others alone, else B09.
+[[nodiscard]] Diagnostic unknown_alltoall_baseline(std::string_view name, Collective collective);
 
 /// The path of every pair's data in one of them, cut into k parts. What it says is where data stops
 /// on its way from GPU to GPU, and in which round; between two stops the parts take paths of the
@@ -88,7 +91,7 @@ struct BaselineResult {
 /// algorithm has none of its own: see `complete_routes`.
 /// REQUIRES: `network` is the topology's, the demand is of its ranks, k ≥ 1.
 /// Errors: B02 boxes of different sizes; B04 (limit) more parts than `most_parts`; B06 an algorithm
-/// for trees alone; B09 no such algorithm.
+/// for other collectives alone; B09 no such algorithm.
 /// Cost: O(ranks · k · m) for the searches, and O(n) for every part.
 [[nodiscard]] Expected<AlltoallRoutes> make_alltoall_baseline(std::string_view name,
                                                               const Topology& topology,

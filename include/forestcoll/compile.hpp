@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "forestcoll/alltoall.hpp"
-#include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/demand.hpp"
 #include "forestcoll/diagnostic.hpp"
@@ -20,18 +19,33 @@
 namespace forestcoll {
 
 /// What an artefact is written as; `none`: it is solved and verified, and not for writing.
-enum class Format { msccl, mscclpp, forest, forest_symmetric, forest_xml, dot, none };
+enum class Format {
+  msccl,
+  mscclpp,
+  forest,
+  forest_symmetric,
+  forest_xml,
+  dot,
+  flows,  ///< the paths of an all-to-all
+  none,
+};
 
 /// What a runtime loads.
 [[nodiscard]] constexpr bool is_schedule(Format format) {
   return format == Format::msccl || format == Format::mscclpp;
 }
 
-/// Who says how many trees per root there are.
+/// Who says how many trees per root there are, or of an all-to-all parts per pair.
 enum class TreeCount {
-  by_format,  ///< `chosen` for what a runtime loads; of the rest, the fewest that reach the optimum
-  chosen,     ///< see `choose_forest`
-  as_given,   ///< `synthesis.trees_per_root` does
+  /// `chosen` for what a runtime loads and for all-to-alls; of the rest, the fewest that reach the
+  /// optimum.
+  by_format,
+  /// See `choose_forest`; of parts the smallest of 1, 2, 4 and 8 within 1 % of the best of them,
+  /// larger ones as long as they fit the target and there are few pairs.
+  chosen,
+  /// `synthesis.trees_per_root` does; of parts not `optimal`, and `best_up_to` is the fastest
+  /// itself.
+  as_given,
 };
 
 /// At first: an allreduce as `forestcoll synth -k auto` makes it where nothing else is asked for.
@@ -43,6 +57,16 @@ struct CompileOptions {
   /// Trees that branch at switches, to keep as far as they fit. REQUIRES: the format is `forest` or
   /// `dot`; no `synthesis.previous`, no `synthesis.max_height`.
   const BranchingForest* previous_branching = nullptr;
+  /// Of an all-to-all, what every rank has for every other; none: one block for every pair.
+  std::optional<ParsedDemand> demand = {};
+  /// The optimum of an all-to-all, where it is known already; null: it is found.
+  const AlltoallProof* proof = nullptr;
+  /// Of `alltoall_baselines`, whose paths are taken, in one part where no number is given; empty:
+  /// ours.
+  std::string paths_of = {};
+  /// What a rank sends, in bytes, for which flows are the fastest of several by simulation; none:
+  /// as for so much that links alone count.
+  std::optional<std::int64_t> bytes = {};
   /// The boxes of nodes are taken from the fabric.
   LowerOptions lowering = {};
   /// An empty protocol: Simple, or LL where that hangs.
@@ -52,6 +76,10 @@ struct CompileOptions {
   /// nor more than `lowering.max_threadblocks`.
   std::int32_t sms = 0;
 };
+
+/// What pairs have by these options: blocks, where no demand is given. REQUIRES: a collective along
+/// paths, with a root where it has one.
+[[nodiscard]] ParsedDemand demand_of(const CompileOptions& options, const Network& network);
 
 /// A forest, and why it is this one.
 struct ChosenForest {
@@ -63,15 +91,33 @@ struct ChosenForest {
 
 /// What the stages took.
 struct CompileSeconds {
-  double rate = 0, pack = 0;
+  double rate = 0, pack = 0;  ///< of an all-to-all, to find the optimum, and paths
   /// To try other trees than those that were taken, and to lower those that may be.
   double choose = 0;
   double lower = 0;  ///< 0 where choosing did that
   double emit = 0, verify = 0;
 };
 
+/// What carries an all-to-all in place of trees. Rates and numbers of parts that were tried are in
+/// `Synthesis::tradeoff`, the number of parts is the k of its forest.
+struct CompiledPaths {
+  AlltoallProof proof;
+  /// Paths by links for flows, by peers for programs, where the runtime chooses the links.
+  AlltoallRoutes routes;
+  std::optional<Ratio> algbw_in_rounds;  ///< of flows, where every round waits for the one before
+  /// Of our programs, where they are below the optimum: GB/s of paths that name links, in as many
+  /// parts.
+  std::optional<Ratio> algbw_by_links;
+  std::string stops;      ///< of ours: the baseline whose GPUs paths stop at; empty: searched for
+  bool combined = false;  ///< of ours: few rounds, in which messages over the same links are one
+  std::optional<double> seconds_at_bytes;  ///< by simulation, with the figures of the fabric's GPU
+  std::int64_t scratch = 0;                ///< of programs: the most of any rank, in chunks
+};
+
 struct Compilation {
+  /// Of an all-to-all without trees: its k, rate and optimum.
   ChosenForest chosen = {};
+  std::optional<CompiledPaths> paths = {};  ///< of an all-to-all
   /// What was written in place of the chosen forest: trees that branch at switches and are faster.
   std::optional<BranchingForest> branching = {};
   /// GB/s: where the optimum of what was written is not known, what it is at least; nothing exceeds
@@ -81,7 +127,8 @@ struct Compilation {
   std::optional<RepackStatistics> kept = {};
   /// What was written is a plan for small messages, with a lower rate.
   bool packets = false;
-  std::string text = {};  ///< of the format that was asked for; of `forest_symmetric` for `none`
+  /// Of the format that was asked for; for `none` of `forest_symmetric`, or of `flows`.
+  std::string text = {};
   /// With what was left to fabric, format and target: boxes, protocol, k, threadblocks.
   CompileOptions options = {};
   /// The opinion of a checker that shares no code with what made it: of the text, or of the forest
@@ -123,91 +170,22 @@ struct Compilation {
 /// `Format::mscclpp`, without a given number of trees or limit of height, where its executor can
 /// run that: by packets where `xml.max_bytes` is so small that the model finds them faster. Errors:
 /// those of both; R02 (`previous_branching` does not fit the network or the collective).
+///
+/// An all-to-all has no forest: its paths are those that are searched for, or, of equal rate, those
+/// that stop where a baseline's do and whose rounds are shorter. Flows for `options.bytes` are the
+/// fastest of all of these and of the searched ones in as few rounds as there are legs on a path,
+/// so that small messages for the next hop are one. A demand whose amounts are equal after all fits
+/// programs. Its algbw is of what a rank has for all, itself included, on average. Errors: those of
+/// `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline` and of lowering; S03 `optimal`
+/// parts; T09 unequal amounts as a program. Cost: that of `alltoall_optimum`, and of routing for
+/// each k.
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
-// The facade for all-to-all: from a fabric, and what is asked for, to a verified artefact.
-
-/// What an all-to-all is written as; `none`: it is solved and verified, and not for writing.
-enum class AlltoallFormat { msccl, mscclpp, flows, none };
-
-struct AlltoallCompileOptions {
-  AlltoallOptions solver = {};
-  /// The optimum where it is known already; null: it is found with `solver`.
-  const AlltoallProof* proof = nullptr;
-  std::string algorithm = {};  ///< of `alltoall_baselines`; empty: ours
-  /// Parts per pair; of a baseline, none is 1. None: of the powers of two up to `max_k`, the
-  /// smallest that is within 1 % of the best of them; larger ones are tried as long as they fit the
-  /// target and there are few pairs.
-  std::optional<std::int64_t> k = {};
-  std::int64_t max_k = 8;
-  /// Of these and of others up to `max_k`, as far as there are few pairs, the fastest itself.
-  bool fastest_k = false;
-  /// What a rank sends, in bytes, for which ours is the fastest by simulation of several schedules;
-  /// see `compile_alltoall`. None: as for so much that links alone count. Of programs these are all
-  /// in the protocol and the instances of the options; `fastest_alltoall` chooses them, too.
-  std::optional<std::int64_t> bytes = {};
-  AlltoallFormat format = AlltoallFormat::msccl;
-  AlltoallLowerOptions lowering = {};
-  bool in_place = false;  ///< for calls in place: plans of MSCCL++ alone
-  XmlOptions xml = {};    ///< an empty protocol: Simple, or chosen by size
-  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says. No rank gets more,
-  /// nor more than `lowering.max_threadblocks`.
-  std::int32_t sms = 0;
-};
-
-/// What a number of parts reaches.
-struct AlltoallAtK {
-  std::int64_t k = 1;
-  Ratio algbw;  ///< GB/s
-};
-
-struct AlltoallSeconds {
-  double optimum = 0;
-  double route = 0, lower = 0, emit = 0, verify = 0;  ///< of all k that were tried
-};
-
-struct AlltoallCompilation {
-  AlltoallProof proof;
-  /// Paths by links for flows, by peers for programs, where the runtime chooses the links.
-  AlltoallRoutes routes;
-  Ratio optimum;  ///< GB/s of algbw that no schedule exceeds
-  Ratio algbw;    ///< GB/s that the artefact reaches, by the checker's addition
-  std::optional<Ratio> algbw_in_rounds;  ///< of flows, where every round waits for the one before
-  /// Of our programs, where it is below `optimum`: GB/s of paths that name links, in as many
-  /// parts.
-  std::optional<Ratio> algbw_by_links;
-  std::string stops;      ///< of ours: the baseline whose GPUs paths stop at; empty: searched for
-  bool combined = false;  ///< of ours: few rounds, in which messages over the same links are one
-  std::optional<double> seconds_at_bytes;  ///< by simulation, with the figures of the fabric's GPU
-  std::int64_t scratch = 0;                ///< of programs: the most of any rank, in chunks
-  std::string text;                        ///< of the format asked for; of flows for `none`
-  /// The opinion of a checker that shares no code with what made it. What is not `ok` must not be
-  /// used: either a runtime selects it for no size (V19 alone), or it is a bug of ours.
-  Verdict verdict;
-  std::vector<AlltoallAtK> tried;  ///< by k
-  AlltoallSeconds seconds;
-};
-
-/// 1. the optimum and its proof; 2. paths for k parts of every pair's data, ours or a
-/// baseline's; 3. programs, as XML, or rounds, as flows; 4. a stranger's verdict. The size that
-/// algbw is of is what a rank has for all, itself included, on average.
-///
-/// Ours are the paths that are searched for, or, of equal rate, those that stop where a baseline's
-/// do and whose rounds are shorter. For `options.bytes`, flows are the fastest of all of these and
-/// of the searched ones in as few rounds as there are legs on a path, so that small messages for
-/// the next hop are one; programs are what `fastest_alltoall` makes. A demand whose amounts are
-/// equal after all fits MSCCL XML. Errors: those of `alltoall_optimum`, `route_alltoall`,
-/// `make_alltoall_baseline`, `lower_alltoall` and `lower_alltoall_to_plan`; T09 unequal amounts as
-/// MSCCL XML or a plan. Cost: that of `alltoall_optimum` and of `route_alltoall` for each k.
-[[nodiscard]] Expected<AlltoallCompilation> compile_alltoall(const Fabric& fabric,
-                                                             const ParsedDemand& demand,
-                                                             const AlltoallCompileOptions& options);
-
-/// What competes for a size, each of them made once: first what `compile_alltoall` makes without
+/// What competes for a size, each of them made once: first what `compile` makes without
 /// `options.bytes`, which alone has the proof; then, of ours, what may take less time for small
 /// messages, in the order in which the first of equally fast ones is taken. None fails its
-/// verification, but the first may. Errors and cost: likewise.
-[[nodiscard]] Expected<std::vector<AlltoallCompilation>> compile_alltoalls(
-    const Fabric& fabric, const ParsedDemand& demand, const AlltoallCompileOptions& options);
+/// verification, but the first may. REQUIRES: an all-to-all. Errors and cost: those of `compile`.
+[[nodiscard]] Expected<std::vector<Compilation>> compile_alltoalls(const Fabric& fabric,
+                                                                   const CompileOptions& options);
 
 }  // namespace forestcoll

@@ -20,12 +20,9 @@
 namespace forestcoll {
 
 struct FastestOptions {
-  /// An all-to-all, of one block for every pair, in place of what `compile` says. REQUIRES: a
-  /// format that runtimes load. `bytes` is passed over.
-  std::optional<AlltoallCompileOptions> alltoall = {};
   /// What all schedules have in common; an empty protocol is chosen by size. Where a number of
-  /// trees is asked for, these trees alone are looked at. REQUIRES: the format is that of a
-  /// schedule.
+  /// trees or parts is asked for, these alone are looked at. REQUIRES: the format is that of a
+  /// schedule; an all-to-all of one block for every pair, with no other's paths.
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending, at least one
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
@@ -147,17 +144,6 @@ struct FastestSchedule {
 [[nodiscard]] Expected<FastestSchedule> fastest_schedule(const Fabric& fabric,
                                                          const FastestOptions& given);
 
-/// An all-to-all for the first of the sizes, written and verified.
-struct FastestAlltoall {
-  FastestChoice choice;
-  AlltoallCompilation compilation;
-  AlltoallCompileOptions options;         ///< with what was chosen
-  std::optional<SizeWindow> window = {};  ///< of XML, as in FastestSchedule
-};
-/// REQUIRES: `given.alltoall`. Errors and cost: those of `fastest_choices`.
-[[nodiscard]] Expected<FastestAlltoall> fastest_alltoall(const Fabric& fabric,
-                                                         const FastestOptions& given);
-
 /// The programs of an exchange in the protocol and the instances of `given`, written and
 /// verified. REQUIRES: the collective is allreduce, the format MSCCL XML. Errors: those of
 /// `compile_forest` and `lower_exchange`; T08 Simple, for sizes beyond what it has room for. The
@@ -169,8 +155,7 @@ struct FastestAlltoall {
 // A set of schedules, one for each range of sizes.
 
 struct TuneOptions {
-  std::optional<AlltoallCompileOptions> alltoall = {};  ///< as in FastestOptions
-  /// What all files have in common; an empty protocol is chosen by size.
+  /// What all files have in common, as in FastestOptions; an empty protocol is chosen by size.
   CompileOptions compile = {};
   std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
@@ -212,7 +197,6 @@ struct TunedFile {
 };
 
 struct Tuning {
-  std::string collective;                 ///< its name: "alltoall" for one of these
   std::vector<CollectiveForest> forests;  ///< those of the files; of an exchange without trees
   std::vector<TunedFile> files;           ///< by size, with disjoint windows; at least one
   /// `NCCL_BUFFSIZE` that the processes are to be started with; 0: none in particular.

@@ -71,7 +71,6 @@ struct RankProgram {
 struct Schedule {
   std::string target = "azure";  ///< the runtime that loads it, whose limits it keeps
   Collective collective = Collective::allgather;
-  bool alltoall = false;  ///< in place of the collective, an allgather, like whose its calls count
   std::optional<Rank> root;
   std::int64_t k = 1;
   std::int64_t chunks = 0;
@@ -137,7 +136,7 @@ enum class Placement { in_place, out_of_place, both };
 /// How messages are given to threadblocks.
 enum class ThreadblockUse {
   spread,    ///< as many as fit and help
-  merge,     ///< as few as the limits allow
+  merge,     ///< as few as the limits allow; of an all-to-all one for both directions
   per_tree,  ///< every edge of every tree has its own at both ends
 };
 
@@ -154,17 +153,6 @@ struct LowerOptions {
   /// The box of each node of the fabric, a negative number for none; empty: none are known. What
   /// leaves a box through NIC i of the n that its sender uses gets channels i, i + n, i + 2n, …
   IdVector<NodeId, std::int32_t> boxes = {};
-};
-
-/// The same for all-to-all, which is out of place.
-struct AlltoallLowerOptions {
-  std::string target = "azure";
-  /// Threadblocks per GPU at most: all of them must be resident at once, one per SM.
-  std::int32_t max_threadblocks = 108;
-  /// One threadblock for both directions between two ranks, even where two would fit.
-  bool merge = false;
-  /// Every part is cut into so many, each with threadblocks and channels of its own.
-  std::int32_t instances = 1;
 };
 
 /// Turns a forest into per-rank programs. Messages follow one global order (a topological order of

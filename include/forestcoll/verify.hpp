@@ -54,11 +54,10 @@ struct Verdict {
   std::size_t finding_count = 0;  ///< of all, also those beyond max_findings
   /// What the target would do with the file, in words: "runs, and is right", "does not load it: …".
   std::string outcome;
-  /// What the schedule promises; "alltoall" and "alltoallv", which no trees are for, have a name
-  /// only.
+  /// What the schedule promises; "alltoallv" is an alltoall.
   std::string collective_name;
   Collective collective = Collective::allgather;
-  std::optional<Rank> root;  ///< of a broadcast or reduce, as its program behaves
+  std::optional<Rank> root;  ///< of a broadcast, reduce, scatter or gather, as its program behaves
   /// Of a right allreduce that is a schedule: whether all ranks add up every chunk in one and the
   /// same order. If so their results have the same bits; if not, floating-point sums may differ.
   std::optional<bool> same_bits;

@@ -6,12 +6,15 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::array<std::pair<Collective, std::string_view>, 5> kNames = {{
+constexpr std::array<std::pair<Collective, std::string_view>, 8> kNames = {{
     {Collective::allgather, "allgather"},
     {Collective::reduce_scatter, "reduce_scatter"},
     {Collective::allreduce, "allreduce"},
     {Collective::broadcast, "broadcast"},
     {Collective::reduce, "reduce"},
+    {Collective::alltoall, "alltoall"},
+    {Collective::scatter, "scatter"},
+    {Collective::gather, "gather"},
 }};
 
 }  // namespace
@@ -28,11 +31,17 @@ std::optional<Collective> parse_collective(std::string_view name) {
 }
 
 bool is_rooted(Collective collective) {
-  return collective == Collective::broadcast || collective == Collective::reduce;
+  return collective == Collective::broadcast || collective == Collective::reduce ||
+         collective == Collective::scatter || collective == Collective::gather;
+}
+
+bool is_personalized(Collective collective) {
+  return collective == Collective::alltoall || collective == Collective::scatter ||
+         collective == Collective::gather;
 }
 
 Ratio busbw_factor(Collective collective, std::int64_t ranks) {
-  if (is_rooted(collective)) return 1;
+  if (collective == Collective::broadcast || collective == Collective::reduce) return 1;
   return Ratio(collective == Collective::allreduce ? 2 : 1) * Ratio(ranks - 1, ranks);
 }
 

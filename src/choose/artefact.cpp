@@ -65,9 +65,7 @@ std::string emit_forest(const CollectiveForest& forest, const Lowered& lowered,
       tell(options, "writing the schedule");
       return to_msccl_xml(std::get<Schedule>(lowered), forest, topology, options.xml);
     case Format::mscclpp:
-      return to_mscclpp_json(std::get<ExecutionPlan>(lowered),
-                             fmt::format("forestcoll-{}-{}-k{}", topology.name,
-                                         to_string(forest.collective), forest.k));
+      return to_mscclpp_json(std::get<ExecutionPlan>(lowered), plan_name(topology, forest));
     case Format::forest:
       return to_forest_json(forest, topology);
     case Format::forest_xml:
@@ -75,10 +73,15 @@ std::string emit_forest(const CollectiveForest& forest, const Lowered& lowered,
     case Format::dot:
       return to_dot(forest, topology);
     case Format::forest_symmetric:
+    case Format::flows:
     case Format::none:
       break;
   }
   return to_symmetric_forest_json(forest, topology);
+}
+
+std::string plan_name(const Topology& topology, const CollectiveForest& forest) {
+  return fmt::format("forestcoll-{}-{}-k{}", topology.name, to_string(forest.collective), forest.k);
 }
 
 Expected<BranchingText> emit_branching(const BranchingForest& forest, const Fabric& fabric,

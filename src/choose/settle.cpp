@@ -14,6 +14,11 @@
 
 namespace forestcoll::choose {
 
+namespace {
+
+constexpr std::int64_t kLargestAutomaticK = 16;
+constexpr std::int64_t kMostAutomaticParts = 8;
+
 Diagnostic relays_in_schedule() {
   return make_error(Code::T06,
                     "a runtime runs a schedule on the members of the process group alone, and "
@@ -21,19 +26,58 @@ Diagnostic relays_in_schedule() {
                     "leave the relays out of the fabric, or write a forest or flows");
 }
 
-namespace {
+Expected<void> refuse_format(const CompileOptions& options) {
+  const Collective collective = options.synthesis.collective;
+  if (is_personalized(collective) && is_rooted(collective) && options.format == Format::msccl) {
+    return make_error(Code::T06,
+                      fmt::format("no runtime of MSCCL XML has a {}", to_string(collective)),
+                      "write a plan of MSCCL++, or flows");
+  }
+  const bool has_paths = is_personalized(options.synthesis.collective);
+  const bool is_either = is_schedule(options.format) || options.format == Format::none;
+  if (is_either || has_paths == (options.format == Format::flows)) return {};
+  return make_error(Code::S04,
+                    has_paths ? "its data goes along paths, and has no trees to write"
+                              : "flows are paths, and its data goes along trees",
+                    has_paths ? "write flows" : "write a forest");
+}
 
-constexpr std::int64_t kLargestAutomaticK = 16;
+Diagnostic unequal_amounts() {
+  return make_error(Code::T09, "MSCCL XML and plans cannot say that pairs have unequal amounts",
+                    "write the paths with `format=flows`");
+}
 
-// How many trees, or where the choice of that begins.
-void settle_trees(CompileOptions& options) {
+// As one block for every pair, where all have as much.
+Expected<void> make_equal(CompileOptions& options) {
+  if (!options.demand) return {};
+  const Demand demand = options.demand->demand;
+  options.demand.reset();
+  if (demand.is_of_blocks()) return {};
+  options.proof = nullptr;  // of other amounts
+  const std::int64_t amount = demand(Rank(0), Rank(1));
+  for (std::size_t s = 0; s < demand.ranks(); ++s) {
+    for (std::size_t t = 0; t < demand.ranks(); ++t) {
+      if (s != t && demand(Rank(s), Rank(t)) != amount) return unequal_amounts();
+    }
+  }
+  return {};
+}
+
+// How many trees or parts, or where the choice of that begins.
+Expected<void> settle_trees(CompileOptions& options) {
+  TreesPerRoot& trees = options.synthesis.trees_per_root;
+  const bool of_parts = is_personalized(options.synthesis.collective);
   if (options.tree_count == TreeCount::by_format) {
-    options.tree_count = is_schedule(options.format) ? TreeCount::chosen : TreeCount::as_given;
-    options.synthesis.trees_per_root = {};
+    const bool is_chosen = of_parts || is_schedule(options.format);
+    options.tree_count = is_chosen ? TreeCount::chosen : TreeCount::as_given;
+    trees = {};
   }
   if (options.tree_count == TreeCount::chosen) {
-    options.synthesis.trees_per_root = {TreesPerRoot::Mode::power_of_two, kLargestAutomaticK};
+    trees = {TreesPerRoot::Mode::power_of_two, of_parts ? kMostAutomaticParts : kLargestAutomaticK};
   }
+  if (!of_parts || trees.mode != TreesPerRoot::Mode::optimal) return {};
+  return make_error(Code::S03, "the optimum of what goes along paths may need any number of parts",
+                    "ask for a number of parts, or for the best up to one");
 }
 
 // The release of MSCCL++ that plans are for: the newest where a runtime of XML is named.
@@ -49,16 +93,15 @@ Expected<void> settle_release(std::string& target) {
 
 }  // namespace
 
-void settle_threadblocks(std::int32_t& sms, std::string_view target,
-                         std::int32_t& max_threadblocks) {
-  if (sms == 0) sms = default_sms(target);
-  max_threadblocks = std::min(max_threadblocks, sms);
-}
-
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
-  settle_trees(options);
-  settle_threadblocks(options.sms, options.lowering.target, options.lowering.max_threadblocks);
+  if (const auto done = refuse_format(options); !done) return done.errors();
+  if (is_schedule(options.format)) {
+    if (const auto done = make_equal(options); !done) return done.errors();
+  }
+  if (const auto done = settle_trees(options); !done) return done.errors();
+  if (options.sms == 0) options.sms = default_sms(options.lowering.target);
+  options.lowering.max_threadblocks = std::min(options.lowering.max_threadblocks, options.sms);
   if (options.format == Format::mscclpp) {
     if (const auto done = settle_release(options.lowering.target); !done) return done.errors();
   }

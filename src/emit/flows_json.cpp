@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/alltoall.hpp"
+#include "emit/flows.hpp"
 #include "emit/text.hpp"
 
 namespace forestcoll {
@@ -33,13 +33,17 @@ class FlowsWriter {
     out_ = fmt::format(
         "{{\"format\":\"forestcoll-flows\",\"version\":1,\"topology\":{},\"collective\":\"{}\","
         "\"k\":{},\n\"algbw\":{},",
-        emit::json_string(topology_.name), demand_.is_uniform() ? "alltoall" : "alltoallv",
-        routes_.k, rate_text(head.algbw));
+        emit::json_string(topology_.name),
+        demand_.is_of_blocks() ? to_string(demand_.collective()) : "alltoallv", routes_.k,
+        rate_text(head.algbw));
     if (head.algbw_in_rounds > Ratio(0)) {
       out_ += fmt::format("\"algbw_in_rounds\":{},", rate_text(head.algbw_in_rounds));
     }
     out_ += fmt::format("\"optimum\":{},\n\"rounds\":{},", rate_text(head.optimum), routes_.rounds);
-    if (!demand_.is_uniform()) out_ += fmt::format("\"own_bytes\":{},", head.own_bytes);
+    if (!demand_.is_of_blocks()) out_ += fmt::format("\"own_bytes\":{},", head.own_bytes);
+    if (const auto root = demand_.root()) {
+      out_ += fmt::format("\"root\":{},", names_[topology_.ranks[root->index()]]);
+    }
     out_ += "\n\"ranks\":";
     append_nodes(topology_.ranks);
     out_ += ",\n\"pairs\":[\n";
@@ -64,7 +68,7 @@ class FlowsWriter {
       if (i > 0) out_ += "]},\n";
       fmt::format_to(std::back_inserter(out_), R"({{"src":{},"dst":{},)",
                      names_[path.nodes.front()], names_[path.nodes.back()]);
-      if (!demand_.is_uniform()) {
+      if (!demand_.is_of_blocks()) {
         fmt::format_to(std::back_inserter(out_), R"("bytes":{},)", demand_(path.src, path.dst));
       }
       out_ += "\"paths\":[";

@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "base/check.hpp"
-#include "emit/alltoall.hpp"
 #include "emit/msccl_programs.hpp"
 #include "emit/text.hpp"
 #include "emit/topology_hash.hpp"
@@ -40,6 +39,7 @@ std::string selected_counts(const Schedule& schedule, const TargetLimits& target
   std::string_view counted = "elements per rank";
   if (schedule.collective == Collective::allgather) counted = "elements sent per rank";
   if (schedule.collective == Collective::reduce_scatter) counted = "elements received per rank";
+  if (schedule.collective == Collective::alltoall) counted = "elements per pair of ranks";
   if (multiple == 1) return fmt::format("any number of {}", counted);
   return fmt::format("{} that are multiples of {}", counted, multiple);
 }
@@ -55,23 +55,28 @@ std::string what_in_words(const Schedule& schedule, const CollectiveForest& fore
                           const XmlOptions& options) {
   const std::string whose =
       options.algorithm.empty() ? "" : emit::plain(options.algorithm, kLongestName) + ", ";
+  if (is_personalized(schedule.collective)) {
+    return fmt::format("{}k = {} parts per pair, {} chunks of scratch at most", whose, schedule.k,
+                       schedule.max_scratch());
+  }
+  const std::string instances = schedule.k == forest.k
+                                    ? std::string()
+                                    : fmt::format(" in {} instances", schedule.k / forest.k);
   const bool has_trees = forest.reduce || forest.broadcast;
-  if (!has_trees) return fmt::format("{}{} chunks, no trees", whose, schedule.chunks);
-  return whose + trees_in_words(schedule, forest);
+  const std::string trees = has_trees ? trees_in_words(schedule, forest)
+                                      : fmt::format("{} chunks, no trees", schedule.chunks);
+  return fmt::format("{}{}{}, algbw {} GB/s", whose, trees, instances, forest.algbw.to_string());
 }
 
 void append_comments(std::string& out, const Schedule& schedule, const CollectiveForest& forest,
                      const Topology& topology, const TargetLimits& target,
                      const XmlOptions& options) {
-  const std::string instances = schedule.k == forest.k
-                                    ? std::string()
-                                    : fmt::format(" in {} instances", schedule.k / forest.k);
   fmt::format_to(std::back_inserter(out),
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
-                 "<!-- {}{}, algbw {} GB/s, optimum {} GB/s -->\n",
+                 "<!-- {}, optimum {} GB/s -->\n",
                  kVersion, to_string(forest.collective), emit::plain(topology.name, 100),
-                 emit::topology_hash(topology), what_in_words(schedule, forest, options), instances,
-                 forest.algbw.to_string(), forest.optimum.to_string());
+                 emit::topology_hash(topology), what_in_words(schedule, forest, options),
+                 forest.optimum.to_string());
   fmt::format_to(std::back_inserter(out), "<!-- {} selects it for {} -->\n", target.name,
                  selected_counts(schedule, target));
   if (forest.root) {
@@ -105,7 +110,6 @@ std::string to_msccl_xml(const Schedule& schedule, const CollectiveForest& fores
                          const Topology& topology, const XmlOptions& options) {
   const TargetLimits* target = find_target(schedule.target);
   FORESTCOLL_CHECK(target != nullptr, "schedules are lowered for known targets only");
-  if (schedule.alltoall) return to_alltoall_xml(schedule, forest.optimum, topology, options);
   std::string out;
   append_comments(out, schedule, forest, topology, *target, options);
   append_algorithm(out, schedule, forest, topology, *target, options);

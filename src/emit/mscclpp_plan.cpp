@@ -25,9 +25,8 @@ constexpr const char* kComment =
     " \"comment\":\"Only for input and output that begin their allocations: port channels send "
     "from there.\",\n";
 
-std::string_view name_of(const std::optional<Collective>& collective) {
-  if (!collective) return "alltoall";
-  return collective == Collective::reduce_scatter ? "reducescatter" : to_string(*collective);
+std::string_view name_of(Collective collective) {
+  return collective == Collective::reduce_scatter ? "reducescatter" : to_string(collective);
 }
 
 std::string_view name_of(PlanChannel channel) {

@@ -16,7 +16,7 @@
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "choose/trees.hpp"
-#include "fastest/alltoall_candidates.hpp"
+#include "fastest/paths/alltoall_candidates.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
@@ -331,10 +331,6 @@ std::int64_t Candidate::most_in_simple(std::size_t ranks, std::int32_t instances
   return most_bytes_in_simple(*exchange, ranks, instances, buffer).value_or(kAny);
 }
 
-std::string_view Candidate::collective() const {
-  return routes ? "alltoall" : to_string(forest().collective);
-}
-
 std::string Candidate::in_words() const {
   if (routes) return fmt::format("{}, k {}", algorithm, routes->k);
   if (is_direct) return algorithm + ", sending before receiving";
@@ -365,13 +361,7 @@ Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fab
     return lower_exchange(*candidate.exchange, fabric.network.ranks.size(), lowering);
   }
   if (candidate.is_direct) return lower_direct_allgather(fabric.network.ranks.size(), lowering);
-  if (candidate.routes) {
-    return lower_alltoall(*candidate.routes, fabric.network.rank_of,
-                          {.target = lowering.target,
-                           .max_threadblocks = lowering.max_threadblocks,
-                           .merge = lowering.threadblocks == ThreadblockUse::merge,
-                           .instances = lowering.instances});
-  }
+  if (candidate.routes) return lower_alltoall(*candidate.routes, fabric.network.rank_of, lowering);
   return lower(candidate.forest(), lowering);
 }
 

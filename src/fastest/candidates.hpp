@@ -38,8 +38,6 @@ struct Candidate {
   /// Bytes up to which Simple has room for it (see `most_bytes_in_simple`).
   [[nodiscard]] std::int64_t most_in_simple(std::size_t ranks, std::int32_t instances,
                                             std::int64_t buffer_bytes) const;
-  /// Its name.
-  [[nodiscard]] std::string_view collective() const;
   /// For people: "forestcoll, k 4, height 2".
   [[nodiscard]] std::string in_words() const;
 };

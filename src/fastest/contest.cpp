@@ -18,11 +18,10 @@
 #include <set>
 #include <tuple>
 
-#include "choose/alltoall_artefact.hpp"
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
-#include "fastest/alltoall_candidates.hpp"
 #include "fastest/contest_queue.hpp"
+#include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/time_costs.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
@@ -74,7 +73,6 @@ std::vector<ConsideredTime> best_of_each(std::vector<ConsideredTime> all) {
 
 Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& given) {
   FastestOptions options = given;
-  if (options.alltoall) options.compile = choose::as_allgather(*options.alltoall);
   auto settled = choose::settle(fabric, options.compile);
   if (!settled) return settled.errors();
   Contest contest(fabric, options, *std::move(settled));
@@ -84,8 +82,8 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
                                        : find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return parameters.errors();
   contest.parameters_ = *std::move(parameters);
-  auto candidates = options.alltoall
-                        ? find_alltoall_candidates(fabric, *options.alltoall, options.algorithms,
+  auto candidates = is_personalized(contest.compile_.synthesis.collective)
+                        ? find_alltoall_candidates(fabric, contest.compile_, options.algorithms,
                                                    options.few_variants)
                         : find_candidates(fabric, contest.compile_, options.baseline,
                                           options.algorithms, contest.effort_of_low());

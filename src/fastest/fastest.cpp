@@ -76,34 +76,41 @@ Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
 Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOptions& given) {
   FastestOptions options = given;
   options.sizes.resize(1);
+  const std::int64_t bytes = options.sizes.front();
   Stopwatch stopwatch;
+  const bool has_paths = is_personalized(options.compile.synthesis.collective);
+  const auto settled = choose::settle(fabric, options.compile);
+  if (!settled) return settled.errors();
+  auto proof = has_paths ? fastest::alltoall_proof(fabric, *settled) : AlltoallProof();
+  if (!proof) return proof.errors();
+  if (has_paths) {
+    options.compile.demand = settled->demand;
+    options.compile.proof = &*proof;
+  }
+  const double proving = stopwatch.restart();
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  const auto winner = file_winner(*contest, fabric, options.sizes.front());
+  const auto winner = file_winner(*contest, fabric, bytes);
   if (!winner) return nothing_served(*contest, "`size`");
-  FastestChoice choice = describe(*contest, *winner, options.sizes.front(), fabric);
-  choice.costs = contest->costs(*winner, options.sizes.front());
-  const std::string why = fmt::format("fastest for this size: {}; the time is {}", in_words(choice),
-                                      in_words(*choice.costs));
-  auto window = window_if_open(*contest, fabric, winner->contender, options.sizes.front(),
-                               options.compile.xml);
+  FastestChoice choice = describe(*contest, *winner, bytes, fabric);
+  choice.costs = contest->costs(*winner, bytes);
+  // Nothing runs an all-to-all by itself where plans of one are run.
+  std::optional<SizeWindow> window;
+  if (!has_paths || !contest->of_plans()) {
+    window = window_if_open(*contest, fabric, winner->contender, bytes, options.compile.xml);
+  }
   const double choosing = stopwatch.restart();
-  if (contest->of_plans()) {
-    auto plan = compile_plan(*contest, winner->contender, fabric, window);
-    if (!plan) return plan.errors();
-    plan->chosen.why = why;
-    plan->seconds.choose += choosing;
-    return FastestSchedule{std::move(choice), *std::move(plan), std::move(window)};
-  }
-  auto lowered = lower_winner(*contest, winner->contender, fabric);
-  if (!lowered) return lowered.errors();
-  lowered->chosen.why = why;
-  if (window) {
-    fastest::claim(*window, lowered->options.lowering.target, lowered->options.xml);
-  }
-  auto compilation = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
+  auto compilation = compile_winner(*contest, winner->contender, fabric, window);
   if (!compilation) return compilation.errors();
+  compilation->seconds.rate += proving;
   compilation->seconds.choose += choosing;
+  compilation->chosen.why = fmt::format("fastest for this size: {}; the time is {}",
+                                        in_words(choice), in_words(*choice.costs));
+  if (compilation->paths) {
+    compilation->paths->proof = *std::move(proof);
+    compilation->paths->seconds_at_bytes = choice.seconds;
+    compilation->options.proof = nullptr;
+  }
   return FastestSchedule{std::move(choice), *std::move(compilation), std::move(window)};
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "choose/alltoall_artefact.hpp"
+#include "choose/paths_artefact.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
@@ -27,15 +27,13 @@ Expected<choose::NamedPlan> plan_of(const Candidate& candidate, const Fabric& fa
     return choose::NamedPlan{candidate.switched->plan, candidate.switched->name};
   }
   const CollectiveForest& forest = candidate.forest();
-  auto plan = candidate.routes ? choose::alltoall_plan(fabric, *candidate.routes,
-                                                       options.tree_count != TreeCount::as_given,
-                                                       choose::plan_options(options))
+  auto plan = candidate.routes ? choose::paths_plan(fabric, *candidate.routes, options)
                                : lower_to_plan(forest, boxes_of_ranks(fabric.topology),
                                                choose::plan_options(options));
   if (!plan) return plan.errors();
   return choose::NamedPlan{*std::move(plan),
                            fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
-                                       candidate.collective(), forest.k)};
+                                       to_string(forest.collective), forest.k)};
 }
 
 class PlanMaker {

@@ -55,8 +55,7 @@ audit::Gpu gpu_of(const RankProgram& program, std::int32_t id) {
 
 audit::Program program_of(const Schedule& schedule) {
   audit::Program program;
-  const auto pattern = schedule.alltoall ? audit::Pattern::alltoall
-                                         : audit::parse_pattern(to_string(schedule.collective));
+  const auto pattern = audit::parse_pattern(to_string(schedule.collective));
   FORESTCOLL_CHECK(pattern.has_value(), "the checker knows every collective that is lowered");
   program.pattern = *pattern;
   program.protocol = "Simple";

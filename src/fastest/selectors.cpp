@@ -115,6 +115,7 @@ Pick with_nvls(std::int64_t bytes) {
 std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
   std::vector<Selector> result;
   if (contest.candidates().front().routes) {
+    if (contest.of_plans()) return result;  // nothing runs it by itself there
     // Grouped sends and receives, whatever the size.
     result.push_back({"nccl-pick", [](std::int64_t) { return Pick{"direct", ""}; }});
     return result;

@@ -146,8 +146,7 @@ class Tuner {
 
 Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   const Progress& progress = options.compile.synthesis.packing.progress;
-  auto contest = Contest::hold(fabric, {.alltoall = options.alltoall,
-                                        .compile = options.compile,
+  auto contest = Contest::hold(fabric, {.compile = options.compile,
                                         .sizes = options.sizes,
                                         .instances = options.instances,
                                         .buffer_bytes = options.buffer_bytes,
@@ -161,7 +160,6 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
   if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
   if (progress) progress("checking", std::nullopt);
   Tuning result;
-  result.collective = tuner.contest().candidates().front().collective();
   result.forests.resize(ranges.size());
   std::vector<std::optional<Expected<TunedFile>>> files(ranges.size());
   tbb::parallel_for(std::size_t{0}, ranges.size(), [&](std::size_t r) {

@@ -112,7 +112,7 @@ class FileMaker {
     const std::string program = contest_.of_plans() ? label(trees)
                                                     : fmt::format("{}-{}x{}", choice_.protocol,
                                                                   label(trees), choice_.instances);
-    return fmt::format("{}-{}gpus-{:013}-{}.{}", candidate().collective(),
+    return fmt::format("{}-{}gpus-{:013}-{}.{}", to_string(candidate().forest().collective),
                        fabric_.topology.ranks.size(), range_.first, program, extension);
   }
 

@@ -100,6 +100,70 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   return lower_as_written(contest.candidate(contender), fabric, std::move(options));
 }
 
+namespace {
+
+// The sizes of the window become those of the XML.
+void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml) {
+  xml.min_bytes = window.first;
+  if (window.last) xml.max_bytes = find_target(target)->max_bytes_for(*window.last);
+}
+
+// Of MSCCL++.
+Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
+                                   const Fabric& fabric, const std::optional<SizeWindow>& window) {
+  const Candidate& candidate = contest.candidate(contender);
+  const Program& program = contest.program(contender);
+  Compilation result{.chosen = candidate.chosen, .options = contest.compile()};
+  if (candidate.switched) {
+    result.branching = candidate.switched->trees;
+    result.packets = candidate.switched->plan.packets;
+  }
+  ExecutionPlan plan = *program.lowered;
+  if (window) {
+    plan.min_bytes = window->first;
+    plan.max_bytes = std::min(plan.max_bytes, window->last.value_or(plan.max_bytes));
+    result.options.xml.min_bytes = plan.min_bytes;
+    result.options.xml.max_bytes = plan.max_bytes;
+  }
+  if (candidate.routes) {
+    result.paths.emplace();
+    for (const PlanGpu& gpu : plan.gpus) {
+      result.paths->scratch = std::max(result.paths->scratch, gpu.scratch_chunks);
+    }
+  }
+  result.text = to_mscclpp_json(plan, program.plan_name);
+  Stopwatch watch;
+  auto verdict = verify(result.text, candidate.algorithm, &fabric.topology,
+                        choose::runtime_of(result.options));
+  if (!verdict) return verdict.errors();
+  result.verdict = *std::move(verdict);
+  result.seconds.verify = watch.restart();
+  return result;
+}
+
+Expected<Compilation> compile_program(const Contest& contest, std::size_t contender,
+                                      const Fabric& fabric,
+                                      const std::optional<SizeWindow>& window) {
+  auto lowered = lower_winner(contest, contender, fabric);
+  if (!lowered) return lowered.errors();
+  if (window) claim(*window, lowered->options.lowering.target, lowered->options.xml);
+  const std::int64_t scratch = lowered->chosen.schedule->max_scratch();
+  auto result = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
+  if (result && contest.candidate(contender).routes) result->paths.emplace().scratch = scratch;
+  return result;
+}
+
+// What our own reach, by the number of parts.
+std::vector<RateAtK> rates_of_ours(const Contest& contest) {
+  std::vector<RateAtK> rates;
+  for (const Candidate& each : contest.candidates()) {
+    if (each.algorithm == "forestcoll") rates.push_back({each.routes->k, each.algbw()});
+  }
+  return rates;
+}
+
+}  // namespace
+
 FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_t bytes,
                        const Fabric& fabric) {
   const Candidate& candidate = contest.candidate(winner.contender);
@@ -121,35 +185,20 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .considered = winner.considered};
 }
 
-Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
-                                   const Fabric& fabric, const std::optional<SizeWindow>& window) {
+Expected<Compilation> compile_winner(const Contest& contest, std::size_t contender,
+                                     const Fabric& fabric,
+                                     const std::optional<SizeWindow>& window) {
+  auto result = contest.of_plans() ? compile_plan(contest, contender, fabric, window)
+                                   : compile_program(contest, contender, fabric, window);
+  if (!result || !result->paths) return result;
   const Candidate& candidate = contest.candidate(contender);
-  const Program& program = contest.program(contender);
-  Compilation result{.chosen = candidate.chosen, .options = contest.compile()};
-  if (candidate.switched) {
-    result.branching = candidate.switched->trees;
-    result.packets = candidate.switched->plan.packets;
-  }
-  ExecutionPlan plan = *program.lowered;
-  if (window) {
-    plan.min_bytes = window->first;
-    plan.max_bytes = std::min(plan.max_bytes, window->last.value_or(plan.max_bytes));
-    result.options.xml.min_bytes = plan.min_bytes;
-    result.options.xml.max_bytes = plan.max_bytes;
-  }
-  result.text = to_mscclpp_json(plan, program.plan_name);
-  Stopwatch watch;
-  auto verdict = verify(result.text, candidate.algorithm, &fabric.topology,
-                        choose::runtime_of(result.options));
-  if (!verdict) return verdict.errors();
-  result.verdict = *std::move(verdict);
-  result.seconds.verify = watch.restart();
+  result->paths->routes = *candidate.routes;
+  if (candidate.algorithm != "forestcoll") result->paths->stops = candidate.algorithm;
+  Synthesis& synthesis = result->chosen.synthesis;
+  synthesis.tradeoff = rates_of_ours(contest);
+  if (synthesis.tradeoff.empty())
+    synthesis.tradeoff.push_back({candidate.routes->k, candidate.algbw()});
   return result;
-}
-
-void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml) {
-  xml.min_bytes = window.first;
-  if (window.last) xml.max_bytes = find_target(target)->max_bytes_for(*window.last);
 }
 
 Diagnostic nothing_served(const Contest& contest, std::string_view option) {

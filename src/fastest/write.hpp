@@ -22,14 +22,11 @@ struct Lowered {
 /// Ends the window at so many bytes, the most that a schedule has room for.
 void keep_below(std::int64_t max_bytes, CompileOptions& options);
 
-/// What won as a plan of MSCCL++, with the checker's opinion. REQUIRES: the contest is of plans.
-/// It is for the sizes of the window; none: for all that it can be for.
-[[nodiscard]] Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
-                                                 const Fabric& fabric,
-                                                 const std::optional<SizeWindow>& window);
-
-/// The sizes of the window become those of the XML.
-void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml);
+/// What won, written for the sizes of the window; none: for all that it can be for. With the
+/// checker's opinion; of an all-to-all the proof is left to be set. Errors: those of lowering.
+[[nodiscard]] Expected<Compilation> compile_winner(const Contest& contest, std::size_t contender,
+                                                   const Fabric& fabric,
+                                                   const std::optional<SizeWindow>& window);
 
 /// The choice, as it is reported.
 [[nodiscard]] FastestChoice describe(const Contest& contest, const Winner& winner,

@@ -63,7 +63,8 @@ class ForestParser {
                       document_.format.substr(0, 40), document_.version));
     }
     const auto collective = parse_collective(document_.collective);
-    if (!collective) return flaw(Code::F01, "/collective", "no collective of that name");
+    if (!collective || is_personalized(*collective))
+      return flaw(Code::F01, "/collective", "no collective of that name");
     forest.collective = *collective;
     const auto algbw = parse_ratio(document_.algbw);
     const auto optimum = parse_ratio(document_.optimum);

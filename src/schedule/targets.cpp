@@ -100,7 +100,8 @@ const std::vector<TargetLimits>& rows_of_plans() {
 }
 
 bool is_divided(Collective collective) {
-  return collective == Collective::allgather || collective == Collective::reduce_scatter;
+  return collective == Collective::allgather || collective == Collective::reduce_scatter ||
+         collective == Collective::alltoall;
 }
 
 const std::array<TargetLimits, 6>& targets() {

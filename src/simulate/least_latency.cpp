@@ -87,7 +87,8 @@ class Search {
 double least_latency(const Topology& topology, Collective collective, std::optional<Rank> root,
                      const SimulationParameters& parameters, const ProtocolParameters& protocol) {
   FORESTCOLL_CHECK(is_rooted(collective) == root.has_value(), "a root where needed");
-  const Search search(topology, collective == Collective::reduce, parameters.hop_us, protocol);
+  const bool is_reversed = collective == Collective::reduce || collective == Collective::gather;
+  const Search search(topology, is_reversed, parameters.hop_us, protocol);
   double longest = 0;
   for (std::size_t r = 0; r < topology.ranks.size(); ++r) {
     if (root && Rank(r) != *root) continue;

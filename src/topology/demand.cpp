@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/model/findings.hpp"
@@ -112,6 +113,15 @@ std::optional<std::int64_t> parse_amount(const std::string& text) {
 }
 
 }  // namespace
+
+ParsedDemand demand_of(Collective collective, std::size_t ranks, std::optional<Rank> root) {
+  FORESTCOLL_CHECK(is_personalized(collective) && is_rooted(collective) == root.has_value(),
+                   "data for single ranks, and a root where one is needed");
+  const auto n = static_cast<std::int64_t>(ranks);
+  if (collective == Collective::scatter) return {Demand::from(ranks, *root), n};
+  if (collective == Collective::gather) return {Demand::to(ranks, *root), n};
+  return {Demand::uniform(ranks), n * n};
+}
 
 Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file,
                                     std::size_t ranks) {

@@ -7,16 +7,20 @@ namespace {
 
 TEST(Collective, NamesRoundTrip) {
   for (const auto c : {Collective::allgather, Collective::reduce_scatter, Collective::allreduce,
-                       Collective::broadcast, Collective::reduce}) {
+                       Collective::broadcast, Collective::reduce, Collective::alltoall,
+                       Collective::scatter, Collective::gather}) {
     EXPECT_EQ(parse_collective(to_string(c)), c);
   }
-  EXPECT_FALSE(parse_collective("alltoall"));
+  EXPECT_FALSE(parse_collective("alltoallv"));
   EXPECT_FALSE(parse_collective(""));
 }
 
 TEST(Collective, BusbwFactorsAreThoseOfNcclTests) {
   EXPECT_EQ(busbw_factor(Collective::allgather, 16), Ratio(15, 16));
   EXPECT_EQ(busbw_factor(Collective::reduce_scatter, 16), Ratio(15, 16));
+  EXPECT_EQ(busbw_factor(Collective::alltoall, 16), Ratio(15, 16));
+  EXPECT_EQ(busbw_factor(Collective::scatter, 16), Ratio(15, 16));
+  EXPECT_EQ(busbw_factor(Collective::gather, 16), Ratio(15, 16));
   EXPECT_EQ(busbw_factor(Collective::allreduce, 16), Ratio(15, 8));
   EXPECT_EQ(busbw_factor(Collective::broadcast, 16), Ratio(1));
   EXPECT_EQ(busbw_factor(Collective::reduce, 16), Ratio(1));

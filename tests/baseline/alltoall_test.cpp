@@ -143,10 +143,41 @@ TEST(AlltoallBaselines, BruckTakesTheBitsOfTheDistance) {
   }
 }
 
+// Down a tree from the root, and up: in round i of a scatter a rank passes on half of what it has;
+// of a gather, all that it has got, in the reverse order.
+TEST(AlltoallBaselines, BinomialTreesTakeTheBitsOfThePlace) {
+  const ParsedFabric fabric = fabric_from(boxes_on_a_switch({11}));
+  for (const bool gathers : {false, true}) {
+    const Demand demand = gathers ? Demand::to(11, Rank(4)) : Demand::from(11, Rank(4));
+    const auto routes = make_alltoall_baseline("binomial", fabric.topology, fabric.network, demand,
+                                               1, kMaxAlltoallParts);
+    ASSERT_TRUE(routes);
+    EXPECT_EQ(routes->rounds, 4);
+    EXPECT_EQ(routes->paths.size(), 10U);
+    std::map<int, int> messages;  // of ranks that end a hop, each from one other
+    for (const AlltoallPath& path : routes->paths) {
+      const auto ranks = stops(path, fabric.network);
+      const int leaf = (gathers ? ranks.front() : ranks.back()) - 4;
+      const auto place = static_cast<unsigned>((leaf + 11) % 11);
+      EXPECT_EQ(std::ssize(path.rounds), std::popcount(place));
+      EXPECT_TRUE(std::ranges::is_sorted(path.rounds));
+      for (std::size_t leg = 0; leg + 1 < ranks.size(); ++leg) {
+        const int bit = gathers ? path.rounds[leg] : 3 - path.rounds[leg];
+        const int near = ranks[gathers ? leg + 1 : leg], far = ranks[gathers ? leg : leg + 1];
+        EXPECT_EQ((near + (1 << bit)) % 11, far);
+        const auto [at, is_new] = messages.emplace(far, near);
+        EXPECT_EQ(at->second, near);
+      }
+    }
+    EXPECT_EQ(messages.size(), 10U);
+  }
+}
+
 // Where no switches join two GPUs, those between relay, in rounds that follow one another.
 TEST(AlltoallBaselines, RelayOnDirectFabrics) {
   const ParsedFabric fabric = fabric_from(test::bundled_text("torus-4x4"));
   for (const BaselineInfo& info : alltoall_baselines()) {
+    if (!has_paths_for(info, Collective::alltoall)) continue;
     const AlltoallRoutes routes = made(std::string(info.name), fabric);
     EXPECT_EQ(routes.paths.size(), 240U);
     for (const AlltoallPath& path : routes.paths) {
@@ -207,6 +238,7 @@ TEST(AlltoallBaselines, RefuseInWords) {
   };
   EXPECT_EQ(code("hierarchical", 1, kMaxAlltoallParts), Code::B02);
   EXPECT_EQ(code("nvls", 1, kMaxAlltoallParts), Code::B06);
+  EXPECT_EQ(code("binomial", 1, kMaxAlltoallParts), Code::B06);
   EXPECT_EQ(code("magic", 1, kMaxAlltoallParts), Code::B09);
   EXPECT_EQ(code("direct", 2, 11), Code::B04);
   EXPECT_EQ(code("direct", 2, 12), std::nullopt);

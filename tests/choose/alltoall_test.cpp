@@ -1,5 +1,7 @@
 // What is chosen among schedules of an all-to-all: rounds, paths of others, for a size, and where
 // there is no time for the best paths.
+#include "support/alltoall.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,8 +34,18 @@ ParsedDemand blocks(const Fabric& fabric) {
   return {Demand::uniform(fabric.network.ranks.size()), n * n};
 }
 
-AlltoallCompilation compiled(const Fabric& fabric, const AlltoallCompileOptions& options) {
-  auto made = compile_alltoall(fabric, blocks(fabric), options);
+CompileOptions flows(std::optional<std::int64_t> k = {}) {
+  return test::alltoall_as(Format::flows, k);
+}
+
+CompileOptions flows_for(std::int64_t bytes, std::optional<std::int64_t> k = {}) {
+  CompileOptions options = flows(k);
+  options.bytes = bytes;
+  return options;
+}
+
+Compilation compiled(const Fabric& fabric, const CompileOptions& options) {
+  auto made = compile(fabric, options);
   EXPECT_TRUE(made) << to_string(made.errors().front());
   EXPECT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
   return *std::move(made);
@@ -49,10 +61,9 @@ TEST(AlltoallRounds, AreAsFewAsTheBusiestLinkNeeds) {
        {Known{"dgx-a100-x2", 8}, Known{"torus-4x4", 8}, Known{"hypercube-16", 8},
         Known{"dgx-a100-x1", 7}, Known{"dgx-h100-x4-rail", 24}, Known{"fat-tree-4", 15},
         Known{"mi250-x2", 16}}) {
-    const AlltoallCompilation made =
-        compiled(bundled(name), {.k = 1, .format = AlltoallFormat::flows});
-    EXPECT_EQ(made.routes.rounds, rounds) << name;
-    EXPECT_EQ(made.algbw_in_rounds, made.algbw) << name;
+    const Compilation made = compiled(bundled(name), flows(1));
+    EXPECT_EQ(made.paths->routes.rounds, rounds) << name;
+    EXPECT_EQ(made.paths->algbw_in_rounds, test::algbw_of(made)) << name;
   }
 }
 
@@ -122,8 +133,7 @@ TEST(AlltoallRoundsLong, TwiceAsManyPartsLeaveNoLess) {
   }
 }
 
-double simulated_seconds(const AlltoallCompilation& made, const Fabric& fabric,
-                         std::int64_t bytes) {
+double simulated_seconds(const Compilation& made, const Fabric& fabric, std::int64_t bytes) {
   const auto simulator = prepare_simulation(made.text, "flows", fabric.topology);
   EXPECT_TRUE(simulator);
   const auto simulation =
@@ -137,19 +147,18 @@ double simulated_seconds(const AlltoallCompilation& made, const Fabric& fabric,
 TEST(AlltoallChoicesLong, AreTheFastestForTheSize) {
   for (const std::string name : {"dgx-h100-x4-rail-2to1", "mi250-x2", "dgx-1-v100"}) {
     const Fabric fabric = bundled(name);
-    const AlltoallCompilation any = compiled(fabric, {.format = AlltoallFormat::flows});
-    EXPECT_EQ(any.seconds_at_bytes, std::nullopt);
+    const Compilation any = compiled(fabric, flows());
+    EXPECT_EQ(any.paths->seconds_at_bytes, std::nullopt);
     for (const std::int64_t bytes : {16 << 10, 1 << 30}) {
-      const AlltoallCompilation made =
-          compiled(fabric, {.bytes = bytes, .format = AlltoallFormat::flows});
+      const Compilation made = compiled(fabric, flows_for(bytes));
       const double seconds = simulated_seconds(any, fabric, bytes);
-      ASSERT_TRUE(made.seconds_at_bytes);
-      EXPECT_DOUBLE_EQ(*made.seconds_at_bytes, simulated_seconds(made, fabric, bytes));
-      EXPECT_LE(*made.seconds_at_bytes, seconds);
+      ASSERT_TRUE(made.paths->seconds_at_bytes);
+      EXPECT_DOUBLE_EQ(*made.paths->seconds_at_bytes, simulated_seconds(made, fabric, bytes));
+      EXPECT_LE(*made.paths->seconds_at_bytes, seconds);
       if (bytes < (1 << 20)) {
-        EXPECT_LT(*made.seconds_at_bytes, seconds * 0.8) << name;
-        EXPECT_TRUE(made.combined || !made.stops.empty());
-        EXPECT_LT(made.routes.rounds, any.routes.rounds);
+        EXPECT_LT(*made.paths->seconds_at_bytes, seconds * 0.8) << name;
+        EXPECT_TRUE(made.paths->combined || !made.paths->stops.empty());
+        EXPECT_LT(made.paths->routes.rounds, any.paths->routes.rounds);
       }
     }
   }
@@ -158,15 +167,13 @@ TEST(AlltoallChoicesLong, AreTheFastestForTheSize) {
 // All that competes, made once: no two are the same, and among them is what is made for any size.
 TEST(AlltoallChoices, AreAmongAllThatCompete) {
   const Fabric fabric = bundled("dgx-a100-x2");
-  AlltoallCompileOptions options;
-  options.k = 1;
-  options.format = AlltoallFormat::flows;
-  const auto all = compile_alltoalls(fabric, blocks(fabric), options);
+  const CompileOptions options = flows(1);
+  const auto all = compile_alltoalls(fabric, options);
   ASSERT_TRUE(all);
   EXPECT_EQ(all->front().text, compiled(fabric, options).text);
-  EXPECT_GT(all->front().proof.at_most, Ratio(0));
+  EXPECT_GT(all->front().paths->proof.at_most, Ratio(0));
   std::set<std::string> texts;
-  for (const AlltoallCompilation& each : *all) {
+  for (const Compilation& each : *all) {
     EXPECT_TRUE(each.verdict.ok);
     EXPECT_TRUE(texts.insert(each.text).second);
   }
@@ -174,37 +181,43 @@ TEST(AlltoallChoices, AreAmongAllThatCompete) {
   for (const std::int64_t bytes : {4 << 10, 1 << 20, 1 << 28}) {
     double least = 1;
     for (const auto& each : *all) least = std::min(least, simulated_seconds(each, fabric, bytes));
-    const AlltoallCompilation made =
-        compiled(fabric, {.k = 1, .bytes = bytes, .format = AlltoallFormat::flows});
-    EXPECT_DOUBLE_EQ(*made.seconds_at_bytes, least) << bytes;
+    const Compilation made = compiled(fabric, flows_for(bytes, 1));
+    EXPECT_DOUBLE_EQ(*made.paths->seconds_at_bytes, least) << bytes;
   }
-}
-
-TEST(AlltoallChoices, XmlIsChosenForASizeToo) {
-  const Fabric fabric = bundled("dgx-a100-x2");
-  const AlltoallCompilation made =
-      compiled(fabric, {.k = 1, .bytes = 1 << 20, .xml = {.protocol = "Simple"}});
-  const AlltoallCompilation any = compiled(fabric, {.k = 1, .xml = {.protocol = "Simple"}});
-  ASSERT_TRUE(made.seconds_at_bytes);
-  EXPECT_LE(*made.seconds_at_bytes, simulated_seconds(any, fabric, 1 << 20) * (1 + 1e-9));
 }
 
 // Amounts that are equal after all are an all-to-all, and XML can say so.
 TEST(AlltoallChoices, EqualDemandsAreXml) {
   const Fabric fabric = bundled("dgx-a100-x1");
   std::vector<std::int64_t> amounts(64, 4096);
-  const auto compile = [&] {
-    return compile_alltoall(fabric, {Demand::matrix(8, amounts), 64 * 4096},
-                            {.xml = {.protocol = "Simple"}});
+  const auto of_amounts = [&] {
+    CompileOptions options = test::alltoall_as(Format::msccl);
+    options.demand = ParsedDemand{Demand::matrix(8, amounts), 64 * 4096};
+    return compile(fabric, options);
   };
-  const auto made = compile();
+  const auto made = of_amounts();
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->verdict.ok);
-  EXPECT_EQ(made->algbw, Ratio(2400, 7));
+  EXPECT_EQ(test::algbw_of(*made), Ratio(2400, 7));
   amounts[1] = 4097;
-  const auto refused = compile();
+  const auto refused = of_amounts();
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.errors().front().code, Code::T09);
+}
+
+// What has paths has no trees, and the other way round; and no number of parts is the optimum's.
+TEST(AlltoallChoices, TreesAndPathsAreNotMistaken) {
+  const Fabric fabric = bundled("dgx-a100-x1");
+  const auto code_of = [&](const CompileOptions& options) {
+    const auto made = compile(fabric, options);
+    return made ? std::nullopt : made.errors().front().code;
+  };
+  EXPECT_EQ(code_of(test::alltoall_as(Format::forest)), Code::S04);
+  EXPECT_EQ(code_of(test::alltoall_as(Format::dot)), Code::S04);
+  EXPECT_EQ(code_of({.format = Format::flows}), Code::S04);
+  CompileOptions options = flows(1);
+  options.synthesis.trees_per_root = {};
+  EXPECT_EQ(code_of(options), Code::S03);
 }
 
 // Parts that go the same way in the same rounds are one path, whatever rounds they were tried in.

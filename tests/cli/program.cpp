@@ -22,7 +22,7 @@
 namespace forestcoll::testing {
 namespace {
 
-constexpr unsigned kSecondsAtMost = 60;
+constexpr unsigned kSecondsAtMost = 120;
 
 [[noreturn]] void become_program(const std::vector<std::string>& arguments,
                                  const RunOptions& options, const Scratch& streams) {

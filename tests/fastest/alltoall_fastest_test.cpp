@@ -11,6 +11,7 @@
 #include "forestcoll/verify.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/run.hpp"
+#include "support/alltoall.hpp"
 
 namespace forestcoll {
 namespace {
@@ -19,8 +20,7 @@ using fastest::Contest;
 
 FastestOptions alltoall_of(std::vector<std::int64_t> sizes) {
   FastestOptions options;
-  options.alltoall = AlltoallCompileOptions();
-  options.alltoall->xml.protocol = "";
+  options.compile = test::alltoall_as(Format::msccl);
   options.sizes = std::move(sizes);
   return options;
 }
@@ -55,14 +55,14 @@ TEST(FastestAlltoallLong, IsTheFastestOfAll) {
 TEST(FastestAlltoallLong, IsWrittenAsChosen) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   for (const std::int64_t size : alltoall_sizes()) {
-    const auto made = fastest_alltoall(fabric, alltoall_of({size}));
+    const auto made = fastest_schedule(fabric, alltoall_of({size}));
     ASSERT_TRUE(made) << to_string(made.errors().front());
     EXPECT_TRUE(made->compilation.verdict.ok);
     EXPECT_EQ(made->compilation.verdict.collective_name, "alltoall");
     EXPECT_EQ(made->compilation.verdict.protocol, made->choice.protocol);
     EXPECT_EQ(made->compilation.verdict.chunks, made->choice.chunks);
-    EXPECT_EQ(made->options.lowering.instances, made->choice.instances);
-    EXPECT_GT(made->compilation.proof.at_most, Ratio(0));
+    EXPECT_EQ(made->compilation.options.lowering.instances, made->choice.instances);
+    EXPECT_GT(made->compilation.paths->proof.at_most, Ratio(0));
     EXPECT_GE(made->choice.seconds, made->choice.least.seconds);
     const auto simulator = prepare_simulation(made->compilation.text, "made", fabric.topology);
     ASSERT_TRUE(simulator);

@@ -12,6 +12,7 @@
 #include "fastest/contest.hpp"
 #include "fastest/fabrics.hpp"
 #include "fastest/selectors.hpp"
+#include "support/alltoall.hpp"
 
 namespace forestcoll {
 namespace {
@@ -126,13 +127,11 @@ TEST(Window, IsSelectedAtTheSizeWhereThatIsFast) {
 }
 
 TEST(WindowLong, OfAnAlltoallIsNoSlowerThanDirectSends) {
-  AlltoallCompileOptions alltoall;
   for (const char* name : {"dgx-1-v100", "dgx-a100-x2"}) {
     FastestOptions options;
-    options.alltoall = alltoall;
-    options.alltoall->bytes = std::int64_t{1} << 30;
-    options.sizes = {*options.alltoall->bytes};
-    const auto made = fastest_alltoall(test::bundled_fabric(name), options);
+    options.compile = test::alltoall_as(Format::msccl);
+    options.sizes = {std::int64_t{1} << 30};
+    const auto made = fastest_schedule(test::bundled_fabric(name), options);
     ASSERT_TRUE(made && made->window) << name;
     EXPECT_TRUE(made->compilation.verdict.ok);
     const std::string min = "minBytes=\"" + std::to_string(made->window->first) + "\"";

@@ -79,7 +79,7 @@ TEST(RunLoad, WrongFilesAreRefusedWithTheFindingsOfVerify) {
   EXPECT_EQ(first_code(with(other, "\"name\":\"put\"", "\"name\":\"puts\"")), Code::V04);
   EXPECT_EQ(first_code(with(other, "\"collective\":\"allreduce\"", "\"collective\":\"some\"")),
             Code::V04);
-  const std::string flows = alltoall_of("dgx-a100-x1", AlltoallFormat::flows);
+  const std::string flows = alltoall_of("dgx-a100-x1", Format::flows);
   EXPECT_EQ(first_code(flows), std::nullopt);
   EXPECT_EQ(first_code(with(flows, "\"share\":\"1\"", "\"share\":\"1/3\"")), Code::V03);
   EXPECT_EQ(first_code(with(flows, "\"collective\":\"alltoall\"", "\"collective\":\"alltoallv\"")),
@@ -89,8 +89,7 @@ TEST(RunLoad, WrongFilesAreRefusedWithTheFindingsOfVerify) {
 // Thousands of broken files: each is refused in words or taken, and none ends the process.
 TEST(RunLoad, BrokenFilesNeverCrash) {
   std::mt19937 random(11);
-  const std::vector<std::string> good = {xml(), plan(),
-                                         alltoall_of("dgx-a100-x1", AlltoallFormat::flows)};
+  const std::vector<std::string> good = {xml(), plan(), alltoall_of("dgx-a100-x1", Format::flows)};
   int refused = 0;
   for (int i = 0; i < 600; ++i) {
     std::string text = good[static_cast<std::size_t>(i) % good.size()];

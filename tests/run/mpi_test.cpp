@@ -10,6 +10,7 @@
 
 #include "audit/plan/shared_builders.hpp"
 #include "run/mpirun.hpp"
+#include "support/alltoall.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -158,13 +159,29 @@ TEST(RunProgram, PlansOnlyAddUp) {
 
 // Paths over GPUs that only hand on, and pairs in several parts.
 TEST(RunProgram, AllToAllAsXmlAndAsFlows) {
-  for (const AlltoallFormat format : {AlltoallFormat::msccl, AlltoallFormat::flows}) {
+  for (const Format format : {Format::msccl, Format::flows}) {
     const std::string schedule = alltoall_of("hypercube-16", format);
     const Result run = mpirun(16, schedule, {"-b", "64K", "-n", "1", "-w", "0", "-d", "uint8"});
     EXPECT_EQ(run.code, 0) << run.out << run.err;
     EXPECT_EQ(rows_of(run.out).all, 1);
     EXPECT_EQ(rows_of(run.out).wrong, 0) << run.out;
   }
+}
+
+// One root's data, out of place and in place.
+TEST(RunProgram, ScatterAndGatherAsPlansAndAsFlows) {
+  Schedules schedules;
+  for (const Collective collective : {Collective::scatter, Collective::gather}) {
+    const std::string name(to_string(collective));
+    auto options = test::rooted_as(collective, Rank(5), Format::mscclpp, 2);
+    schedules.emplace_back(name, schedule_of("torus-4x4", options));
+    options.lowering.placement = Placement::in_place;
+    schedules.emplace_back(name + "-in-place", schedule_of("torus-4x4", options));
+    schedules.emplace_back(
+        name + "-flows",
+        schedule_of("torus-4x4", test::rooted_as(collective, Rank(5), Format::flows, 2)));
+  }
+  expect_right(16, schedules, {"-b", "64K", "-n", "1", "-w", "0", "-d", "uint8", "-c", "1"}, 1);
 }
 
 // A chunk that goes to the wrong place loads, runs to its end, and is wrong.

@@ -8,6 +8,7 @@
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "support/alltoall.hpp"
 
 namespace forestcoll::testing {
 
@@ -60,14 +61,8 @@ std::string schedule_of(const std::string& fabric, const CompileOptions& options
   return text_of(compile(bundled_fabric(fabric), options));
 }
 
-std::string alltoall_of(const std::string& fabric, AlltoallFormat format) {
-  const Fabric made = bundled_fabric(fabric);
-  AlltoallCompileOptions options;
-  options.format = format;
-  options.k = 2;
-  const std::size_t ranks = made.network.ranks.size();
-  const auto blocks = static_cast<std::int64_t>(ranks * ranks);
-  return text_of(compile_alltoall(made, {Demand::uniform(ranks), blocks}, options));
+std::string alltoall_of(const std::string& fabric, Format format) {
+  return schedule_of(fabric, test::alltoall_as(format, 2));
 }
 
 std::string with(std::string text, const std::string& from, const std::string& to, int n) {

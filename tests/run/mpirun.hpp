@@ -21,7 +21,7 @@ Result mpirun(int ranks, const std::vector<std::pair<std::string, std::string>>&
 std::string schedule_of(const std::string& fabric, const CompileOptions& options = {});
 
 /// The same of an all-to-all.
-std::string alltoall_of(const std::string& fabric, AlltoallFormat format);
+std::string alltoall_of(const std::string& fabric, Format format);
 
 /// `text` with the `n`-th place of `from` made `to`. Fails the test where there is none.
 std::string with(std::string text, const std::string& from, const std::string& to, int n = 0);

@@ -15,6 +15,7 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
+#include "support/alltoall.hpp"
 #include "support/files.hpp"
 #include "trace/readers.hpp"
 
@@ -258,10 +259,7 @@ TEST(Trace, EveryCollectiveEndsAndMovesWhatTheXmlSays) {
 }
 
 TEST(Trace, OfAnAlltoall) {
-  const Fabric fabric = bundled_fabric("torus-4x4");
-  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
-  const auto made =
-      compile_alltoall(fabric, {Demand::uniform(fabric.topology.ranks.size()), ranks * ranks}, {});
+  const auto made = compile(bundled_fabric("torus-4x4"), test::alltoall_as(Format::msccl));
   ASSERT_TRUE(made);
   expect_sound(made->text);
 }

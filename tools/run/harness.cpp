@@ -88,9 +88,7 @@ class Harness {
     return facts_.pattern == Pattern::allreduce || facts_.pattern == Pattern::reduce_scatter ||
            facts_.pattern == Pattern::reduce;
   }
-  [[nodiscard]] bool is_rooted() const {
-    return facts_.pattern == Pattern::broadcast || facts_.pattern == Pattern::reduce;
-  }
+  [[nodiscard]] bool is_rooted() const { return audit::is_rooted(facts_.pattern); }
   // Where nothing is reduced, numbers of the whole range of the type, which `max` asks for.
   [[nodiscard]] std::vector<ReduceOp> ops() const {
     if (!reduces()) return {ReduceOp::max};

@@ -14,7 +14,7 @@ using Loaded = std::shared_ptr<const Expected<LoadedFile>>;
 
 // A file does not say its root; verify finds out what it does.
 std::int64_t root_in(const std::string& text, const std::string& name, Pattern pattern) {
-  if (pattern != Pattern::broadcast && pattern != Pattern::reduce) return 0;
+  if (!audit::is_rooted(pattern)) return 0;
   const auto verdict = verify(text, name, nullptr, VerifyOptions{});
   return verdict && verdict->root ? verdict->root->value : 0;
 }

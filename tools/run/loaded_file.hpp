@@ -12,7 +12,7 @@ namespace forestcoll::run {
 
 struct LoadedFile {
   std::unique_ptr<Schedule> schedule;
-  std::int64_t root = 0;  ///< of a broadcast or reduce, as its program behaves
+  std::int64_t root = 0;  ///< of a collective that has one, as its program behaves
 };
 
 /// Rank 0 reads the file, so that it need not be on every host, and each process loads it once:

@@ -131,7 +131,7 @@ void add_options(CLI::App& app, Words& words, Options& options) {
       ->check(CLI::Range(0, 1000000));
   app.add_option("-c,--check", options.checks, "Calls of which every element is checked [1]")
       ->check(CLI::Range(0, 1000000));
-  app.add_option("-r,--root", options.root, "Root of a broadcast or reduce [that of the file]");
+  app.add_option("-r,--root", options.root, "Root of a collective that has one [that of the file]");
   app.add_option("-a,--average", words.average,
                  "Time of: 0 rank 0, 1 the mean of all ranks, 2 the fastest, 3 the slowest [1]")
       ->check(CLI::Range(0, 3));

@@ -33,9 +33,9 @@ Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::st
 }
 
 std::string_view perf_name(Pattern pattern) {
-  constexpr std::array<std::string_view, 7> kNames = {
-      "all_gather_perf", "reduce_scatter_perf", "all_reduce_perf", "broadcast_perf",
-      "reduce_perf",     "alltoall_perf",       "sendrecv_perf"};
+  constexpr std::array<std::string_view, 9> kNames = {
+      "all_gather_perf", "reduce_scatter_perf", "all_reduce_perf", "broadcast_perf", "reduce_perf",
+      "alltoall_perf",   "sendrecv_perf",       "scatter_perf",    "gather_perf"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

@@ -9,8 +9,8 @@ MemoryMap::MemoryMap(const Program& program, Placement placement)
       sizes_(buffer_sizes(program.pattern, program.chunks, program.ranks)),
       slices_(program.slices),
       whole_(program.chunks),
-      input_is_part_(program.pattern == Pattern::allgather),
-      output_is_part_(program.pattern == Pattern::reduce_scatter) {
+      input_is_part_(input_is_part(program.pattern)),
+      output_is_part_(output_is_part(program.pattern)) {
   if (input_is_part_ || output_is_part_) part_ = program.chunks / program.ranks;
   const std::int64_t buffers =
       placement == Placement::in_place ? whole_ : sizes_.input + sizes_.output;

@@ -13,7 +13,8 @@ enum class Placement { in_place, out_of_place };
 
 /// Gives every chunk of a rank's memory a number. Chunks of two buffers that are the same memory
 /// have the same number: in place, input and output are one buffer of the whole collective, of
-/// which allgather's input and reduce_scatter's output are the rank's own part.
+/// which the input of allgather and gather, and the output of reduce_scatter and scatter, are the
+/// rank's own part.
 class MemoryMap {
  public:
   /// REQUIRES: check_structure found nothing that blocks.
@@ -34,7 +35,7 @@ class MemoryMap {
 
   [[nodiscard]] std::int64_t input_chunks() const { return sizes_.input; }
   [[nodiscard]] std::int64_t output_chunks() const { return sizes_.output; }
-  /// The rank's own part of the whole buffer begins here (allgather, reduce_scatter).
+  /// The rank's own part of the whole buffer begins here (where an input or output is a part).
   [[nodiscard]] std::int64_t own_part(std::int32_t rank) const { return rank * part_; }
 
  private:

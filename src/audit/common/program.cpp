@@ -17,8 +17,9 @@ constexpr std::array<Operation, 9> kOperations = {
      {"re", false, false, true, true, true, true},
      {"nop", false, false, false, false, false, false}}};
 
-constexpr std::array<std::string_view, 7> kPatterns = {
-    "allgather", "reduce_scatter", "allreduce", "broadcast", "reduce", "alltoall", "sendrecv"};
+constexpr std::array<std::string_view, 9> kPatterns = {"allgather", "reduce_scatter", "allreduce",
+                                                       "broadcast", "reduce",         "alltoall",
+                                                       "sendrecv",  "scatter",        "gather"};
 
 }  // namespace
 
@@ -34,8 +35,20 @@ std::optional<Pattern> parse_pattern(std::string_view name) {
 }
 
 bool is_divided(Pattern pattern) {
-  return pattern == Pattern::allgather || pattern == Pattern::reduce_scatter ||
-         pattern == Pattern::alltoall;
+  return pattern == Pattern::alltoall || input_is_part(pattern) || output_is_part(pattern);
+}
+
+bool is_rooted(Pattern pattern) {
+  return pattern == Pattern::broadcast || pattern == Pattern::reduce ||
+         pattern == Pattern::scatter || pattern == Pattern::gather;
+}
+
+bool input_is_part(Pattern pattern) {
+  return pattern == Pattern::allgather || pattern == Pattern::gather;
+}
+
+bool output_is_part(Pattern pattern) {
+  return pattern == Pattern::reduce_scatter || pattern == Pattern::scatter;
 }
 
 std::string_view to_string(Buffer buffer) {
@@ -58,19 +71,8 @@ const Operation* find_operation(std::string_view name) {
 }
 
 BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t ranks) {
-  switch (pattern) {
-    case Pattern::allgather:
-      return {chunks / ranks, chunks};
-    case Pattern::reduce_scatter:
-      return {chunks, chunks / ranks};
-    case Pattern::allreduce:
-    case Pattern::broadcast:
-    case Pattern::reduce:
-    case Pattern::alltoall:
-    case Pattern::sendrecv:
-      return {chunks, chunks};
-  }
-  return {};
+  return {input_is_part(pattern) ? chunks / ranks : chunks,
+          output_is_part(pattern) ? chunks / ranks : chunks};
 }
 
 }  // namespace forestcoll::audit

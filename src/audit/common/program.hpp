@@ -20,12 +20,19 @@ enum class Pattern : std::uint8_t {
   broadcast,
   reduce,
   alltoall,
-  sendrecv  ///< every rank ends with the input of one other
+  sendrecv,  ///< every rank ends with the input of one other
+  scatter,
+  gather
 };
 [[nodiscard]] std::string_view to_string(Pattern pattern);
 [[nodiscard]] std::optional<Pattern> parse_pattern(std::string_view name);
 /// Whether counts are of one rank's part: the whole buffer has that of every rank.
 [[nodiscard]] bool is_divided(Pattern pattern);
+/// Whether one rank has, or gets, what all others get or have.
+[[nodiscard]] bool is_rooted(Pattern pattern);
+/// Whether a rank's input, or output, is its own part alone.
+[[nodiscard]] bool input_is_part(Pattern pattern);
+[[nodiscard]] bool output_is_part(Pattern pattern);
 
 enum class Buffer : std::uint8_t { input, output, scratch };
 [[nodiscard]] std::string_view to_string(Buffer buffer);

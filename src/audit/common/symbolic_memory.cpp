@@ -34,10 +34,10 @@ SymbolicMemory::SymbolicMemory(const Program& program, const MemoryMap& memory, 
   fill_inputs();
 }
 
-// A broadcast's root is not known, so every rank's input counts as data; what is not the root's is
-// found out at the end.
+// The root of a broadcast or scatter is not known, so every rank's input counts as data; what is
+// not the root's is found out at the end.
 void SymbolicMemory::fill_inputs() {
-  const bool part = program_.pattern == Pattern::allgather;
+  const bool part = input_is_part(program_.pattern);
   for (std::int32_t r = 0; r < ranks(); ++r) {
     const std::int64_t first = part ? memory_.own_part(r) : 0;
     for (std::int64_t c = 0; c < memory_.input_chunks(); ++c) {
@@ -119,12 +119,14 @@ const Content& SymbolicMemory::output(std::int32_t rank, std::int64_t chunk) con
 
 Results SymbolicMemory::check_results() {
   Results results;
-  if (program_.pattern == Pattern::broadcast) results.root = most_frequent_source();
+  if (program_.pattern == Pattern::broadcast || program_.pattern == Pattern::scatter) {
+    results.root = most_frequent_source();
+  }
   if (program_.pattern == Pattern::sendrecv) {
     for (std::int32_t r = 0; r < ranks(); ++r) check_rank(r, source_of(r));
     return results;
   }
-  if (program_.pattern == Pattern::reduce) {
+  if (program_.pattern == Pattern::reduce || program_.pattern == Pattern::gather) {
     results.root = most_complete_rank();
     check_rank(*results.root, results.root);
     return results;
@@ -173,7 +175,8 @@ std::int32_t SymbolicMemory::most_complete_rank() const {
     std::int64_t complete = 0;
     for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
       const Content value = output(r, c);
-      if (value.defined() && sums_.ranks_of(value.sum) == sums_.sets().all()) ++complete;
+      const Promise due = promised(r, c, std::nullopt);
+      if (value.defined() && sums_.ranks_of(value.sum) == due.set) ++complete;
     }
     if (complete > most) {
       most = complete;
@@ -190,10 +193,15 @@ SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t
   std::int32_t set = sums_.sets().all();
   switch (program_.pattern) {
     case Pattern::allgather:
+    case Pattern::gather:
       set = RankSets::single(static_cast<std::int32_t>(chunk / part));
       break;
     case Pattern::reduce_scatter:
       index += memory_.own_part(rank);
+      break;
+    case Pattern::scatter:
+      index += memory_.own_part(rank);
+      set = RankSets::single(*root);
       break;
     case Pattern::broadcast:
     case Pattern::sendrecv:

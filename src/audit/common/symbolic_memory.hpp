@@ -22,7 +22,7 @@ struct BitsDiffer {
 
 /// What running a program over symbolic data tells.
 struct Results {
-  std::optional<std::int32_t> root;  ///< of a broadcast or reduce: what most chunks speak for
+  std::optional<std::int32_t> root;  ///< of a rooted one: what most chunks speak for
   std::optional<BitsDiffer> bits;    ///< of an allreduce: the first difference, if there is one
 };
 

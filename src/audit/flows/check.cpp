@@ -36,7 +36,7 @@ class FlowsCheck {
     for (pair_ = 0; pair_ < flows_.pairs.size(); ++pair_) check_pair(flows_.pairs[pair_]);
     check_all_pairs();
     if (findings_.count() > 0 || !network_) return;
-    claims_.buffer = Ratio(total_, verdict_.ranks);
+    claims_.buffer = Ratio(total_, is_rooted() ? 1 : verdict_.ranks);
     check_flow_rates(checked_, claims_, *topology_, *network_, findings_, verdict_);
   }
 
@@ -56,12 +56,21 @@ class FlowsCheck {
     return n < 0 ? -1 : rank_by_node_[static_cast<std::size_t>(n)];
   }
   [[nodiscard]] bool has_bytes() const { return flows_.collective == "alltoallv"; }
+  [[nodiscard]] bool is_rooted() const {
+    return flows_.collective == "scatter" || flows_.collective == "gather";
+  }
+  // Whether a pair has something: of a scatter those from the root, of a gather those to it.
+  [[nodiscard]] bool is_due(std::int32_t src, std::int32_t dst) const {
+    if (!is_rooted()) return true;
+    return verdict_.root->value == (flows_.collective == "scatter" ? src : dst);
+  }
 
   void check_head() {
     if (flows_.version != 1) field("version", fmt::format("expected 1, found {}", flows_.version));
-    if (flows_.collective != "alltoall" && !has_bytes()) {
-      field("collective", fmt::format("expected alltoall or alltoallv, found \"{}\"",
-                                      flows_.collective.substr(0, 40)));
+    if (flows_.collective != "alltoall" && !has_bytes() && !is_rooted()) {
+      field("collective",
+            fmt::format("expected alltoall, alltoallv, scatter or gather, found \"{}\"",
+                        flows_.collective.substr(0, 40)));
     }
     if (flows_.k < 1 || flows_.k > kMaxFlowParts) {
       field("k", fmt::format("expected an integer from 1 to 2^32, found {}", flows_.k));
@@ -84,7 +93,9 @@ class FlowsCheck {
                                 claims_.algbw.to_string(), claims_.optimum->to_string()));
     }
     check_ranks();
-    verdict_.collective_name = has_bytes() ? "alltoallv" : "alltoall";
+    check_root();
+    verdict_.collective_name = has_bytes() || is_rooted() ? flows_.collective : "alltoall";
+    verdict_.collective = parse_collective(verdict_.collective_name).value_or(Collective::alltoall);
     verdict_.ranks = static_cast<std::int64_t>(flows_.ranks.size());
     verdict_.chunks = verdict_.ranks * std::min(flows_.k, kMaxFlowParts);
     total_ = flows_.own_bytes.value_or(0);
@@ -115,6 +126,17 @@ class FlowsCheck {
       if (rank >= 0) field("ranks", fmt::format("{} stands twice", id(flows_.ranks[r])));
       rank = static_cast<std::int32_t>(r);
     }
+  }
+
+  void check_root() {
+    if (flows_.root.has_value() != is_rooted()) {
+      field("root", "a scatter and a gather have a root, and no others");
+    }
+    if (!flows_.root) return;
+    for (std::size_t r = 0; r < flows_.ranks.size(); ++r) {
+      if (id(flows_.ranks[r]) == *flows_.root) verdict_.root = Rank(r);
+    }
+    if (!verdict_.root) field("root", "not in the list of ranks");
   }
 
   bool map_topology() {
@@ -155,13 +177,20 @@ class FlowsCheck {
       pair_is(Rule::attribute, "src and dst: expected two different GPUs of the list of ranks");
       return;
     }
+    if (!is_due(src, dst)) {
+      pair_is(Rule::attribute, fmt::format("{} has nothing for {} in a {} of this root",
+                                           id(pair.src), id(pair.dst), flows_.collective));
+      return;
+    }
     ends_.emplace_back(src, dst);
     const std::int64_t bytes = has_bytes() ? pair.bytes.value_or(0) : 1;
     if (bytes < 1 || bytes > kMaxFlowBytes - total_ || pair.bytes.has_value() != has_bytes()) {
       pair_is(Rule::attribute,
-              has_bytes() ? "bytes: expected a positive integer that exact arithmetic holds, all "
-                            "pairs together"
-                          : "bytes: do not belong to an alltoall, whose pairs have the same");
+              has_bytes()
+                  ? "bytes: expected a positive integer that exact arithmetic holds, all "
+                    "pairs together"
+                  : "bytes: do not belong to an alltoall, a scatter or a gather, whose pairs have "
+                    "the same");
       return;
     }
     total_ += bytes;
@@ -272,12 +301,12 @@ class FlowsCheck {
     }
     if (has_bytes() || findings_.count() > 0) return;
     const std::int64_t n = verdict_.ranks;
-    total_ += n;  // what ranks have for themselves
-    if (std::ssize(ends_) == n * (n - 1)) return;
+    total_ += is_rooted() ? 1 : n;  // what ranks have for themselves
+    if (std::ssize(ends_) == (is_rooted() ? n - 1 : n * (n - 1))) return;
     auto next = ends_.begin();
     for (std::int32_t s = 0; s < n; ++s) {
       for (std::int32_t t = 0; t < n; ++t) {
-        if (s == t) continue;
+        if (s == t || !is_due(s, t)) continue;
         if (next != ends_.end() && *next == std::pair(s, t)) {
           ++next;
           continue;

@@ -93,6 +93,7 @@ std::string* FlowsReader::text() {
   if (inside() == FlowsInside::file) {
     if (key_ == "format") return &flows_.format;
     if (key_ == "collective") return &flows_.collective;
+    if (key_ == "root") return &flows_.root.emplace();
   }
   if (inside() == FlowsInside::path && key_ == "share") return &flows_.paths.back().share;
   return inside() == FlowsInside::fraction && key_ == "exact" ? &rate().exact.emplace() : nullptr;
@@ -112,7 +113,7 @@ bool FlowsReader::key(std::string_view value) {
   bool is_known = true;
   if (inside() == FlowsInside::file) {
     is_known = is({"format", "version", "topology", "collective", "k", "algbw", "algbw_in_rounds",
-                   "optimum", "rounds", "own_bytes", "ranks", "pairs"});
+                   "optimum", "rounds", "own_bytes", "root", "ranks", "pairs"});
   } else if (inside() == FlowsInside::fraction) {
     is_known = is({"exact", "value"});
   } else if (inside() == FlowsInside::pair) {
@@ -135,7 +136,7 @@ std::string_view FlowsReader::expected() const {
   switch (inside()) {
     case FlowsInside::file:
       if (is({"version", "k", "rounds", "own_bytes"})) return "an integer";
-      if (is({"format", "collective"})) return "a string";
+      if (is({"format", "collective", "root"})) return "a string";
       if (is({"algbw", "algbw_in_rounds", "optimum"})) return "an object with \"exact\"";
       return is({"ranks", "pairs"}) ? "an array" : "";
     case FlowsInside::fraction:

@@ -37,6 +37,7 @@ struct FlowsFile {
   std::string format, collective;
   std::int64_t version = 0, k = 0, rounds = 0;
   std::optional<std::int64_t> own_bytes;
+  std::optional<std::string> root;  ///< an id; of a scatter or gather
   FlowsRate algbw, algbw_in_rounds, optimum;
   std::vector<FlowNode> ranks;
   std::vector<std::string> ids;  ///< by FlowNode

@@ -35,7 +35,7 @@ class FactReader {
       field("version", fmt::format("expected 1, 2 or 3, found {}", forest_.version));
     }
     const auto collective = parse_collective(forest_.collective);
-    if (!collective) {
+    if (!collective || is_personalized(*collective)) {
       field("collective", fmt::format("expected allgather, reduce_scatter, allreduce, broadcast or "
                                       "reduce, found \"{}\"",
                                       forest_.collective.substr(0, 40)));

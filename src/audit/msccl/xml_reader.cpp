@@ -6,6 +6,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <charconv>
 #include <functional>
@@ -209,7 +210,10 @@ class Reader {
       return;
     }
     const auto pattern = parse_pattern(name);
-    if (pattern && *pattern != Pattern::reduce_scatter && *pattern != Pattern::sendrecv) {
+    const auto is_known = [&](Pattern known) { return pattern == known; };
+    if (std::ranges::any_of(std::array{Pattern::allgather, Pattern::allreduce, Pattern::broadcast,
+                                       Pattern::reduce, Pattern::alltoall},
+                            is_known)) {
       program.pattern = *pattern;
       return;
     }

@@ -29,33 +29,43 @@ struct AlltoallEntry {
 };
 
 const std::vector<AlltoallEntry>& alltoall_entries() {
+  using enum Collective;
   static const std::vector<AlltoallEntry> all = {
-      {{"nccl-pairwise", "NCCL's pairwise exchange", "NVIDIA NCCL, src/init.cc", {}},
+      {{"nccl-pairwise", "NCCL's pairwise exchange", "NVIDIA NCCL, src/init.cc", {alltoall}},
        baseline::nccl_pairwise},
-      {{"nccl-pxn", "NCCL's pairwise exchange with PXN", "NVIDIA NCCL 2.12", {}},
+      {{"nccl-pxn", "NCCL's pairwise exchange with PXN", "NVIDIA NCCL 2.12", {alltoall}},
        baseline::nccl_pxn},
-      {{"hierarchical", "exchange in two levels", "Hwang et al. (Tutel), MLSys 2023", {}},
+      {{"hierarchical", "exchange in two levels", "Hwang et al. (Tutel), MLSys 2023", {alltoall}},
        baseline::two_levels},
-      {{"bruck", "Bruck's index algorithm", "Bruck et al., IEEE TPDS 1997", {}},
+      {{"bruck", "Bruck's index algorithm", "Bruck et al., IEEE TPDS 1997", {alltoall}},
        baseline::bruck_index},
-      {{"direct", "every pair over shortest paths", "textbook", {}}, baseline::direct},
+      {{"binomial", "binomial tree", "textbook; Thakur et al., IJHPCA 2005", {scatter, gather}},
+       baseline::binomial},
+      {{"direct", "every pair over shortest paths", "textbook", {alltoall, scatter, gather}},
+       baseline::direct},
   };
   return all;
 }
 
 }  // namespace
 
-Diagnostic unknown_alltoall_baseline(std::string_view name) {
+bool has_paths_for(const BaselineInfo& info, Collective collective) {
+  return std::ranges::find(info.supported, collective) != info.supported.end();
+}
+
+Diagnostic unknown_alltoall_baseline(std::string_view name, Collective collective) {
   std::string names;
   for (const AlltoallEntry& entry : alltoall_entries()) {
+    if (!has_paths_for(entry.info, collective)) continue;
     names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
   }
-  if (find_baseline(name) != nullptr) {
-    return make_error(Code::B06, fmt::format("{} has no alltoall of its own", name),
-                      "algorithms for an alltoall are " + names);
+  const std::string_view wanted = to_string(collective);
+  if (find_baseline(name) != nullptr || find_alltoall_baseline(name) != nullptr) {
+    return make_error(Code::B06, fmt::format("{} has no {} of its own", name, wanted),
+                      fmt::format("algorithms for {} are {}", wanted, names));
   }
   return make_error(Code::B09,
-                    fmt::format("there is no algorithm \"{}\" for an alltoall", name.substr(0, 40)),
+                    fmt::format("there is no algorithm \"{}\" for {}", name.substr(0, 40), wanted),
                     "the algorithms are " + names);
 }
 
@@ -184,9 +194,11 @@ Expected<AlltoallRoutes> make_alltoall_baseline(std::string_view name, const Top
   const auto& entries = alltoall_entries();
   const auto entry =
       std::ranges::find(entries, name, [](const AlltoallEntry& e) { return e.info.name; });
-  if (entry == entries.end()) return unknown_alltoall_baseline(name);
+  if (entry == entries.end() || !has_paths_for(entry->info, demand.collective())) {
+    return unknown_alltoall_baseline(name, demand.collective());
+  }
   const baseline::Boxes boxes = baseline::group_boxes(topology, network);
-  const auto itinerary_of = entry->make({topology, boxes, demand.ranks()});
+  const auto itinerary_of = entry->make({topology, boxes, demand});
   if (!itinerary_of) return itinerary_of.errors();
 
   const std::vector<TravellingPair> pairs = pairs_of(demand, *itinerary_of);

@@ -45,7 +45,7 @@ std::vector<std::vector<Rank>> groups_of(const Places& places) {
   }
   if (is_of_one_size(groups)) return groups;
   groups.assign(1, {});
-  for (std::size_t r = 0; r < places.ranks; ++r) groups.front().emplace_back(r);
+  for (std::size_t r = 0; r < places.demand.ranks(); ++r) groups.front().emplace_back(r);
   return groups;
 }
 
@@ -66,8 +66,8 @@ class NcclOrder {
  public:
   explicit NcclOrder(const Places& places)
       : groups_(groups_of(places)),
-        standing_(standings(groups_, places.ranks)),
-        turns_(turns_of(groups_.size() > 1 ? groups_.size() : places.ranks)) {}
+        standing_(standings(groups_, places.demand.ranks())),
+        turns_(turns_of(groups_.size() > 1 ? groups_.size() : places.demand.ranks())) {}
 
   [[nodiscard]] std::int32_t turn(Rank src, Rank dst) const {
     const Standing from = standing_[src], to = standing_[dst];
@@ -89,7 +89,7 @@ class NcclOrder {
 class RailMates {
  public:
   explicit RailMates(const Places& places)
-      : boxes_(places.boxes.members), standing_(standings(boxes_, places.ranks)) {}
+      : boxes_(places.boxes.members), standing_(standings(boxes_, places.demand.ranks())) {}
 
   [[nodiscard]] std::size_t box_of(Rank r) const { return standing_[r].list; }
   [[nodiscard]] std::size_t place_of(Rank r) const { return standing_[r].place; }

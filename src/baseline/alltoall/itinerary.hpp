@@ -1,4 +1,5 @@
-// How algorithms for all-to-all say what they do: the GPUs where a pair's data stops, and when.
+// How algorithms for all-to-all, scatter and gather say what they do: the GPUs where a pair's data
+// stops, and when.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "baseline/boxes.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/topology.hpp"
@@ -25,7 +27,7 @@ using ItineraryOf = std::function<Itinerary(Rank src, Rank dst)>;
 struct Places {
   const Topology& topology;
   const Boxes& boxes;
-  std::size_t ranks = 0;
+  const Demand& demand;
 };
 
 /// NCCL's order of sending (src/init.cc, the schedule of point-to-point operations): ranks are in
@@ -49,6 +51,11 @@ struct Places {
 /// Bruck's index algorithm with radix 2: in round i a rank passes to the one 2^i further on all
 /// that has a distance left with bit i (Bruck et al., 1997).
 [[nodiscard]] Expected<ItineraryOf> bruck_index(const Places& places);
+
+/// Of a scatter or gather, down or up a binomial tree: a rank at place 2^i·(2j + 1) from the root
+/// has its data from, or for, the one at 2^i·2j, with all that is for the places behind it
+/// (textbook; MPICH, Thakur et al., 2005). REQUIRES: the demand has a root.
+[[nodiscard]] Expected<ItineraryOf> binomial(const Places& places);
 
 /// Every pair by itself; rounds are whatever the caller makes of it.
 [[nodiscard]] Expected<ItineraryOf> direct(const Places& places);

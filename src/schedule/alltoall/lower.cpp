@@ -87,7 +87,7 @@ Expected<Schedule> lower_with(const AlltoallRoutes& routes, const IdVector<NodeI
                                                  target.max_steps / directions, instances);
   Schedule result;
   result.target = target.name;
-  result.alltoall = !kind.gathers;
+  result.collective = kind.gathers ? Collective::allgather : Collective::alltoall;
   result.in_place = kind.in_place;
   result.out_of_place = !kind.in_place;
   result.k = routes.k * instances;
@@ -119,7 +119,7 @@ Expected<Schedule> lower_with(const AlltoallRoutes& routes, const IdVector<NodeI
 }
 
 Expected<Schedule> lower_kind(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
-                              const AlltoallKind& kind, const AlltoallLowerOptions& options) {
+                              const AlltoallKind& kind, const LowerOptions& options) {
   const auto found = schedule::xml_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
@@ -128,7 +128,7 @@ Expected<Schedule> lower_kind(const AlltoallRoutes& routes, const IdVector<NodeI
   // Those that are waited for must have low numbers.
   const std::int64_t most = std::min({options.max_threadblocks, target.max_threadblocks,
                                       target.max_children, target.max_depended});
-  if (!options.merge) {
+  if (options.threadblocks != ThreadblockUse::merge) {
     auto schedule = lower_with(routes, rank_of, kind, false, options.instances, most, target);
     if (schedule) return schedule;
   }
@@ -139,7 +139,7 @@ Expected<Schedule> lower_kind(const AlltoallRoutes& routes, const IdVector<NodeI
 
 Expected<Schedule> lower_alltoall(const AlltoallRoutes& routes,
                                   const IdVector<NodeId, Rank>& rank_of,
-                                  const AlltoallLowerOptions& options) {
+                                  const LowerOptions& options) {
   return lower_kind(routes, rank_of, {}, options);
 }
 
@@ -157,11 +157,7 @@ Expected<Schedule> lower_direct_allgather(std::size_t ranks, const LowerOptions&
       if (t != r) routes.paths.push_back({Rank(r), Rank(t), 1, {NodeId(r), NodeId(t)}});
     }
   }
-  return lower_kind(routes, rank_of, {true, options.placement == Placement::in_place},
-                    {.target = options.target,
-                     .max_threadblocks = options.max_threadblocks,
-                     .merge = options.threadblocks == ThreadblockUse::merge,
-                     .instances = options.instances});
+  return lower_kind(routes, rank_of, {true, options.placement == Placement::in_place}, options);
 }
 
 }  // namespace forestcoll

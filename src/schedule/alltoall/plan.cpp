@@ -1,13 +1,15 @@
-// An all-to-all as an execution plan. One threadblock of every rank serves what two ranks have for
-// each other in one place of their blocks, along the whole of its paths: so no threadblock waits
-// for another of its GPU. What pairs equally far apart in rank order have shares a threadblock:
-// there a rank is in few pairs. Leg by leg, a rank sends all that is due, and then waits for what
-// others send on the same leg, so that waiting never closes a circle.
+// An all-to-all, a scatter or a gather as an execution plan. One threadblock of every rank serves
+// what two ranks have for each other in one place of their blocks, along the whole of its paths: so
+// no threadblock waits for another of its GPU. What pairs equally far apart in rank order have
+// shares a threadblock: there a rank is in few pairs. Leg by leg, a rank sends all that is due, and
+// then waits for what others send on the same leg, so that waiting never closes a circle.
 //
-// In place, what arrives would overwrite what is still to be sent. A rank therefore begins by
-// copying all that it has for others to its scratch, and only then says that it can be written to.
+// In place, what arrives in an all-to-all would overwrite what is still to be sent. A rank
+// therefore begins by copying all that it has for others to its scratch, and only then says that it
+// can be written to.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -121,8 +123,12 @@ class LegWriter {
 class PlanMaker {
  public:
   PlanMaker(const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
-            const IdVector<Rank, std::int32_t>& box_of, const PlanOptions& options)
+            const IdVector<Rank, std::int32_t>& box_of, const Demand& demand,
+            const PlanOptions& options)
       : k_(routes.k),
+        collective_(demand.collective()),
+        root_(demand.root()),
+        copies_first_(options.in_place && collective_ == Collective::alltoall),
         ranks_(static_cast<std::int64_t>(box_of.size())),
         box_of_(box_of),
         options_(options),
@@ -133,14 +139,15 @@ class PlanMaker {
 
   ExecutionPlan make(std::int64_t threadblocks) {
     ExecutionPlan plan;
-    plan.collective.reset();
+    plan.collective = collective_;
     plan.in_place = options_.in_place;
     plan.unit_bytes = options_.unit_bytes;
     plan.min_bytes = options_.min_bytes;
     plan.gpus = IdVector<Rank, PlanGpu>(box_of_.size());
     for (PlanGpu& gpu : plan.gpus) {
-      gpu.input_chunks = gpu.output_chunks = ranks_ * k_;
-      if (options_.in_place) gpu.scratch_chunks = (ranks_ - 1) * k_;
+      gpu.input_chunks = collective_ == Collective::gather ? k_ : ranks_ * k_;
+      gpu.output_chunks = collective_ == Collective::scatter ? k_ : ranks_ * k_;
+      if (copies_first_) gpu.scratch_chunks = (ranks_ - 1) * k_;
     }
     std::vector<std::vector<PlanLeg>> legs(static_cast<std::size_t>(threadblocks));
     for (PlanLeg& leg : placed_legs(plan)) {
@@ -162,12 +169,15 @@ class PlanMaker {
   [[nodiscard]] Location block_of(Buffer buffer, Rank rank, std::int64_t chunk) const {
     return {buffer, rank.value * k_ + chunk};
   }
+  // Where `dst` has what it gets.
   [[nodiscard]] Location result(Rank src, std::int64_t chunk) const {
-    return block_of(options_.in_place ? Buffer::input : Buffer::output, src, chunk);
+    if (collective_ == Collective::scatter) return {Buffer::output, chunk};
+    return block_of(copies_first_ ? Buffer::input : Buffer::output, src, chunk);
   }
-  // Of what a rank has for another: in place, the copy of it.
+  // Where a rank has what is for another; in place, of an all-to-all, the copy of it.
   [[nodiscard]] Location source(Rank src, Rank dst, std::int64_t chunk) const {
-    if (!options_.in_place) return block_of(Buffer::input, dst, chunk);
+    if (collective_ == Collective::gather) return {Buffer::input, chunk};
+    if (!copies_first_) return block_of(Buffer::input, dst, chunk);
     return block_of(Buffer::scratch, Rank(dst.value < src.value ? dst.value : dst.value - 1),
                     chunk);
   }
@@ -194,13 +204,13 @@ class PlanMaker {
     std::vector<LegWriter> writers;
     for (std::size_t r = 0; r < box_of_.size(); ++r) {
       writers.emplace_back(box_of_, Rank(r), plan.gpus[Rank(r)]);
-      if (!options_.in_place) copy_own(Rank(r), number, threadblocks, writers.back());
+      if (has_own(Rank(r))) copy_own(Rank(r), number, threadblocks, writers.back());
     }
     for (const PlanLeg& leg : legs) {
       const AlltoallMessage& message = *leg.message;
       writers[message.from.index()].send(leg);
       writers[message.to.index()].receive(leg);
-      if (options_.in_place && leg.number == 0) {
+      if (copies_first_ && leg.number == 0) {
         writers[message.src.index()].copy_before(
             block_of(Buffer::input, message.dst, message.first), leg.from);
       }
@@ -208,14 +218,23 @@ class PlanMaker {
     for (LegWriter& writer : writers) writer.finish();
   }
 
+  // Something for itself, which lies elsewhere at the end.
+  [[nodiscard]] bool has_own(Rank rank) const {
+    return !options_.in_place && (!root_ || rank == *root_);
+  }
+
   void copy_own(Rank rank, std::int64_t number, std::int64_t threadblocks,
                 LegWriter& writer) const {
     for (std::int64_t chunk = number; chunk < k_; chunk += threadblocks) {
-      writer.copy_own(block_of(Buffer::input, rank, chunk), result(rank, chunk));
+      writer.copy_own(source(rank, rank, chunk), result(rank, chunk));
     }
   }
 
-  std::int64_t k_, ranks_;
+  std::int64_t k_;
+  Collective collective_;
+  std::optional<Rank> root_;
+  bool copies_first_;  // all that is for others, to scratch
+  std::int64_t ranks_;
   const IdVector<Rank, std::int32_t>& box_of_;
   const PlanOptions& options_;
   std::vector<AlltoallMessage> messages_;
@@ -223,13 +242,14 @@ class PlanMaker {
 
 }  // namespace
 
-Expected<ExecutionPlan> lower_alltoall_to_plan(const AlltoallRoutes& routes,
-                                               const IdVector<NodeId, Rank>& rank_of,
-                                               const IdVector<Rank, std::int32_t>& box_of,
-                                               const PlanOptions& options) {
+Expected<ExecutionPlan> lower_paths_to_plan(const AlltoallRoutes& routes,
+                                            const IdVector<NodeId, Rank>& rank_of,
+                                            const IdVector<Rank, std::int32_t>& box_of,
+                                            const Demand& demand, const PlanOptions& options) {
+  FORESTCOLL_CHECK(demand.is_of_blocks(), "plans move equal blocks");
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
-  PlanMaker maker(routes, rank_of, box_of, options);
+  PlanMaker maker(routes, rank_of, box_of, demand, options);
   // Fewer threadblocks have fewer channels, and more operations each.
   Diagnostics errors;
   std::int64_t threadblocks = std::min<std::int64_t>(maker.kinds(), options.max_threadblocks);

@@ -73,6 +73,10 @@ class Addressing {
       case Collective::broadcast:
         if (placement_ == Placement::in_place) break;
         return Slice{Buffer::output, chunk};
+      case Collective::alltoall:
+      case Collective::scatter:
+      case Collective::gather:
+        break;  // have no trees
     }
     return Slice{Buffer::input, chunk};
   }

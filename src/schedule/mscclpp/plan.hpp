@@ -90,7 +90,7 @@ struct PlanGpu {
 };
 
 struct ExecutionPlan {
-  std::optional<Collective> collective = Collective::allgather;  ///< none: an alltoall
+  Collective collective = Collective::allgather;
   bool in_place = true;
   bool packets = false;         ///< what scratch holds
   std::int64_t unit_bytes = 0;  ///< of each chunk, moved in one round

@@ -43,7 +43,7 @@ class MessageReader {
   // What a rank sends on average, in units of a pair's data, or in bytes.
   [[nodiscard]] double buffer() const {
     const auto ranks = static_cast<double>(flows_.ranks.size());
-    if (flows_.collective == "alltoall") return ranks;
+    if (flows_.collective != "alltoallv") return ranks;
     auto total = static_cast<double>(flows_.own_bytes.value_or(0));
     for (const FlowPair& pair : flows_.pairs) total += static_cast<double>(pair.bytes.value_or(0));
     return total / ranks;

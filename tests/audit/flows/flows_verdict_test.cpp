@@ -114,6 +114,52 @@ TEST(FlowsVerdict, BytesAreCounted) {
   EXPECT_THAT(findings(flows), HasSubstr("own_bytes"));
 }
 
+// b, in the middle, to both ends: a link carries one block, and the root has three: 30 GB/s.
+Json scatter() {
+  Json flows = right();
+  flows["collective"] = "scatter";
+  flows["root"] = "b";
+  flows["rounds"] = 1;
+  flows["pairs"] = {pair("b", "a", {"b", "a"}, {0}), pair("b", "c", {"b", "c"}, {0})};
+  flows["algbw"] = flows["algbw_in_rounds"] = flows["optimum"] = {{"exact", "30"}, {"value", 30}};
+  return flows;
+}
+
+Json gather() {
+  Json flows = scatter();
+  flows["collective"] = "gather";
+  flows["pairs"] = {pair("a", "b", {"a", "b"}, {0}), pair("c", "b", {"c", "b"}, {0})};
+  return flows;
+}
+
+TEST(FlowsVerdict, ScattersAndGathersAreOfTheRoot) {
+  for (const Json& flows : {scatter(), gather()}) {
+    EXPECT_EQ(findings(flows), "");
+    EXPECT_EQ(findings(flows, false), "");
+    const Verdict verdict = judge(flows, nullptr);
+    EXPECT_EQ(verdict.collective_name, flows["collective"].get<std::string>());
+    EXPECT_EQ(verdict.root, Rank(1));
+    Json changed = flows;
+    changed.erase("root");
+    EXPECT_THAT(findings(changed), AllOf(HasSubstr("/root"), HasSubstr("V03")));
+    changed = flows;
+    changed["root"] = "x";
+    EXPECT_THAT(findings(changed), HasSubstr("not in the list of ranks"));
+    changed = flows;
+    changed["root"] = "a";
+    EXPECT_THAT(findings(changed), HasSubstr("has nothing for"));
+    changed = flows;
+    changed["pairs"].erase(1);
+    EXPECT_THAT(findings(changed), AllOf(HasSubstr("gets nothing of what"), HasSubstr("V17")));
+    changed = flows;
+    changed["algbw"] = {{"exact", "31"}};
+    EXPECT_THAT(findings(changed), HasSubstr("V2"));
+  }
+  Json alltoall = right();
+  alltoall["root"] = "a";
+  EXPECT_THAT(findings(alltoall), HasSubstr("/root"));
+}
+
 struct Change {
   std::function<void(Json&)> apply;
   std::string says;
@@ -124,7 +170,8 @@ TEST(FlowsVerdict, EveryChangeIsFound) {
   const std::vector<Change> changes = {
       {[](Json& f) { f["version"] = 2; }, "expected 1, found 2", Code::V03},
       {[](Json& f) { f["version"] = "1"; }, "expected an integer", Code::V03},
-      {[](Json& f) { f["collective"] = "allgather"; }, "expected alltoall or alltoallv", Code::V03},
+      {[](Json& f) { f["collective"] = "allgather"; },
+       "expected alltoall, alltoallv, scatter or gather", Code::V03},
       {[](Json& f) { f["k"] = 0; }, "/k", Code::V03},
       {[](Json& f) { f["rounds"] = 0; }, "/rounds", Code::V03},
       {[](Json& f) { f.erase("pairs"); }, "the list of pairs is missing", Code::V03},

@@ -76,12 +76,12 @@ TEST(NamesLong, AllToAllIsKnownAndUnknownCollectivesAreRefusedInWords) {
       const auto result = on_a_pair({command, "-c", name});
       EXPECT_EQ(result.code, 0) << command << name << result.err;
     }
-    for (const std::string name : {"", "allreduces", "gather", "all reduce", "all.reduce"}) {
+    for (const std::string name : {"", "allreduces", "gatherv", "all reduce", "all.reduce"}) {
       const auto result = on_a_pair({command, "-c", name});
       EXPECT_EQ(result.code, 2) << command << name;
       EXPECT_THAT(result.err, AllOf(HasSubstr("there is no collective \"" + name + "\""),
                                     HasSubstr("there are allreduce, allgather"),
-                                    HasSubstr("reduce, alltoall [S03]")));
+                                    HasSubstr("alltoall, scatter, gather [S03]")));
     }
   }
 }

@@ -114,7 +114,7 @@ TEST(CompareAlltoallLong, MeasuredRunsStandBesideTheModel) {
 
 TEST(CompareAlltoallLong, RefusesInWords) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
-      {{"-c", "alltoall", "--root", "0"}, "an alltoall has no root [S02]"},
+      {{"-c", "alltoall", "--root", "0"}, "alltoall has no root [S02]"},
       {{"-c", "alltoall", "--algorithms", "nvls"}, "there is no \"nvls\""},
       {{"-c", "allgather", "--demand", "x"}, "--demand is for -c alltoall"},
       {{"-c", "alltoall", "--cross-nic"}, "--cross-nic says nothing"},

@@ -203,6 +203,35 @@ TEST(SynthAlltoall, TakesADemand) {
   EXPECT_THAT(xml.err, HasSubstr("unequal amounts [T09]"));
 }
 
+// Amounts that are equal after all are an all-to-all's, and so is the optimum.
+TEST(SynthAlltoall, EqualAmountsHaveTheFiguresOfBlocks) {
+  const Scratch scratch;
+  const std::string demand = scratch.write("bytes.csv", "0,30\n30,5\n");
+  const std::string pair = scratch.write("pair.json", small_topology());
+  const auto report_of = [&](const Words& words) {
+    Words all = {pair, "--json", "-o", scratch / "x.xml"};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto made = synth(all);
+    EXPECT_EQ(made.code, 0) << made.err;
+    return nlohmann::json::parse(made.out);
+  };
+  for (const Words& how : {Words{}, Words{"--size", "1M"}, Words{"-k", "1"}}) {
+    Words with = how;
+    with.insert(with.end(), {"--demand", demand});
+    const auto of_blocks = report_of(how), of_bytes = report_of(with);
+    EXPECT_EQ(of_bytes["optimum"], of_blocks["optimum"]);
+    EXPECT_EQ(of_bytes["reached"], of_blocks["reached"]);
+  }
+}
+
+TEST(SynthAlltoall, SaysWhatWasChosenForASize) {
+  const Scratch scratch;
+  const auto made = synth(
+      {scratch.write("pair.json", small_topology()), "--size", "64K", "-o", scratch / "x.xml"});
+  EXPECT_THAT(made.err, AllOf(HasSubstr("fastest for this size: "), HasSubstr("instance"),
+                              HasSubstr("times the least possible")));
+}
+
 TEST(SynthAlltoallLong, RefusesInWords) {
   const Scratch scratch;
   const std::string pair = scratch.write("pair.json", small_topology());
@@ -212,13 +241,13 @@ TEST(SynthAlltoallLong, RefusesInWords) {
       {{"--format", "mscclpp", "--proto", "LL"}, 2, "--proto is for MSCCL XML"},
       {{"--format", "forest"}, 2, "--format forest is for trees"},
       {{"--format", "dot"}, 2, "--format dot is for trees"},
-      {{"--root", "0"}, 2, "an alltoall has no root [S02]"},
+      {{"--root", "0"}, 2, "alltoall has no root [S02]"},
       {{"--algorithm", "nccl-ring"}, 2, "nccl-ring has no alltoall of its own [B06]"},
-      {{"--algorithm", "magic"}, 2, "no algorithm \"magic\" for an alltoall [B09]"},
+      {{"--algorithm", "magic"}, 2, "no algorithm \"magic\" for alltoall [B09]"},
       {{"--cross-nic"}, 2, "--cross-nic is about trees"},
       {{"--effort", "max"}, 2, "--effort is about trees"},
       {{"--tune", "1M"}, 2, "name a directory with -o or --deploy"},
-      {{"--tune", "1M", "--size", "1M"}, 2, "--size is about one schedule"},
+      {{"--tune", "1M", "--size", "1M"}, 2, "--tune has sizes of its own"},
       {{"--tune", "1M", "--algorithm", "direct"}, 2, "--algorithm is about one schedule"},
       {{"--tune", "1M", "--demand", pair}, 2, "--demand is about one schedule"},
       {{"--tune", "1M", "--format", "flows", "-o", "x"}, 2, "--tune writes schedules"},
@@ -331,8 +360,8 @@ TEST(SynthAlltoallLong, OneSizeIsHeededAsSeveralAre) {
   EXPECT_THAT(none.err, HasSubstr("--size"));
   const auto both = run({"synth", fabric, "-c", "alltoall", "--size", "4K", "--sizes", "4K", "-o",
                          scratch / "x.xml"});
-  EXPECT_EQ(both.code, 2);
-  EXPECT_THAT(both.err, HasSubstr("[S04]"));
+  EXPECT_EQ(both.code, 0);
+  EXPECT_THAT(both.err, HasSubstr("buffers from 4 KiB to 4 KiB"));
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ TEST(Synth, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {
       {{}, "TOPOLOGY is required"},
-      {{file, "-c", "gather"}, "there is no collective \"gather\""},
+      {{file, "-c", "gatherv"}, "there is no collective \"gatherv\""},
       {{file, "-c", "broadcast"}, "broadcast needs a root [S02]"},
       {{file, "--root", "0"}, "allreduce has no root [S02]"},
       {{file, "-c", "reduce", "--root", "8"}, "found \"8\" [S02]"},

@@ -9,6 +9,7 @@
 #include "forestcoll/compile.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
+#include "support/alltoall.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
 
@@ -26,15 +27,11 @@ Fabric fabric_named(const std::string& name) {
   return *std::move(fabric);
 }
 
-Expected<AlltoallCompilation> planned(const Fabric& fabric, std::int64_t k, bool in_place,
-                                      AlltoallFormat format = AlltoallFormat::mscclpp) {
-  const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
-  AlltoallCompileOptions options;
-  options.k = k;
-  options.format = format;
-  options.in_place = in_place;
-  options.xml.protocol = "Simple";
-  return compile_alltoall(fabric, {Demand::uniform(fabric.network.ranks.size()), n * n}, options);
+Expected<Compilation> planned(const Fabric& fabric, std::int64_t k, bool in_place,
+                              Format format = Format::mscclpp) {
+  CompileOptions options = test::alltoall_as(format, k);
+  if (in_place) options.lowering.placement = Placement::in_place;
+  return compile(fabric, options);
 }
 
 class AlltoallPlans : public ::testing::TestWithParam<const char*> {};
@@ -45,7 +42,7 @@ TEST_P(AlltoallPlans, AreRightInBothPlacesAndAsFastAsXml) {
   const Fabric fabric = fabric_named(GetParam());
   const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
   for (const std::int64_t k : {1, 2}) {
-    const auto xml = planned(fabric, k, false, AlltoallFormat::msccl);
+    const auto xml = planned(fabric, k, false, Format::msccl);
     const auto out = planned(fabric, k, false), in = planned(fabric, k, true);
     ASSERT_TRUE(xml && out && in) << GetParam();
     for (const auto* made : {&*out, &*in}) {
@@ -53,10 +50,10 @@ TEST_P(AlltoallPlans, AreRightInBothPlacesAndAsFastAsXml) {
       EXPECT_EQ(made->verdict.format, "mscclpp-plan");
       EXPECT_EQ(made->verdict.collective_name, "alltoall");
       EXPECT_EQ(made->verdict.chunks, n * k);
-      EXPECT_EQ(made->algbw, xml->algbw);
-      EXPECT_EQ(made->algbw_by_links, xml->algbw_by_links);
+      EXPECT_EQ(test::algbw_of(*made), test::algbw_of(*xml));
+      EXPECT_EQ(made->paths->algbw_by_links, xml->paths->algbw_by_links);
     }
-    EXPECT_EQ(in->scratch, out->scratch + (n - 1) * k);
+    EXPECT_EQ(in->paths->scratch, out->paths->scratch + (n - 1) * k);
   }
 }
 
@@ -89,15 +86,15 @@ ExecutionPlan plan_of_line(bool in_place, std::int32_t max_threadblocks = 108) {
   options.max_threadblocks = max_threadblocks;
   const Network network = line_of_three();
   const auto routes = route_alltoall(network, Demand::uniform(3), Ratio(1), {.k = 2});
-  const auto plan =
-      lower_alltoall_to_plan(*routes, network.rank_of, IdVector<Rank, std::int32_t>(3, 0), options);
+  const auto plan = lower_paths_to_plan(
+      *routes, network.rank_of, IdVector<Rank, std::int32_t>(3, 0), Demand::uniform(3), options);
   EXPECT_TRUE(plan);
   return *plan;
 }
 
 TEST(AlltoallPlan, RelaysThroughScratch) {
   const ExecutionPlan plan = plan_of_line(false);
-  EXPECT_EQ(plan.collective, std::nullopt);
+  EXPECT_EQ(plan.collective, Collective::alltoall);
   EXPECT_EQ(plan.gpus[Rank(0)].scratch_chunks, 0);
   EXPECT_EQ(plan.gpus[Rank(1)].scratch_chunks, 4);  // two chunks either way
   EXPECT_EQ(plan.gpus[Rank(0)].input_chunks, 6);
@@ -120,15 +117,13 @@ TEST(AlltoallPlan, TakesTheThreadblocksThatItMay) {
 // Where k is left open, a box of eight has more threadblocks than pairs equally far apart.
 TEST(AlltoallPlan, HasEnoughThreadblocks) {
   const Fabric fabric = fabric_named("dgx-a100-x1");
-  AlltoallCompileOptions options;
-  options.format = AlltoallFormat::mscclpp;
-  const auto made = compile_alltoall(fabric, {Demand::uniform(8), 64}, options);
+  const auto made = compile(fabric, test::alltoall_as(Format::mscclpp));
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
-  EXPECT_EQ(made->routes.k, 1);
+  EXPECT_EQ(made->paths->routes.k, 1);
   EXPECT_EQ(made->verdict.threadblocks, 32);
   EXPECT_EQ(made->verdict.chunks, 64);
-  EXPECT_EQ(made->algbw, made->optimum);
+  EXPECT_EQ(test::algbw_of(*made), test::optimum_of(*made));
 }
 
 // Between boxes a proxy sends: what lies in the caller's buffer has to begin its allocation, and
@@ -149,8 +144,8 @@ TEST(AlltoallPlanLong, TooManyPeersAreRefused) {
   const auto routes =
       route_alltoall(network, Demand::uniform(130), Ratio(1, 129) * network.unit, {.k = 1});
   ASSERT_TRUE(routes);
-  const auto plan =
-      lower_alltoall_to_plan(*routes, network.rank_of, IdVector<Rank, std::int32_t>(130, -1), {});
+  const auto plan = lower_paths_to_plan(
+      *routes, network.rank_of, IdVector<Rank, std::int32_t>(130, -1), Demand::uniform(130), {});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.errors().front().code, Code::T03);
   EXPECT_THAT(plan.errors().front().message, HasSubstr("129 port channels"));

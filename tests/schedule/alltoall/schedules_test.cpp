@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
+#include "support/alltoall.hpp"
 #include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
@@ -36,36 +38,27 @@ Fabric bundled_fabric(const std::string& name) {
   return *std::move(fabric);
 }
 
-ParsedDemand uniform(const Fabric& fabric) {
-  const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
-  return {Demand::uniform(fabric.network.ranks.size()), n * n};
-}
-
-Expected<AlltoallCompilation> compile_as(const Fabric& fabric, AlltoallFormat format,
-                                         std::int64_t k) {
-  AlltoallCompileOptions options;
-  options.format = format;
-  options.k = k;
-  options.xml.protocol = "Simple";
-  return compile_alltoall(fabric, uniform(fabric), options);
+Expected<Compilation> compile_as(const Fabric& fabric, Format format, std::int64_t k) {
+  return compile(fabric, test::alltoall_as(format, k));
 }
 
 // What must hold of every schedule, of any fabric.
-void expect_sound(const Fabric& fabric, const AlltoallCompilation& made, AlltoallFormat format) {
+void expect_sound(const Fabric& fabric, const Compilation& made, Format format) {
   ASSERT_TRUE(made.verdict.ok) << to_string(made.verdict.findings.front());
   EXPECT_EQ(made.verdict.collective_name, "alltoall");
-  EXPECT_EQ(made.algbw, made.verdict.algbw);
-  EXPECT_GT(made.algbw, Ratio(0));
-  EXPECT_LE(made.algbw, made.optimum);
-  if (format == AlltoallFormat::msccl) {
+  const Ratio& algbw = test::algbw_of(made);
+  EXPECT_EQ(algbw, made.verdict.algbw);
+  EXPECT_GT(algbw, Ratio(0));
+  EXPECT_LE(algbw, test::optimum_of(made));
+  const AlltoallRoutes& routes = made.paths->routes;
+  if (format == Format::msccl) {
     EXPECT_TRUE(made.verdict.free_at_one_in_flight);
     EXPECT_EQ(made.verdict.chunks,
-              static_cast<std::int64_t>(fabric.network.ranks.size()) * made.routes.k);
+              static_cast<std::int64_t>(fabric.network.ranks.size()) * routes.k);
     return;
   }
-  EXPECT_EQ(made.algbw,
-            made.routes.rate * Ratio(static_cast<std::int64_t>(fabric.network.ranks.size())));
-  EXPECT_LE(made.routes.rate_in_rounds, made.routes.rate);
+  EXPECT_EQ(algbw, routes.rate * Ratio(static_cast<std::int64_t>(fabric.network.ranks.size())));
+  EXPECT_LE(routes.rate_in_rounds, routes.rate);
 }
 
 Network random_network(std::uint64_t seed, std::size_t max_compute) {
@@ -83,7 +76,7 @@ TEST(AlltoallSchedulesLong, OfRandomFabricsAreRight) {
     SCOPED_TRACE(seed);
     const Fabric fabric = fabric_of(random_network(seed, 12));
     for (const std::int64_t k : {1, 3}) {
-      for (const auto format : {AlltoallFormat::msccl, AlltoallFormat::flows}) {
+      for (const auto format : {Format::msccl, Format::flows}) {
         const auto made = compile_as(fabric, format, k);
         ASSERT_TRUE(made) << to_string(made.errors().front());
         expect_sound(fabric, *made, format);
@@ -97,10 +90,10 @@ TEST(AlltoallSchedulesLong, TwiceAsManyPartsNeverReachLess) {
     const Fabric fabric = fabric_of(random_network(seed, 8));
     Ratio previous = 0;
     for (const std::int64_t k : {1, 2, 4, 8}) {
-      const auto made = compile_as(fabric, AlltoallFormat::flows, k);
+      const auto made = compile_as(fabric, Format::flows, k);
       ASSERT_TRUE(made);
-      EXPECT_GE(made->algbw, previous) << seed << " " << k;
-      previous = made->algbw;
+      EXPECT_GE(test::algbw_of(*made), previous) << seed << " " << k;
+      previous = test::algbw_of(*made);
     }
   }
 }
@@ -123,14 +116,14 @@ TEST_P(BundledAlltoall, FlowsAndXmlAreRightAndReachTheirShare) {
   std::int64_t k = 1;
   for (const int least : GetParam().least) {
     SCOPED_TRACE(k);
-    const auto flows = compile_as(fabric, AlltoallFormat::flows, k);
+    const auto flows = compile_as(fabric, Format::flows, k);
     ASSERT_TRUE(flows);
-    expect_sound(fabric, *flows, AlltoallFormat::flows);
-    EXPECT_GE(flows->algbw * Ratio(1000), flows->optimum * Ratio(least))
-        << flows->algbw.to_string() << " of " << flows->optimum.to_string();
-    const auto xml = compile_as(fabric, AlltoallFormat::msccl, k);
+    expect_sound(fabric, *flows, Format::flows);
+    EXPECT_GE(test::algbw_of(*flows) * Ratio(1000), test::optimum_of(*flows) * Ratio(least))
+        << test::algbw_of(*flows).to_string() << " of " << test::optimum_of(*flows).to_string();
+    const auto xml = compile_as(fabric, Format::msccl, k);
     ASSERT_TRUE(xml) << to_string(xml.errors().front());
-    expect_sound(fabric, *xml, AlltoallFormat::msccl);
+    expect_sound(fabric, *xml, Format::msccl);
     k *= 2;
   }
 }
@@ -249,18 +242,17 @@ TEST(AlltoallSchedulesLong, OfDemandsAreRight) {
     for (std::size_t s = 0; s < n; ++s) {
       for (std::size_t t = 0; t < n; ++t) total += demand(Rank(s), Rank(t));
     }
-    AlltoallCompileOptions options;
-    options.format = AlltoallFormat::flows;
-    options.k = 8;
-    const auto made = compile_alltoall(fabric, {demand, total}, options);
+    CompileOptions options = test::alltoall_as(Format::flows, 8);
+    options.demand = ParsedDemand{demand, total};
+    const auto made = compile(fabric, options);
     ASSERT_TRUE(made) << to_string(made.errors().front());
     ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
     EXPECT_EQ(made->verdict.collective_name, "alltoallv");
-    EXPECT_LE(made->algbw, made->optimum);
-    EXPECT_GE(made->algbw * Ratio(2), made->optimum);
+    EXPECT_LE(test::algbw_of(*made), test::optimum_of(*made));
+    EXPECT_GE(test::algbw_of(*made) * Ratio(2), test::optimum_of(*made));
     if (seed > 308) continue;  // the others go the same way
-    options.format = AlltoallFormat::msccl;
-    const auto xml = compile_alltoall(fabric, {demand, total}, options);
+    options.format = Format::msccl;
+    const auto xml = compile(fabric, options);
     ASSERT_FALSE(xml);
     EXPECT_EQ(xml.errors().front().code, Code::T09);
   }
@@ -271,10 +263,9 @@ TEST(AlltoallSchedules, OneHotReceiverGetsWhatItsLinksCarry) {
   const Fabric fabric = bundled_fabric("dgx-a100-x2");
   std::vector<std::int64_t> amounts(16 * 16, 0);
   for (std::size_t s = 1; s < 15; ++s) amounts[s * 16] = 1000;
-  AlltoallCompileOptions options;
-  options.format = AlltoallFormat::flows;
-  options.k = 1;
-  const auto made = compile_alltoall(fabric, {Demand::matrix(16, amounts), 14'000}, options);
+  CompileOptions options = test::alltoall_as(Format::flows, 1);
+  options.demand = ParsedDemand{Demand::matrix(16, amounts), 14'000};
+  const auto made = compile(fabric, options);
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->verdict.ok);
   EXPECT_EQ(made->verdict.busiest->dst, "box0/gpu0");
@@ -282,21 +273,20 @@ TEST(AlltoallSchedules, OneHotReceiverGetsWhatItsLinksCarry) {
 
 TEST(AlltoallSchedulesLong, SameBytesEveryTime) {
   const Fabric fabric = bundled_fabric("mi250-x1");
-  for (const auto format : {AlltoallFormat::msccl, AlltoallFormat::flows}) {
+  for (const auto format : {Format::msccl, Format::flows}) {
     EXPECT_EQ(compile_as(fabric, format, 2)->text, compile_as(fabric, format, 2)->text);
   }
 }
 
 // The smallest of those that are as good: on fabrics where one part is enough, one.
 TEST(AlltoallSchedules, PartsAreChosen) {
-  AlltoallCompileOptions options;
-  options.format = AlltoallFormat::flows;
+  const CompileOptions options = test::alltoall_as(Format::flows);
   const Fabric enough = bundled_fabric("dgx-a100-x2"), uneven = bundled_fabric("dgx-1-v100");
-  EXPECT_EQ(compile_alltoall(enough, uniform(enough), options)->routes.k, 1);
-  const auto several = compile_alltoall(uneven, uniform(uneven), options);
-  EXPECT_EQ(several->routes.k, 8);
-  ASSERT_EQ(several->tried.size(), 4U);
-  EXPECT_EQ(several->tried[0].algbw, Ratio(200, 3));
+  EXPECT_EQ(compile(enough, options)->paths->routes.k, 1);
+  const auto several = compile(uneven, options);
+  EXPECT_EQ(several->paths->routes.k, 8);
+  ASSERT_EQ(several->chosen.synthesis.tradeoff.size(), 4U);
+  EXPECT_EQ(several->chosen.synthesis.tradeoff[0].algbw, Ratio(200, 3));
 }
 
 Network star(std::size_t ranks) {
@@ -305,11 +295,9 @@ Network star(std::size_t ranks) {
   return fabric.build();
 }
 
-AlltoallCompileOptions for_target(const std::string& target, std::int64_t k) {
-  AlltoallCompileOptions options;
-  options.k = k;
+CompileOptions for_target(const std::string& target, std::int64_t k) {
+  CompileOptions options = test::alltoall_as(Format::msccl, k);
   options.lowering.target = target;
-  options.xml.protocol = "Simple";
   return options;
 }
 
@@ -321,8 +309,8 @@ TEST(AlltoallSchedulesLong, EveryTargetTakesThem) {
       for (const std::int64_t k : {1, 4}) {
         for (const bool merge : {false, true}) {
           auto options = for_target(target, k);
-          options.lowering.merge = merge;
-          const auto made = compile_alltoall(*fabric, uniform(*fabric), options);
+          options.lowering.threadblocks = merge ? ThreadblockUse::merge : ThreadblockUse::spread;
+          const auto made = compile(*fabric, options);
           ASSERT_TRUE(made) << to_string(made.errors().front());
           // rccl-6 stands for 6.0 too, which lacks cpy, but 6.0 alone.
           EXPECT_TRUE(made->verdict.ok) << target << to_string(made->verdict.findings.front());
@@ -344,15 +332,15 @@ TEST(AlltoallSchedules, InInstancesAreRight) {
       for (const std::int32_t instances : {1, 2, 4}) {
         for (const bool merge : {false, true}) {
           auto options = for_target("azure", k);
-          options.lowering.merge = merge;
+          options.lowering.threadblocks = merge ? ThreadblockUse::merge : ThreadblockUse::spread;
           options.lowering.instances = instances;
-          const auto made = compile_alltoall(*fabric, uniform(*fabric), options);
+          const auto made = compile(*fabric, options);
           ASSERT_TRUE(made) << to_string(made.errors().front());
           ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
           EXPECT_TRUE(made->verdict.free_at_one_in_flight);
           EXPECT_EQ(made->verdict.chunks, ranks * k * instances);
-          if (instances == 1 && !merge) rate = made->algbw;
-          EXPECT_EQ(made->algbw, rate);
+          if (instances == 1 && !merge) rate = test::algbw_of(*made);
+          EXPECT_EQ(test::algbw_of(*made), rate);
           if (fabric == &switched) {
             EXPECT_EQ(made->verdict.threadblocks, instances * (merge ? 6 : 11));
           }
@@ -365,16 +353,16 @@ TEST(AlltoallSchedules, InInstancesAreRight) {
 // Forty ranks need 79 threadblocks where each has one direction, 40 where each has both.
 TEST(AlltoallSchedules, MergeThreadblocksWhereTheyDoNotFit) {
   const Fabric fabric = fabric_of(star(40));
-  const auto many = compile_alltoall(fabric, uniform(fabric), for_target("azure", 1));
-  const auto few = compile_alltoall(fabric, uniform(fabric), for_target("rccl-6.3", 1));
+  const auto many = compile(fabric, for_target("azure", 1));
+  const auto few = compile(fabric, for_target("rccl-6.3", 1));
   ASSERT_TRUE(many && few);
   EXPECT_EQ(many->verdict.threadblocks, 79);
   EXPECT_EQ(few->verdict.threadblocks, 40);
   EXPECT_EQ(few->verdict.channels, 2);  // no more than 32 to a channel
 }
 
-std::string refusal_of(const Fabric& fabric, const AlltoallCompileOptions& options) {
-  const auto made = compile_alltoall(fabric, uniform(fabric), options);
+std::string refusal_of(const Fabric& fabric, const CompileOptions& options) {
+  const auto made = compile(fabric, options);
   if (made) return "fits";
   const Diagnostic& error = made.errors().front();
   EXPECT_EQ(error.kind, info_of(*error.code).kind);
@@ -395,7 +383,7 @@ TEST(AlltoallSchedules, WhatDoesNotFitIsRefusedInWords) {
   EXPECT_THAT(refusal_of(fabric_of(star(30)), for_target("azure", 5000)), HasSubstr("T10"));
   auto unknown = for_target("azure", 1);
   unknown.lowering.target = "none";
-  const auto made = compile_alltoall(pair, uniform(pair), unknown);
+  const auto made = compile(pair, unknown);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.errors().front().code, Code::T07);
 }
@@ -405,15 +393,15 @@ TEST(AlltoallSchedules, ScratchIsUsedAgain) {
   FabricBuilder builder(8);
   for (std::size_t r = 0; r < 8; ++r) builder.link(r, (r + 1) % 8, 1);
   const Fabric ring = fabric_of(builder.build());
-  const auto made = compile_as(ring, AlltoallFormat::msccl, 4);
+  const auto made = compile_as(ring, Format::msccl, 4);
   ASSERT_TRUE(made);
   EXPECT_TRUE(made->verdict.ok);
   std::int64_t relayed = 0;  // chunks, by all ranks
-  for (const AlltoallPath& path : made->routes.paths) {
+  for (const AlltoallPath& path : made->paths->routes.paths) {
     relayed += path.parts * (std::ssize(path.nodes) - 2);
   }
-  EXPECT_GT(made->scratch, 0);
-  EXPECT_LT(made->scratch * 8, relayed);
+  EXPECT_GT(made->paths->scratch, 0);
+  EXPECT_LT(made->paths->scratch * 8, relayed);
 }
 
 }  // namespace

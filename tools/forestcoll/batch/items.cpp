@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "batch/results/store.hpp"
-#include "common/bound_alltoall.hpp"
+#include "common/options/collective_option.hpp"
 #include "common/options/target_options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
@@ -31,7 +31,7 @@ std::string extension(const std::string& format) {
 
 // -k, where none is given, as `synth` takes it.
 std::string standard_trees(const std::string& format, const std::string& collective) {
-  const bool in_parts = format == "msccl" || format == "mscclpp" || is_alltoall(collective);
+  const bool in_parts = format == "msccl" || format == "mscclpp" || has_paths(collective);
   return in_parts ? "auto" : "optimal";
 }
 
@@ -43,8 +43,8 @@ bool has_trees_of_others(const Words& words) {
   return value_of(words, "--algorithm", own) != own;
 }
 
-std::string given_format(const Assignment& assignment) {
-  return value_of(assignment.words, "--format", "msccl");
+std::string format_for(const Assignment& assignment, const std::string& collective) {
+  return value_of(assignment.words, "--format", std::string(default_format(collective)));
 }
 
 // Forests have none, and plans have their own.
@@ -71,15 +71,16 @@ std::string in_file_name(std::string text) {
 
 std::vector<Item> items_of(const Assignment& assignment) {
   const auto collectives = distinct(assignment.collectives);
-  auto targets = distinct(assignment.targets);
-  if (targets.empty()) targets.push_back(SynthArguments().target);
+  const auto asked_targets = distinct(assignment.targets);
   const auto asked_trees = distinct(assignment.trees);
   const bool others = asked_trees.empty() && has_trees_of_others(assignment.words);
   std::vector<Item> items;
   for (const std::string& collective : collectives) {
+    auto targets = asked_targets;
+    if (targets.empty()) targets.push_back(default_target(*collective_of(collective)));
     for (const std::string& target : targets) {
       const std::string format =
-          find_plan_target(target) != nullptr ? kPlanTarget : given_format(assignment);
+          find_plan_target(target) != nullptr ? kPlanTarget : format_for(assignment, collective);
       auto trees = asked_trees;
       if (trees.empty())
         trees.push_back(others ? kTreesOfOthers : standard_trees(format, collective));
@@ -105,12 +106,14 @@ std::vector<Item> items_of(const Assignment& assignment) {
 }
 
 Expected<void> refuse(const Assignment& assignment) {
-  const std::string format = given_format(assignment);
-  for (const std::string& target : assignment.targets) {
-    if (is_for_targets(format, target)) continue;
-    return Diagnostics{
-        make_error(Code::S04, fmt::format("--target is for MSCCL XML, not for --format {}", format),
-                   "leave --target out, or write --format msccl")};
+  for (const std::string& collective : assignment.collectives) {
+    const std::string format = format_for(assignment, collective);
+    for (const std::string& target : assignment.targets) {
+      if (is_for_targets(format, target)) continue;
+      return Diagnostics{make_error(
+          Code::S04, fmt::format("--target is for MSCCL XML, not for --format {}", format),
+          "leave --target out, or write --format msccl")};
+    }
   }
   for (const Item& item : items_of(assignment)) {
     if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();

@@ -173,8 +173,8 @@ std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
   if (!options.collective.empty()) return std::nullopt;
   auto proof = quick_alltoall(network);
   if (!proof) return std::nullopt;
-  const auto demand = Demand::uniform(network.ranks.size());
-  const auto rates = rates_of(*proof, demand, uniform_total(network));
+  const auto rates =
+      rates_of(*proof, demand_of(Collective::alltoall, network.ranks.size(), std::nullopt));
   if (!rates) return std::nullopt;
   return QuickAlltoall{*std::move(proof), *rates};
 }
@@ -185,9 +185,8 @@ void add_reached(BoundAnswer& answer, std::optional<QuickAlltoall>& alltoall, co
     row.reached = reached_by_default(fabric, row.collective, row.root, target, console);
   }
   if (!alltoall) return;
-  const std::size_t ranks = fabric.network.ranks.size();
-  alltoall->reached = reached_by_default(
-      fabric, ParsedDemand{Demand::uniform(ranks), uniform_total(fabric.network)}, target, console);
+  alltoall->reached =
+      reached_by_default(fabric, Collective::alltoall, std::nullopt, target, console);
 }
 
 std::string disagreement(const BoundAnswer& answer, const Network& network,

@@ -54,22 +54,37 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
   return what_if(fabric.topology, options);
 }
 
-// Options of all-to-all and of trees do not go together.
+// Options of what goes along paths and of trees do not go together.
 Expected<void> misplaced_option(const BoundArguments& options) {
-  const bool alltoall = is_alltoall(options.collective);
-  if (!alltoall && options.alltoall.given()) {
+  const bool of_paths = has_paths(options.collective);
+  if (!of_paths && options.alltoall.given()) {
     return make_error(Code::S04, "--demand, --gap and --time-limit are of -c alltoall",
                       "add -c alltoall, or leave them out");
   }
-  if (auto done = refuse_no_demand(options.collective, options.alltoall.demand); !done) return done;
-  if (alltoall && !options.root.empty()) {
-    return make_error(Code::S02, "an alltoall has no root", "leave out --root");
+  if (!of_paths) return {};
+  if (auto done = refuse_misplaced_demand(options.collective, options.alltoall.demand); !done) {
+    return done;
   }
-  if (alltoall && options.whatif) {
-    return make_error(Code::S04, "--whatif does not know alltoall",
-                      "use --drop and --derate for one failure at a time");
-  }
-  return {};
+  if (!options.whatif) return {};
+  return make_error(Code::S04, fmt::format("--whatif does not know {}", options.collective),
+                    "use --drop and --derate for one failure at a time");
+}
+
+ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
+                            const Console& console) {
+  const Collective collective = *collective_of(options.collective);
+  const auto root = find_root(fabric.topology, collective, options.root);
+  if (!root) return fail(root.errors(), console);
+  const auto demand = read_demand(fabric.network, collective, *root, options.alltoall.demand);
+  if (!demand) return fail(demand.errors(), console);
+  return run_bound_paths(fabric, *demand, options.alltoall,
+                         {.json = options.json,
+                          .check = options.check,
+                          .quantized = !options.reading.quantize.empty(),
+                          .top = options.top,
+                          .threads = options.threads,
+                          .target = options.target},
+                         console);
 }
 
 Expected<BoundFindings> find_all(const Fabric& fabric, const BoundArguments& options,
@@ -108,7 +123,7 @@ Expected<void> price_failure(BoundFindings& found, const Fabric& fabric,
                             .reached_after = is.reached});
   }
   if (!whole->alltoall || !found.alltoall) return {};
-  found.prices.push_back({.collective = std::string(kAlltoall),
+  found.prices.push_back({.collective = std::string(to_string(Collective::alltoall)),
                           .before = figures_of(whole->alltoall->rates),
                           .after = figures_of(found.alltoall->rates),
                           .reached_before = whole->alltoall->reached,
@@ -135,7 +150,8 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
   }
   if (found.alltoall) {
     const auto alltoall = alltoall_beside(options, other.network);
-    if (alltoall) add(kAlltoall, alltoall->rates.algbw, found.alltoall->rates.algbw);
+    if (alltoall)
+      add(to_string(Collective::alltoall), alltoall->rates.algbw, found.alltoall->rates.algbw);
   }
   return rates.algbw.empty() ? std::nullopt : std::optional(std::move(rates));
 }
@@ -152,16 +168,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
-  if (is_alltoall(options.collective)) {
-    return run_bound_alltoall(*fabric, options.alltoall,
-                              {.json = options.json,
-                               .check = options.check,
-                               .quantized = !options.reading.quantize.empty(),
-                               .top = options.top,
-                               .threads = options.threads,
-                               .target = options.target},
-                              console);
-  }
+  if (has_paths(options.collective)) return run_bound_of_paths(*fabric, options, console);
   auto found = find_all(*fabric, options, console);
   if (!found) return fail(found.errors(), console);
   if (options.check) {

@@ -196,8 +196,9 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
     report["in_network"][std::string(to_string(faster.collective))] = to_json(faster.optimum);
   }
   if (alltoall) {
-    report["alltoall"] = to_json(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
-                                 uniform_total(fabric.network), fabric.topology, fabric.network);
+    report["alltoall"] = to_json(
+        alltoall->proof, demand_of(Collective::alltoall, fabric.network.ranks.size(), std::nullopt),
+        fabric.topology, fabric.network);
   }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());

@@ -11,6 +11,7 @@
 
 #include "common/files/io.hpp"
 #include "common/group_rates.hpp"
+#include "common/options/collective_option.hpp"
 #include "common/options/file_option.hpp"
 #include "common/options/time_limit.hpp"
 #include "common/report/figures/alltoall_report.hpp"
@@ -67,6 +68,10 @@ Expected<Request> resolve(const AlltoallArguments& arguments, int threads) {
   return request;
 }
 
+std::string_view name_of(const ParsedDemand& demand) {
+  return to_string(demand.demand.collective());
+}
+
 // What schedules reach, and what a failure costs.
 struct Findings {
   ThreeFigures figures;
@@ -89,12 +94,12 @@ std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
   for (const auto& [name, first, second] :
        {std::tuple<std::string_view, std::string_view, std::string_view>("collective", "algbw GB/s",
                                                                          "busbw GB/s"),
-        {"alltoall", algbw, busbw}}) {
+        {name_of(demand), algbw, busbw}}) {
     text += fmt::format("{:<16}{:>{}}{:>{}}\n", name, first, width, second, width);
   }
   text += rate_in_words(proof, demand.demand, rates);
   if (const auto& reached = found.figures.reached) {
-    text += fmt::format("reached of alltoall by synth: {} GB/s, {}\n", number(*reached),
+    text += fmt::format("reached of {} by synth: {} GB/s, {}\n", name_of(demand), number(*reached),
                         of_optimum(*reached, found.figures.rates.optimum));
   }
   if (found.group) text += in_words(*found.group);
@@ -105,19 +110,19 @@ std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
 Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const AlltoallRates& rates,
                  const Findings& found, const Fabric& fabric, const AlltoallReporting& reporting) {
   const bool is_exact = proof.is_exact();
-  Json report = {
-      {"format", "forestcoll-bound"},
-      {"version", 2},
-      {"topology", fabric.topology.name},
-      {"compute_nodes", fabric.network.ranks.size()},
-      {"algbw", {{"alltoall", exact_or_reached(rates.algbw, is_exact)}}},
-      {"busbw", {{"alltoall", exact_or_reached(rates.busbw, is_exact)}}},
-      {"collective", "alltoall"},
-      {"alltoall", to_json(proof, demand.demand, demand.total, fabric.topology, fabric.network)}};
+  const std::string name(name_of(demand));
+  Json report = {{"format", "forestcoll-bound"},
+                 {"version", 2},
+                 {"topology", fabric.topology.name},
+                 {"compute_nodes", fabric.network.ranks.size()},
+                 {"algbw", {{name, exact_or_reached(rates.algbw, is_exact)}}},
+                 {"busbw", {{name, exact_or_reached(rates.busbw, is_exact)}}},
+                 {"collective", name},
+                 {name, to_json(proof, demand, fabric.topology, fabric.network)}};
   Json figures;
   put_figures(figures, found.figures);
-  for (const auto& [figure, value] : figures.items()) report[figure]["alltoall"] = value;
-  if (found.price) report["failure"]["alltoall"] = to_json(*found.price);
+  for (const auto& [figure, value] : figures.items()) report[figure][name] = value;
+  if (found.price) report["failure"][name] = to_json(*found.price);
   if (found.group) put_group_rates(report, *found.group);
   if (!fabric.changes.empty()) report["changes"] = fabric.changes;
   if (reporting.check) report["checked"] = true;
@@ -128,15 +133,31 @@ Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const A
 Expected<ThreeFigures> figures_of(const Fabric& fabric, const AlltoallProof& proof,
                                   const ParsedDemand& demand, const std::string& target,
                                   const Console& console) {
-  const auto rates = rates_of(proof, demand.demand, demand.total);
+  const auto rates = rates_of(proof, demand);
   if (!rates) return rates.errors();
   return ThreeFigures{figures_of(*rates),
-                      target.empty() ? no_target("name a runtime with --target")
-                                     : reached_by_default(fabric, demand, target, console)};
+                      target.empty()
+                          ? no_target("name a runtime with --target")
+                          : reached_by_default(fabric, demand.demand.collective(),
+                                               demand.demand.root(), target, console, demand)};
 }
 
-// Of the same demand on the fabric before it failed; nothing where it had other GPUs, unless all
-// pairs have the same.
+// The same demand on the fabric before it failed: blocks are of its own GPUs, a root is known by
+// its id; unequal amounts are of as many GPUs.
+std::optional<ParsedDemand> demand_before(const ParsedDemand& demand, const Fabric& after,
+                                          const Fabric& before) {
+  const std::size_t ranks = before.network.ranks.size();
+  if (!demand.demand.is_of_blocks()) {
+    return ranks == demand.demand.ranks() ? std::optional(demand) : std::nullopt;
+  }
+  const Collective collective = demand.demand.collective();
+  const auto root = demand.demand.root();
+  if (!root) return demand_of(collective, ranks, std::nullopt);
+  const NodeId node = after.topology.ranks[root->index()];
+  const auto same = find_rank(before.topology, after.topology.nodes[node].id);
+  return same ? std::optional(demand_of(collective, ranks, *same)) : std::nullopt;
+}
+
 Expected<std::optional<FailurePrice>> price_of(const Fabric& fabric, const ParsedDemand& demand,
                                                const ThreeFigures& after,
                                                const AlltoallOptions& options,
@@ -145,17 +166,15 @@ Expected<std::optional<FailurePrice>> price_of(const Fabric& fabric, const Parse
   if (!whole) return whole.errors();
   if (!*whole) return std::optional<FailurePrice>();
   const Network& network = (*whole)->network;
-  const std::size_t ranks = network.ranks.size();
-  const bool is_uniform = demand.demand.is_uniform();
-  if (!is_uniform && ranks != demand.demand.ranks()) return std::optional<FailurePrice>();
-  const ParsedDemand same =
-      is_uniform ? ParsedDemand{Demand::uniform(ranks), uniform_total(network)} : demand;
+  const auto known = demand_before(demand, fabric, **whole);
+  if (!known) return std::optional<FailurePrice>();
+  const ParsedDemand& same = *known;
   const auto optimum = alltoall_optimum(network, same.demand, options);
   if (!optimum) return optimum.errors();
   auto before = figures_of(**whole, optimum->proof, same, target, console);
   if (!before) return before.errors();
   FailurePrice price{
-      .collective = std::string(kAlltoall), .before = before->rates, .after = after.rates};
+      .collective = std::string(name_of(demand)), .before = before->rates, .after = after.rates};
   if (!target.empty()) {
     price.reached_before = before->reached;
     price.reached_after = after.reached;
@@ -165,10 +184,9 @@ Expected<std::optional<FailurePrice>> price_of(const Fabric& fabric, const Parse
 
 }  // namespace
 
-Expected<ParsedDemand> read_demand(const Network& network, const std::string& path) {
-  if (path.empty()) {
-    return ParsedDemand{Demand::uniform(network.ranks.size()), uniform_total(network)};
-  }
+Expected<ParsedDemand> read_demand(const Network& network, Collective collective,
+                                   std::optional<Rank> root, const std::string& path) {
+  if (path.empty()) return demand_of(collective, network.ranks.size(), root);
   const auto text = read_input(path);
   if (!text) return text.errors();
   return parse_demand(*text, display_name(path), network.ranks.size());
@@ -181,11 +199,11 @@ void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments) {
   command
       .add_option("--gap", arguments.gap,
                   "Where the optimum is not found exactly, how near the bound is near enough:\n"
-                  "default 1 (with -c alltoall)")
+                  "default 1 (with -c alltoall, scatter, gather)")
       ->type_name("PERCENT");
   command
       .add_option("--time-limit", arguments.time_limit,
-                  "Give the best interval after so many seconds (with -c alltoall)")
+                  "Give the best interval after so many seconds (likewise)")
       ->type_name("SECONDS");
 }
 
@@ -195,33 +213,33 @@ ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand, const 
     return find_alltoall_flaw(fabric.network, demand, proof);
   });
   if (flaw.empty()) {
-    note(console, "checked: independent code adds up the flows of the alltoall and its bound");
+    note(console, fmt::format("checked: independent code adds up the flows of the {} and its bound",
+                              to_string(demand.collective())));
     return ExitCode::done;
   }
   say(
-      fmt::format("forestcoll: internal error: the proof of the alltoall does not hold: {}; please "
+      fmt::format("forestcoll: internal error: the proof of the {} does not hold: {}; please "
                   "report it\n",
-                  flaw));
+                  to_string(demand.collective()), flaw));
   return ExitCode::internal;
 }
 
-ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& arguments,
-                            const AlltoallReporting& reporting, const Console& console) {
+ExitCode run_bound_paths(const Fabric& fabric, const ParsedDemand& demand,
+                         const AlltoallArguments& arguments, const AlltoallReporting& reporting,
+                         const Console& console) {
   auto request = resolve(arguments, reporting.threads);
   if (!request) return fail(request.errors(), console);
-  const auto demand = read_demand(fabric.network, arguments.demand);
-  if (!demand) return fail(demand.errors(), console);
-  const auto optimum = at_work("finding the best all-to-all", console, [&] {
+  const auto optimum = at_work(fmt::format("finding the best {}", name_of(demand)), console, [&] {
     const TimeLimit limit(request->seconds);
     request->solver.stop = limit.token();
-    return alltoall_optimum(fabric.network, demand->demand, request->solver);
+    return alltoall_optimum(fabric.network, demand.demand, request->solver);
   });
   if (!optimum) return fail(optimum.errors(), console);
   const AlltoallProof& proof = optimum->proof;
-  const auto rates = rates_of(proof, demand->demand, demand->total);
+  const auto rates = rates_of(proof, demand);
   if (!rates) return fail(rates.errors(), console);
   if (reporting.check) {
-    const ExitCode checked = check_alltoall(proof, demand->demand, fabric, console);
+    const ExitCode checked = check_alltoall(proof, demand.demand, fabric, console);
     if (checked != ExitCode::done) return checked;
   }
   const double apart = proof.at_most.to_double() / proof.reached.to_double() - 1;
@@ -229,26 +247,28 @@ ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& argum
     note(console, fmt::format("the gap of {} % was not reached: {} %",
                               number(kPercent * request->solver.gap), number(kPercent * apart)));
   }
-  auto figures = figures_of(fabric, proof, *demand, reporting.target, console);
+  auto figures = figures_of(fabric, proof, demand, reporting.target, console);
   if (!figures) return fail(figures.errors(), console);
-  auto price = price_of(fabric, *demand, *figures, request->solver, reporting.target, console);
+  auto price = price_of(fabric, demand, *figures, request->solver, reporting.target, console);
   if (!price) return fail(price.errors(), console);
   const Findings found{*std::move(figures), *std::move(price),
-                       group_rates(fabric, *demand, request->solver, rates->algbw)};
+                       group_rates(fabric, demand, request->solver, rates->algbw)};
   const std::string report =
-      reporting.json ? to_text(json_report(proof, *demand, *rates, found, fabric, reporting))
-                     : text_report(proof, *demand, *rates, found, fabric, reporting.top);
+      reporting.json ? to_text(json_report(proof, demand, *rates, found, fabric, reporting))
+                     : text_report(proof, demand, *rates, found, fabric, reporting.top);
   return finish(write_output("-", report), console);
 }
 
-bool is_alltoall(std::string_view collective) {
-  return collective == kAlltoall || collective == "alltoallv";
-}
-
-Expected<void> refuse_no_demand(std::string_view collective, const std::string& demand) {
-  if (collective != "alltoallv" || !demand.empty()) return {};
-  return make_error(Code::S04, "an alltoallv is of unequal amounts, and no --demand says which",
-                    "add --demand FILE, or ask for -c alltoall");
+Expected<void> refuse_misplaced_demand(std::string_view collective, const std::string& demand) {
+  if (collective == kUnequalAlltoall && demand.empty()) {
+    return make_error(Code::S04, "an alltoallv is of unequal amounts, and no --demand says which",
+                      "add --demand FILE, or ask for -c alltoall");
+  }
+  if (demand.empty() || collective_of(collective) == Collective::alltoall) return {};
+  return make_error(Code::S04, "--demand is for -c alltoall",
+                    has_paths(collective)
+                        ? "leave --demand out"
+                        : "leave --demand out; the weights of nodes say what they own");
 }
 
 std::optional<AlltoallProof> quick_alltoall(const Network& network) {

@@ -1,4 +1,5 @@
-// `forestcoll bound -c alltoall`, and the line of all-to-all in the table of `bound`.
+// `forestcoll bound` of a collective along paths (alltoall, scatter, gather), and the line of
+// all-to-all in the table of `bound`.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,9 @@
 #include "common/fabric.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/demand.hpp"
+#include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
 
 namespace CLI {
@@ -19,14 +22,9 @@ class App;
 
 namespace forestcoll::cli {
 
-/// The name of the collective.
-inline constexpr std::string_view kAlltoall = "alltoall";
-
-/// Whether a name of `add_collective_option` is of all-to-all, equal or not.
-[[nodiscard]] bool is_alltoall(std::string_view collective);
-/// S04: "alltoallv" without a file that says how much each pair has.
-[[nodiscard]] Expected<void> refuse_no_demand(std::string_view collective,
-                                              const std::string& demand);
+/// S04: "alltoallv" without a file that says how much each pair has, or one for other collectives.
+[[nodiscard]] Expected<void> refuse_misplaced_demand(std::string_view collective,
+                                                     const std::string& demand);
 
 /// As written on the command line; empty where not given.
 struct AlltoallArguments {
@@ -39,9 +37,10 @@ struct AlltoallArguments {
 /// --demand, --gap and --time-limit.
 void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
 
-/// The demand of a file, or, where `path` is empty, one block for every pair. Errors: those of
-/// reading and of `parse_demand`.
-[[nodiscard]] Expected<ParsedDemand> read_demand(const Network& network, const std::string& path);
+/// The demand of a file, or, where `path` is empty, of blocks. REQUIRES: a root where the
+/// collective has one. Errors: those of reading and of `parse_demand`.
+[[nodiscard]] Expected<ParsedDemand> read_demand(const Network& network, Collective collective,
+                                                 std::optional<Rank> root, const std::string& path);
 
 /// How it is found and reported.
 struct AlltoallReporting {
@@ -56,9 +55,9 @@ struct AlltoallReporting {
                                       const Fabric& fabric, const Console& console);
 
 /// Finds the optimum and writes the report.
-[[nodiscard]] ExitCode run_bound_alltoall(const Fabric& fabric, const AlltoallArguments& arguments,
-                                          const AlltoallReporting& reporting,
-                                          const Console& console);
+[[nodiscard]] ExitCode run_bound_paths(const Fabric& fabric, const ParsedDemand& demand,
+                                       const AlltoallArguments& arguments,
+                                       const AlltoallReporting& reporting, const Console& console);
 
 /// The optimum where it is a matter of milliseconds, and exact.
 [[nodiscard]] std::optional<AlltoallProof> quick_alltoall(const Network& network);

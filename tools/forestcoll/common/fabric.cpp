@@ -341,7 +341,7 @@ Expected<std::optional<Rank>> find_root(const Topology& topology, Collective col
   if (!is_rooted(collective)) {
     if (text.empty()) return std::optional<Rank>();
     return make_error(Code::S02, fmt::format("--root: {} has no root", to_string(collective)),
-                      "leave --root out, or ask for -c broadcast or -c reduce");
+                      "leave --root out, or ask for -c broadcast, reduce, scatter or gather");
   }
   if (text.empty()) {
     return make_error(Code::S02, fmt::format("{} needs a root", to_string(collective)),

@@ -57,9 +57,10 @@ std::optional<GroupRates> group_rates(const Fabric& fabric, const ParsedDemand& 
   if (!network) return std::nullopt;
   const auto optimum = alltoall_optimum(*network, demand.demand, options);
   if (!optimum) return std::nullopt;
-  const auto rates = rates_of(optimum->proof, demand.demand, demand.total);
+  const auto rates = rates_of(optimum->proof, demand);
   if (!rates) return std::nullopt;
-  return where_it_differs(fabric.beside->relays, kAlltoall, rates->algbw, own);
+  return where_it_differs(fabric.beside->relays, to_string(demand.demand.collective()),
+                          rates->algbw, own);
 }
 
 std::string in_words(const GroupRates& rates) {

@@ -22,11 +22,13 @@ namespace {
 // The baselines that have the collective.
 std::vector<std::string> baselines_of(const CompareArguments& options) {
   std::vector<std::string> names;
-  if (is_alltoall(options.collective)) {
-    for (const BaselineInfo& info : alltoall_baselines()) names.emplace_back(info.name);
+  const Collective collective = *collective_of(options.collective);
+  if (is_personalized(collective)) {
+    for (const BaselineInfo& info : alltoall_baselines()) {
+      if (has_paths_for(info, collective)) names.emplace_back(info.name);
+    }
     return names;
   }
-  const Collective collective = *parse_collective(options.collective);
   for (const BaselineInfo& info : baselines()) {
     if (std::ranges::find(info.supported, collective) != info.supported.end()) {
       names.emplace_back(info.name);
@@ -43,15 +45,19 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
 
 bool is_algorithm(const std::string& name, const CompareArguments& options) {
   if (name == kOurs) return true;
-  if (is_alltoall(options.collective)) return find_alltoall_baseline(name) != nullptr;
+  if (has_paths(options.collective)) {
+    const BaselineInfo* info = find_alltoall_baseline(name);
+    return info != nullptr && has_paths_for(*info, *collective_of(options.collective));
+  }
   return name == kOursByRate || is_selector(name) || find_exchange(name) != nullptr ||
          find_baseline(name) != nullptr;
 }
 
 Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
   std::vector<std::string_view> known = {"all", kOurs};
-  for (const BaselineInfo& info :
-       is_alltoall(options.collective) ? alltoall_baselines() : baselines()) {
+  const bool of_paths = has_paths(options.collective);
+  for (const BaselineInfo& info : of_paths ? alltoall_baselines() : baselines()) {
+    if (of_paths && !has_paths_for(info, *collective_of(options.collective))) continue;
     known.push_back(info.name);
   }
   return make_error(Code::S03, fmt::format("--algorithms: there is no \"{}\"", name),
@@ -67,7 +73,7 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   for (const std::string& asked : options.algorithms) {
     if (asked == "all") {
       add(kOurs);
-      if (!is_alltoall(options.collective) && !options.trees) add(kOursByRate);
+      if (!has_paths(options.collective) && !options.trees) add(kOursByRate);
       for (const std::string& name : baselines_of(options)) add(name);
     } else if (is_algorithm(asked, options)) {
       add(asked);
@@ -99,8 +105,9 @@ Expected<void> refuse_for_algorithms(const CompareArguments& options,
 Expected<void> refuse_with_trees(const CompareArguments& options,
                                  const std::vector<std::string>& names) {
   if (!options.trees) return {};
-  if (is_alltoall(options.collective)) {
-    return make_error(Code::S04, "an alltoall has no trees", "leave --trees out");
+  if (has_paths(options.collective)) {
+    return make_error(Code::S04, fmt::format("{} has no trees", with_article(options.collective)),
+                      "leave --trees out");
   }
   const auto program = std::ranges::find_if(names, [](const std::string& name) {
     return name == kOursByRate || is_selector(name) ||

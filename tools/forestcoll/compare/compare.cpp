@@ -130,25 +130,12 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
   return write_output(options.html, page.html);
 }
 
-// What says nothing to an all-to-all, or to all others.
-Expected<void> refuse_for_collective(const CompareArguments& options) {
-  if (!is_alltoall(options.collective)) {
-    if (options.demand.empty()) return {};
-    return make_error(Code::S04, "--demand is for -c alltoall", "add -c alltoall, or leave it out");
-  }
-  if (auto done = refuse_no_demand(options.collective, options.demand); !done) return done;
-  if (!options.root.empty()) {
-    return make_error(Code::S02, "an alltoall has no root", "leave --root out");
-  }
-  return {};
-}
-
 ExitCode run_compare(const CompareArguments& options, const Console& console) {
-  if (const auto done = refuse_for_collective(options); !done) return fail(done.errors(), console);
-  const bool alltoall = is_alltoall(options.collective);
+  if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
+    return fail(done.errors(), console);
+  }
   RowsRequest request;
-  // nccl-tests makes busbw of algbw in the same way for an allgather and an all-to-all.
-  request.collective = alltoall ? Collective::allgather : *parse_collective(options.collective);
+  request.collective = *collective_of(options.collective);
   request.schedules = options.schedules;
   auto names = find_algorithms(options);
   if (!names) return fail(names.errors(), console);
@@ -167,18 +154,19 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   report_latencies(fabric->topology, console);
-  request.collective_name = options.collective;
-  if (alltoall) {
-    auto demand = read_demand(fabric->network, options.demand);
-    if (!demand) return fail(demand.errors(), console);
-    request.collective_name = demand->demand.is_uniform() ? "alltoall" : "alltoallv";
-    request.demand = *std::move(demand);
-  }
-  // Programs know equal amounts alone.
-  request.by_size = !options.trees && request.collective_name != "alltoallv";
   const auto root = find_root(fabric->topology, request.collective, options.root);
   if (!root) return fail(root.errors(), console);
   request.root = *root;
+  request.collective_name = options.collective;
+  if (is_personalized(request.collective)) {
+    auto demand = read_demand(fabric->network, request.collective, *root, options.demand);
+    if (!demand) return fail(demand.errors(), console);
+    request.collective_name =
+        demand->demand.is_of_blocks() ? to_string(request.collective) : kUnequalAlltoall;
+    request.demand = *std::move(demand);
+  }
+  // Programs know equal amounts alone.
+  request.by_size = !options.trees && request.collective_name != kUnequalAlltoall;
   const auto chosen = choose_parameters(options, *fabric, request);
   if (!chosen) return fail(chosen.errors(), console);
   const auto ranks = static_cast<std::int64_t>(fabric->topology.ranks.size());

@@ -104,9 +104,9 @@ struct RefusedSize {
   Diagnostic error;
 };
 
-/// Of an all-to-all: for what the optimum is, and what it follows from.
+/// Of what goes along paths: for what the optimum is, and what it follows from.
 struct AlltoallLimit {
-  Demand demand;
+  ParsedDemand demand;
   AlltoallProof proof;
 };
 
@@ -118,7 +118,7 @@ struct Comparison {
   }
 
   const Fabric* fabric = nullptr;
-  Collective collective = Collective::allreduce;  ///< of an all-to-all, one that counts busbw alike
+  Collective collective = Collective::allreduce;
   std::string collective_name = {};
   std::optional<Rank> root = {};
   ThreeFigures figures;

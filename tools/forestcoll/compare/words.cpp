@@ -80,8 +80,9 @@ std::string optimum_in_words(const Comparison& comparison) {
 std::string bottleneck_in_words(const Comparison& comparison) {
   const Fabric& fabric = *comparison.fabric;
   if (!comparison.alltoall) return in_words(comparison.bottleneck, fabric.topology);
-  const std::string lines = bottleneck_in_words(
-      comparison.alltoall->proof, comparison.alltoall->demand, fabric.topology, fabric.network, 0);
+  const std::string lines =
+      bottleneck_in_words(comparison.alltoall->proof, comparison.alltoall->demand.demand,
+                          fabric.topology, fabric.network, 0);
   const std::size_t begin = lines.find(": ") + 2;  // after what it is of
   return lines.substr(begin, lines.find('\n') - begin);
 }

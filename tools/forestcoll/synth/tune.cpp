@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/bound_alltoall.hpp"
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/report/figures/rate_report.hpp"
 #include "common/report/findings/warnings.hpp"
 #include "common/report/latency_report.hpp"
 #include "common/report/report.hpp"
@@ -23,8 +23,8 @@
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/report/fastest_report.hpp"
 #include "common/synthesis/report/trees_per_root.hpp"
-#include "common/synthesis/request/alltoall_request.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/text.hpp"
 
@@ -91,6 +91,7 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
                {"usable_counts", file.verdict.usable_counts},
                {"algbw", exact(file.algbw)},
                {"optimum", exact(file.optimum)},
+               {"reached", to_json(Expected(file.verdict.algbw.value_or(file.algbw)))},
                {"protocol", file.protocol},
                {"instances", file.instances},
                {"threadblocks", file.threadblocks},
@@ -123,14 +124,18 @@ void warn(const Tuning& tuning, const CompileOptions& options, const Console& co
   if (doubted != tuning.files.end()) warn_of_ll128(doubted->no_ll128, console);
 }
 
-void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& options,
-            const Console& console) {
+void report(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric,
+            const CompileOptions& options, const Console& console) {
   note(console,
        fmt::format("{}: {} over {}, {} by size (a model, not a measurement), {} assumed per GPU",
-                   fabric.topology.name, tuning.collective,
+                   fabric.topology.name, to_string(options.synthesis.collective),
                    counted(fabric.topology.ranks.size(), "GPU"),
                    counted(tuning.files.size(), "file"),
                    counted(static_cast<std::size_t>(options.sms), "SM")));
+  note(console,
+       fmt::format(
+           "  optimum {} GB/s{}", in_words(rates.optimum),
+           differ(rates) ? fmt::format(", by trees {} GB/s", in_words(rates.by_trees)) : ""));
   note(console, kHead);
   for (const TunedFile& file : tuning.files) {
     const CollectiveForest& trees = tuning.forests[file.forest];
@@ -152,18 +157,21 @@ void report(const Tuning& tuning, const Fabric& fabric, const CompileOptions& op
                             options.lowering.target, fmt::join(sizes, ", ")));
 }
 
-Json json_of(const Tuning& tuning, const Fabric& fabric, const CompileOptions& options) {
+Json json_of(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric,
+             const CompileOptions& options) {
   Json json = {{"format", "forestcoll-tune"},
                {"version", 1},
                {"topology", fabric.topology.name},
-               {"collective", tuning.collective},
+               {"collective", to_string(options.synthesis.collective)},
                {"compute_nodes", fabric.topology.ranks.size()},
                {"target", options.lowering.target},
                {"sms", options.sms},
                {"buffer_bytes", tuning.buffer_bytes},
                {"estimate", "model, not measurement"},
                {"latencies", latencies_json(fabric.topology)},
-               {"not_served", tuning.not_served}};
+               {"not_served", tuning.not_served},
+               {"optimum", to_json(rates.optimum)},
+               {"optimum_by_trees", to_json(rates.by_trees)}};
   json["left_out"] = Json::array();
   for (const auto& [protocol, why] : tuning.left_out) {
     json["left_out"].push_back({{"protocol", protocol}, {"reason", why}});
@@ -188,25 +196,14 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
     schedules.push_back({{file.name, file.text}, file.first, file.last, unit});
   }
   if (deploys) {
-    return deployment_files({fabric.topology, options, tuning.collective, std::move(schedules)});
+    return deployment_files({fabric.topology, options, std::move(schedules)});
   }
   std::vector<NamedText> files;
   for (DeployedSchedule& schedule : schedules) files.push_back(std::move(schedule.file));
   return files;
 }
 
-// Of an all-to-all, as the solver is told.
-std::optional<AlltoallCompileOptions> told(std::optional<AlltoallCompileOptions> alltoall,
-                                           const PreparedSynthesis& prepared) {
-  if (!alltoall) return alltoall;
-  alltoall->solver.stop = prepared.limit.token();
-  alltoall->solver.threads = prepared.solver.threads;
-  return alltoall;
-}
-
-ExitCode tune_prepared(const PreparedSynthesis& prepared,
-                       const std::optional<AlltoallCompileOptions>& alltoall,
-                       const Console& console) {
+ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console) {
   const SynthArguments& arguments = prepared.arguments;
   const SynthRequest& request = prepared.request;
   const Fabric& fabric = prepared.fabric;
@@ -215,8 +212,7 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared,
   if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
     return fail(done.errors(), console);
   }
-  TuneOptions options{.alltoall = told(alltoall, prepared),
-                      .compile = request.compile,
+  TuneOptions options{.compile = request.compile,
                       .sizes = request.tune,
                       .instances = arguments.instances,
                       .buffer_bytes = request.buffer_bytes};
@@ -229,29 +225,23 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared,
   const auto files = texts(*tuning, fabric, common, deploys);
   if (!files) return fail(files.errors(), console);
   if (const auto done = write_files(directory, *files); !done) return fail(done.errors(), console);
-  report(*tuning, fabric, request.compile, console);
+  const RateFigures rates = rates_of(prepared);
+  report(*tuning, rates, fabric, request.compile, console);
   if (tuning->buffer_bytes > 0) note(console, buffers_line(tuning->buffer_bytes));
   note(console, next_line(request.compile, arguments.output, arguments.deploy));
   if (!arguments.json) return ExitCode::done;
-  const std::string text = to_text(json_of(*tuning, fabric, request.compile));
+  const std::string text = to_text(json_of(*tuning, rates, fabric, request.compile));
   return finish(write_output("-", text), console);
 }
 
 }  // namespace
 
 ExitCode tune(const SynthArguments& given, const Console& console) {
-  auto arguments = with_format(given);
+  const auto arguments = with_format(given);
   if (!arguments) return fail(arguments.errors(), console);
-  std::optional<AlltoallCompileOptions> alltoall;
-  if (is_alltoall(arguments->collective)) {
-    auto request = resolve_alltoall(*arguments);
-    if (!request) return fail(request.errors(), console);
-    alltoall = std::move(request->options);
-    *arguments = as_for_allgather(*arguments);
-  }
   const auto prepared = prepare(*arguments, console);
   if (!prepared) return fail(prepared.errors(), console);
-  return tune_prepared(**prepared, alltoall, console);
+  return tune_prepared(**prepared, console);
 }
 
 }  // namespace forestcoll::cli

@@ -100,7 +100,10 @@ T Contents::output(std::int64_t rank, std::int64_t index) const {
   const std::int64_t part = shape_.part();
   switch (shape_.pattern) {
     case Pattern::allgather:
+    case Pattern::gather:
       return input<T>(index / part, index % part);
+    case Pattern::scatter:
+      return input<T>(root_, rank * part + index);
     case Pattern::reduce_scatter:
       return reduced<T>(rank * part + index);
     case Pattern::allreduce:
@@ -117,7 +120,8 @@ T Contents::output(std::int64_t rank, std::int64_t index) const {
 }
 
 bool Contents::has_output(std::int64_t rank) const {
-  return shape_.pattern != Pattern::reduce || rank == root_;
+  const bool is_of_root = shape_.pattern == Pattern::reduce || shape_.pattern == Pattern::gather;
+  return !is_of_root || rank == root_;
 }
 
 void Contents::fill(Memory& memory, std::int64_t rank) const {

@@ -16,7 +16,7 @@ namespace forestcoll::run {
 /// and the others put in what changes nothing, so that each is missed somewhere if it is missing.
 class Contents {
  public:
-  /// `root`: of a broadcast or reduce.
+  /// `root`: of a collective that has one.
   Contents(const CallShape& shape, ElementType type, ReduceOp op, std::int64_t root,
            std::uint64_t seed);
 

@@ -18,9 +18,9 @@ Memory::Memory(const CallShape& shape, std::int64_t rank) : element_bytes_(shape
         bytes_.data() + static_cast<std::size_t>(element) * element_bytes_;
   };
   const std::int64_t own = rank * shape.part();
-  begin_at(Buffer::input, in_place && shape.pattern == Pattern::allgather ? own : 0);
+  begin_at(Buffer::input, in_place && audit::input_is_part(shape.pattern) ? own : 0);
   if (in_place) {
-    begin_at(Buffer::output, shape.pattern == Pattern::reduce_scatter ? own : 0);
+    begin_at(Buffer::output, audit::output_is_part(shape.pattern) ? own : 0);
   } else {
     begin_at(Buffer::output, shape.input());
   }

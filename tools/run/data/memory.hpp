@@ -33,8 +33,9 @@ struct CallShape {
   }
 };
 
-/// In place, input and output are one buffer of the whole collective, of which allgather's input
-/// and reduce_scatter's output are the rank's own part, as in the runtimes.
+/// In place, input and output are one buffer of the whole collective, of which the input of
+/// allgather and gather, and the output of reduce_scatter and scatter, are the rank's own part, as
+/// in the runtimes.
 class Memory {
  public:
   Memory(const CallShape& shape, std::int64_t rank);

@@ -32,7 +32,7 @@ class FlowsProgram {
     const auto ranks = static_cast<std::int64_t>(flows_.ranks.size());
     program_.name = "flows";
     program_.protocol = "Simple";
-    program_.pattern = Pattern::alltoall;
+    program_.pattern = *audit::parse_pattern(flows_.collective);
     program_.ranks = ranks;
     program_.chunks = ranks * flows_.k;
     program_.channels = static_cast<std::int64_t>(flows_.paths.size());
@@ -40,8 +40,11 @@ class FlowsProgram {
     for (std::int32_t r = 0; r < ranks; ++r) {
       audit::Gpu& gpu = program_.gpus.emplace_back();
       gpu.id = r;
-      gpu.input_chunks = gpu.output_chunks = program_.chunks;
-      add_block(r, -1, -1, 0, step("cpy", r, r, 0, flows_.k));
+      const auto sizes = audit::buffer_sizes(program_.pattern, program_.chunks, ranks);
+      gpu.input_chunks = sizes.input;
+      gpu.output_chunks = sizes.output;
+      const bool has_own = !flows_.root || flows_.ids[node_of(r)] == *flows_.root;
+      if (has_own) add_block(r, -1, -1, 0, step("cpy", r, r, 0, flows_.k));
     }
     for (const audit::FlowPair& pair : flows_.pairs) add_pair(pair);
     return std::move(program_);
@@ -56,6 +59,10 @@ class FlowsProgram {
       add_path(p, before, parts);
       before += parts;
     }
+  }
+
+  [[nodiscard]] std::size_t node_of(std::int32_t rank) const {
+    return static_cast<std::size_t>(flows_.ranks[static_cast<std::size_t>(rank)]);
   }
 
   void add_path(std::size_t p, std::int64_t before, std::int64_t parts) {
@@ -75,17 +82,22 @@ class FlowsProgram {
     add_block(dst, -1, hops[hops.size() - 2], channel, step("r", 0, src, before, parts));
   }
 
-  // From the part for one rank to the part of another, from part `before` of the pair on.
+  // From the part for one rank to the part of another, where a buffer has that of each; from part
+  // `before` of the pair on.
   [[nodiscard]] audit::Step step(const char* type, std::int32_t source, std::int32_t destination,
                                  std::int64_t before, std::int64_t parts) const {
     audit::Step step;
     step.operation = audit::find_operation(type);
     step.source = Buffer::input;
     step.destination = Buffer::output;
-    step.source_offset = static_cast<std::int32_t>(source * flows_.k + before);
-    step.destination_offset = static_cast<std::int32_t>(destination * flows_.k + before);
+    step.source_offset = at(audit::input_is_part(program_.pattern), source, before);
+    step.destination_offset = at(audit::output_is_part(program_.pattern), destination, before);
     step.count = static_cast<std::int32_t>(parts);
     return step;
+  }
+
+  [[nodiscard]] std::int32_t at(bool is_part, std::int32_t rank, std::int64_t before) const {
+    return static_cast<std::int32_t>((is_part ? 0 : rank * flows_.k) + before);
   }
 
   void add_block(std::int32_t rank, std::int32_t to, std::int32_t from, std::int32_t channel,
@@ -131,7 +143,7 @@ Expected<std::unique_ptr<Schedule>> load_flows(std::string_view text, std::strin
   ScheduleFacts facts;
   facts.format = "forestcoll-flows";
   facts.protocol = "Simple";
-  facts.pattern = Pattern::alltoall;
+  facts.pattern = *audit::parse_pattern(flows->collective);
   facts.ranks = static_cast<std::int64_t>(flows->ranks.size());
   facts.chunks = facts.ranks * flows->k;
   facts.out_of_place = true;

@@ -108,6 +108,14 @@ void MpiCollective::call(Memory& memory) {
     case Pattern::alltoall:
       MPI_Alltoall(source, part_, type_, output, part_, type_, MPI_COMM_WORLD);
       return;
+    case Pattern::scatter:
+      MPI_Scatter(input, part_, type_, in_place && rank_ == root_ ? MPI_IN_PLACE : output, part_,
+                  type_, root_, MPI_COMM_WORLD);
+      return;
+    case Pattern::gather:
+      MPI_Gather(in_place && rank_ == root_ ? MPI_IN_PLACE : input, part_, type_, output, part_,
+                 type_, root_, MPI_COMM_WORLD);
+      return;
     case Pattern::sendrecv: {
       const int next = (rank_ + 1) % static_cast<int>(shape_.ranks);
       const int last =

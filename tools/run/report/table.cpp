@@ -27,6 +27,8 @@ double bus_factor(Pattern pattern, std::int64_t ranks) {
     case Pattern::allgather:
     case Pattern::reduce_scatter:
     case Pattern::alltoall:
+    case Pattern::scatter:
+    case Pattern::gather:
       return others;
     case Pattern::allreduce:
       return 2 * others;

@@ -71,7 +71,7 @@ class PlanStructure {
     if (!pattern || name == "reduce_scatter" || name == "reduce") {
       add(Rule::unsupported, {},
           fmt::format("collective: expected allreduce, allgather, reducescatter, broadcast, "
-                      "alltoall or sendrecv, found \"{}\"",
+                      "alltoall, scatter, gather or sendrecv, found \"{}\"",
                       name));
       return;
     }
@@ -211,8 +211,7 @@ class PlanStructure {
   void check_chunks() {
     if (plan_.gpus.empty() || findings_.blocked()) return;
     const PlanGpu& first = plan_.gpus.front();
-    program_.chunks =
-        program_.pattern == Pattern::reduce_scatter ? first.input_chunks : first.output_chunks;
+    program_.chunks = output_is_part(program_.pattern) ? first.input_chunks : first.output_chunks;
     if (program_.chunks < 1 ||
         (is_divided(program_.pattern) && program_.chunks % program_.ranks != 0)) {
       add(Rule::chunk_count, rank_place(0),

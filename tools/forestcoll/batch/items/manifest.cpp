@@ -87,7 +87,7 @@ class Reader {
         if (has_root_in_vain(*own, result.collectives)) {
           add(where + "/options",
               fmt::format("--root: {} has no root", fmt::join(result.collectives, ", ")),
-              "leave --root out, or add broadcast or reduce to \"collectives\"");
+              "leave --root out, or add a collective that has one to \"collectives\"");
         }
       } else {
         add(where + "/options", own.errors().front().message, own.errors().front().remedy);

@@ -10,7 +10,6 @@
 
 #include "common/bound_alltoall.hpp"
 #include "common/report/report.hpp"
-#include "common/synthesis/request/alltoall_request.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 
@@ -78,11 +77,6 @@ void parse(CLI::App& command, Words words) {
 
 // Whether `synth` would take them.
 Expected<void> check(const SynthArguments& arguments) {
-  if (is_alltoall(arguments.collective)) {
-    const auto options = resolve_alltoall(arguments);
-    return options ? Expected<void>() : options.errors();
-  }
-  if (const auto done = refuse_alltoall_options(arguments); !done) return done.errors();
   const auto request = resolve(arguments);
   return request ? Expected<void>() : request.errors();
 }

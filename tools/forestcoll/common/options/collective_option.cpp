@@ -15,13 +15,15 @@
 namespace forestcoll::cli {
 namespace {
 
-const std::array<std::string, 7> kNames = {std::string(to_string(Collective::allreduce)),
+const std::array<std::string, 9> kNames = {std::string(to_string(Collective::allreduce)),
                                            std::string(to_string(Collective::allgather)),
                                            std::string(to_string(Collective::reduce_scatter)),
                                            std::string(to_string(Collective::broadcast)),
                                            std::string(to_string(Collective::reduce)),
-                                           "alltoall",
-                                           "alltoallv"};
+                                           std::string(to_string(Collective::alltoall)),
+                                           std::string(kUnequalAlltoall),
+                                           std::string(to_string(Collective::scatter)),
+                                           std::string(to_string(Collective::gather))};
 
 // Letters and digits alone, in lower case: what all spellings have in common.
 std::string bare(std::string_view name) {
@@ -42,17 +44,34 @@ bool has_marks_only(std::string_view name) {
 std::string known() {
   std::string names;
   for (const std::string& name : kNames) {
-    if (name != "alltoallv") names += (names.empty() ? "" : ", ") + name;
+    if (name != kUnequalAlltoall) names += (names.empty() ? "" : ", ") + name;
   }
   return names;
 }
 
 }  // namespace
 
+std::optional<Collective> collective_of(std::string_view name) {
+  return name == kUnequalAlltoall ? Collective::alltoall : parse_collective(name);
+}
+
+bool has_paths(std::string_view name) {
+  const auto collective = collective_of(name);
+  return collective && is_personalized(*collective);
+}
+
+bool is_for_plans_alone(Collective collective) {
+  return is_personalized(collective) && is_rooted(collective);
+}
+
+std::string with_article(std::string_view name) {
+  return fmt::format("{} {}", name.starts_with('a') ? "an" : "a", name);
+}
+
 std::string resolve_collective(std::string& name) {
   std::string letters = bare(name);
   if (letters == "bcast") letters = bare(to_string(Collective::broadcast));  // as MPI has it
-  if (letters == "all2all") letters = "alltoall";
+  if (letters == "all2all") letters = to_string(Collective::alltoall);
   for (const std::string& known : kNames) {
     if (!has_marks_only(name) || letters != bare(known)) continue;
     name = known;

@@ -27,7 +27,9 @@ void add_schedule_argument(CLI::App& command, std::string& path) {
 }
 
 void add_root_option(CLI::App& command, std::string& root) {
-  command.add_option("--root", root, "Root of broadcast and reduce: a GPU's id or its rank")
+  command
+      .add_option("--root", root,
+                  "Root of broadcast, reduce, scatter and gather: a GPU's id or its rank")
       ->type_name("GPU");
 }
 

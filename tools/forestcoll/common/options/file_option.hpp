@@ -14,7 +14,7 @@ CLI::Option* add_file_option(CLI::App& command, const std::string& name, std::st
                              const std::string& what, const std::string& type = "FILE");
 /// SCHEDULE, a file of any kind.
 void add_schedule_argument(CLI::App& command, std::string& path);
-/// --root, of broadcast and reduce.
+/// --root, of the collectives that have one.
 void add_root_option(CLI::App& command, std::string& root);
 
 }  // namespace forestcoll::cli

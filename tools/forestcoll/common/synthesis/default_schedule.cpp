@@ -7,10 +7,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "common/bound_alltoall.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/report/progress_bar.hpp"
-#include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
@@ -29,11 +27,14 @@ constexpr std::size_t kMostRanksOfAlltoall = 32, kMostRanksOfAllVariants = 16;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
+constexpr const char* kOfFewVariants =
+    "of few variants, as comparing all takes longer (--size 1G does), ";
 
 // Of calls whose parts, one of each rank, are powers of two, no more than `most` in all: no others
 // are usual.
 std::int64_t in_parts_of_ranks(std::int64_t most, const Fabric& fabric) {
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  if (most < ranks) return most;
   return ranks *
          static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / ranks)));
 }
@@ -42,22 +43,6 @@ std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const Compil
   const Collective collective = options.synthesis.collective;
   if (is_rooted(collective) || collective == Collective::allreduce) return most;
   return in_parts_of_ranks(most, fabric);
-}
-
-Expected<ChosenAlltoall> compile_for_size(const Fabric& fabric, const AlltoallRequest& request,
-                                          const AlltoallCompileOptions& options,
-                                          std::optional<std::int32_t> instances,
-                                          bool few_variants = false) {
-  auto found = fastest_alltoall(fabric, {.alltoall = options,
-                                         .compile = {},
-                                         .sizes = {*options.bytes},
-                                         .instances = instances,
-                                         .buffer_bytes = request.buffer_bytes,
-                                         .parameters = {},
-                                         .few_variants = few_variants});
-  if (!found) return found.errors();
-  return ChosenAlltoall{std::move(found->compilation), std::move(found->options),
-                        std::move(found->choice), std::move(found->window), few_variants};
 }
 
 // Of `synth`, where nothing else is asked for.
@@ -92,14 +77,15 @@ Diagnostic no_target(const char* remedy) {
 }
 
 Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthRequest& request,
-                                          const SynthArguments& arguments) {
+                                          const SynthArguments& arguments, bool few_variants) {
   auto found = fastest_schedule(fabric, {.compile = request.compile,
                                          .sizes = {*request.size},
                                          .instances = arguments.instances,
                                          .buffer_bytes = request.buffer_bytes,
                                          .parameters = {},
                                          .baseline = {},
-                                         .algorithms = {}});
+                                         .algorithms = {},
+                                         .few_variants = few_variants});
   if (!found) return found.errors();
   return ChosenSchedule{std::move(found->compilation), std::move(found->choice),
                         std::move(found->window)};
@@ -107,11 +93,15 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
 
 Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthRequest& request,
                                             const SynthArguments& arguments) {
-  const bool is_large = fabric.network.ranks.size() > kMostRanks;
+  const std::size_t ranks = fabric.network.ranks.size();
+  const bool has_paths = is_personalized(request.compile.synthesis.collective);
+  const bool is_large = ranks > (has_paths ? kMostRanksOfAlltoall : kMostRanks);
   if (!is_large) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);
-    auto found = compile_for_size(fabric, calls, arguments);
+    const bool few_variants = has_paths && ranks > kMostRanksOfAllVariants;
+    auto found = compile_for_size(fabric, calls, arguments, few_variants);
+    if (found && few_variants) found->compiled.chosen.why.insert(0, kOfFewVariants);
     if (found) return found;
   }
   auto compiled = compile(fabric, request.compile);
@@ -121,29 +111,9 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
   return ChosenSchedule{*std::move(compiled)};
 }
 
-Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric, const ParsedDemand& demand,
-                                        const AlltoallRequest& request,
-                                        AlltoallCompileOptions options,
-                                        std::optional<std::int32_t> instances) {
-  if (request.by_size && !request.size_is_default) {
-    return compile_for_size(fabric, request, options, instances);
-  }
-  const std::size_t ranks = fabric.network.ranks.size();
-  if (request.size_is_default && ranks <= kMostRanksOfAlltoall) {
-    options.bytes = in_parts_of_ranks(*options.bytes, fabric);
-    const bool few_variants = ranks > kMostRanksOfAllVariants;
-    auto found = compile_for_size(fabric, request, options, instances, few_variants);
-    if (found) return found;
-  }
-  if (request.size_is_default) options.bytes.reset();
-  auto made = compile_alltoall(fabric, demand, options);
-  if (!made) return made.errors();
-  return ChosenAlltoall{*std::move(made), std::move(options)};
-}
-
 Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,
                                    std::optional<Rank> root, const std::string& target,
-                                   const Console& console) {
+                                   const Console& console, std::optional<ParsedDemand> demand) {
   const auto fabric = for_programs(given);
   if (!fabric) return fabric.errors();
   const ProgressBar bar("making a schedule", console);
@@ -155,6 +125,7 @@ Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,
   if (!solver) return solver.errors();
   SynthesizeOptions& synthesis = request->compile.synthesis;
   synthesis.root = root;
+  request->compile.demand = std::move(demand);
   synthesis.packing.effort = solver->effort;
   synthesis.packing.threads = solver->threads;
   // The sizes that a file would be for are not looked for.
@@ -164,25 +135,6 @@ Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,
   const auto made = compile_by_default(*fabric, *request, *arguments);
   if (!made) return made.errors();
   return reached_by(made->compiled);
-}
-
-Expected<Ratio> reached_by_default(const Fabric& given, const ParsedDemand& demand,
-                                   const std::string& target, const Console& console) {
-  const auto fabric = for_programs(given);
-  if (!fabric) return fabric.errors();
-  const ProgressBar bar("making a schedule", console);
-  const auto arguments = arguments_of(std::string(kAlltoall), target);
-  if (!arguments) return arguments.errors();
-  const auto request = resolve_alltoall(*arguments);
-  if (!request) return request.errors();
-  AlltoallCompileOptions options = request->options;
-  // As above, no sizes are looked for.
-  if (options.format == AlltoallFormat::msccl) {
-    options.xml.max_bytes = find_target(arguments->target)->default_max_bytes;
-  }
-  const auto made = compile_chosen(*fabric, demand, *request, std::move(options), std::nullopt);
-  if (!made) return made.errors();
-  return made->compiled.algbw;
 }
 
 }  // namespace forestcoll::cli

@@ -6,7 +6,6 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
-#include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/compile.hpp"
@@ -29,39 +28,23 @@ struct ChosenSchedule {
   std::optional<SizeWindow> window = {};  ///< the sizes that its file is for, where it chose them
 };
 
-/// The fastest for `request.size`. Errors and cost: those of `fastest_schedule`.
+/// The fastest for `request.size`, or of few variants (see `FastestOptions`). Errors and cost:
+/// those of `fastest_schedule`.
 [[nodiscard]] Expected<ChosenSchedule> compile_for_size(const Fabric& fabric,
                                                         const SynthRequest& request,
-                                                        const SynthArguments& arguments);
+                                                        const SynthArguments& arguments,
+                                                        bool few_variants = false);
 /// The fastest for large messages; where that is not known, the best by rate and bounds.
 [[nodiscard]] Expected<ChosenSchedule> compile_by_default(const Fabric& fabric,
                                                           const SynthRequest& request,
                                                           const SynthArguments& arguments);
 
-/// An all-to-all, and by whose choice.
-struct ChosenAlltoall {
-  AlltoallCompilation compiled;
-  AlltoallCompileOptions options;  ///< with what was chosen
-  std::optional<FastestChoice> choice = {};
-  std::optional<SizeWindow> window = {};
-  bool of_few_variants = false;  ///< as `FastestOptions::few_variants`
-};
-/// As `request` asks for it, with what the solver is told in `options`. Errors and cost: those of
-/// `fastest_alltoall` and `compile_alltoall`.
-[[nodiscard]] Expected<ChosenAlltoall> compile_chosen(const Fabric& fabric,
-                                                      const ParsedDemand& demand,
-                                                      const AlltoallRequest& request,
-                                                      AlltoallCompileOptions options,
-                                                      std::optional<std::int32_t> instances);
-
 /// GB/s: the third figure beside the two of `rate_figures`, for a target of `synth`. Errors: N10
 /// where the fabric has more than 64 GPUs; those of `synth`. Cost: that of `synth`.
 [[nodiscard]] Expected<Ratio> reached_by_default(const Fabric& fabric, Collective collective,
                                                  std::optional<Rank> root,
-                                                 const std::string& target, const Console& console);
-/// The same of an all-to-all.
-[[nodiscard]] Expected<Ratio> reached_by_default(const Fabric& fabric, const ParsedDemand& demand,
-                                                 const std::string& target, const Console& console);
+                                                 const std::string& target, const Console& console,
+                                                 std::optional<ParsedDemand> demand = {});
 /// Why nothing is known of a schedule where no target is named, N10.
 [[nodiscard]] Diagnostic no_target(const char* remedy);
 

@@ -5,13 +5,15 @@
 #include <utility>
 #include <variant>
 
+#include "common/bound_alltoall.hpp"
 #include "common/files/file_set.hpp"
+#include "common/report/figures/alltoall_report.hpp"
 #include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/solve.hpp"
-#include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/refusals.hpp"
+#include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -45,7 +47,6 @@ Expected<void> keep_trees_of(const AnyForest& previous, const SynthArguments& ar
 
 // What is asked for, as far as that can be told without the fabric.
 Expected<std::unique_ptr<PreparedSynthesis>> resolve_all(const SynthArguments& arguments) {
-  if (const auto done = refuse_alltoall_options(arguments); !done) return done.errors();
   auto request = resolve(arguments);
   if (!request) return request.errors();
   if (!arguments.deploy.empty()) {
@@ -94,6 +95,15 @@ Expected<void> fit_to_fabric(PreparedSynthesis& prepared, const Console& console
   return {};
 }
 
+Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& /*console*/) {
+  if (prepared.arguments.demand.empty()) return {};
+  auto demand = read_demand(prepared.fabric.network, Collective::alltoall, std::nullopt,
+                            prepared.arguments.demand);
+  if (!demand) return demand.errors();
+  prepared.request.compile.demand = *std::move(demand);
+  return {};
+}
+
 Expected<void> read_previous(PreparedSynthesis& prepared, const Console& console) {
   auto previous = at_work("reading the previous forest", console, [&] {
     return load_previous(prepared.arguments.solver.warm, prepared.fabric.topology);
@@ -114,16 +124,32 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& argum
                                                      const Console& console) {
   auto prepared = resolve_all(arguments);
   if (!prepared) return prepared;
-  for (const auto step : {read_fabric, fit_to_fabric, read_previous}) {
+  for (const auto step : {read_fabric, fit_to_fabric, read_what_pairs_have, read_previous}) {
     if (const auto done = step(**prepared, console); !done) return done.errors();
   }
   return prepared;
 }
 
+RateFigures rates_of(const PreparedSynthesis& prepared) {
+  const CompileOptions& options = prepared.request.compile;
+  const SynthesizeOptions& asked = options.synthesis;
+  if (is_personalized(asked.collective)) {
+    const ParsedDemand demand = demand_of(options, prepared.fabric.network);
+    const auto optimum =
+        alltoall_optimum(prepared.fabric.network, demand.demand,
+                         {.threads = prepared.solver.threads, .stop = prepared.limit.token()});
+    if (!optimum) return {optimum.errors(), optimum.errors()};
+    return paths_figures(optimum->proof, demand);
+  }
+  const Network& network = prepared.with_relays ? *prepared.with_relays : prepared.fabric.network;
+  return rate_figures(network, switch_roles(prepared.fabric.topology), asked.collective, asked.root,
+                      prepared.limit.token());
+}
+
 Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(const PreparedSynthesis& after) {
   auto before = fabric_before(after.fabric);
   if (!before) return before.errors();
-  if (!*before) return std::unique_ptr<PreparedSynthesis>();
+  if (!*before || after.request.compile.demand) return std::unique_ptr<PreparedSynthesis>();
   SynthRequest request = after.request;
   request.compile.synthesis.previous = nullptr;
   request.compile.previous_branching = nullptr;

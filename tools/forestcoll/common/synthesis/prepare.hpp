@@ -1,4 +1,4 @@
-// What a synthesis of trees begins with: what is asked for, and the fabric that it is for.
+// What a synthesis begins with: what is asked for, and the fabric that it is for.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/branching_forest.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::cli {
@@ -23,7 +24,7 @@ struct PreparedSynthesis {
   PreparedSynthesis& operator=(const PreparedSynthesis&) = delete;
 
   const SynthArguments arguments;
-  SynthRequest request;  ///< with the root and the previous forest
+  SynthRequest request;  ///< with the root, the demand and the previous forest
   const SolverRequest solver;
   const TimeLimit limit;
   Fabric fabric;
@@ -32,11 +33,16 @@ struct PreparedSynthesis {
   std::optional<AnyForest> previous;  ///< of --warm
 };
 
-/// The time limit runs from here. What is to be said of the topology is printed. REQUIRES: a
-/// collective of trees, and arguments that `with_format` returned. Errors: S02, S03, S04, B09, and
-/// those of reading the files.
+/// The time limit runs from here. What is to be said of the topology is printed. REQUIRES:
+/// arguments that `with_format` returned. Errors: those of `resolve`, S02, and those of reading the
+/// files.
 [[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& arguments,
                                                                    const Console& console);
+
+/// The two figures of the collective that no format changes: of the whole fabric, as relays, which
+/// programs do without, are part of what it can do. Cost: that of `rate_figures`, or of
+/// `alltoall_optimum`.
+[[nodiscard]] RateFigures rates_of(const PreparedSynthesis& prepared);
 
 /// Whether somebody reads what a failure costs: not in a batch, whose reports have no place for it.
 [[nodiscard]] inline bool is_priced(const SynthArguments& arguments, const Console& console,
@@ -45,7 +51,8 @@ struct PreparedSynthesis {
 }
 
 /// The same request on the fabric before --drop and --derate, from scratch; null where they were
-/// not given. Errors: those of `find_root`, E14.
+/// not given, or pairs have unequal amounts, which are of the fabric after. Errors: those of
+/// `find_root`, E14.
 [[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(
     const PreparedSynthesis& after);
 

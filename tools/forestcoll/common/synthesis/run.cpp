@@ -16,22 +16,24 @@
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/group_rates.hpp"
+#include "common/report/figures/alltoall_report.hpp"
 #include "common/report/findings/warnings.hpp"
 #include "common/report/latency_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/solve.hpp"
-#include "common/synthesis/alltoall.hpp"
 #include "common/synthesis/baseline.hpp"
 #include "common/synthesis/beside/beside_rings.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/output/trace.hpp"
 #include "common/synthesis/prepare.hpp"
+#include "common/synthesis/report/alltoall_report.hpp"
 #include "common/synthesis/report/branching_report.hpp"
 #include "common/synthesis/report/fastest_report.hpp"
 #include "common/synthesis/report/plan_boxes.hpp"
 #include "common/synthesis/report/price_times.hpp"
 #include "common/synthesis/report/write_report.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
@@ -117,8 +119,10 @@ void warn_of_protocol(const Compilation& compiled, const Topology& topology,
   const CompileOptions& options = compiled.options;
   if (options.force_simple) warn_of_simple(options.synthesis.collective, console);
   if (options.xml.protocol != "LL128") return;
-  const std::string why =
-      why_no_ll128(compiled.chosen.synthesis.forest, topology, options.lowering.target);
+  const std::string& target = options.lowering.target;
+  const std::string why = compiled.paths
+                              ? why_no_ll128(topology, target)
+                              : why_no_ll128(compiled.chosen.synthesis.forest, topology, target);
   if (!why.empty()) warn_of_ll128(why, console);
 }
 
@@ -138,8 +142,7 @@ Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fab
   schedule.last = is_plan ? max_bytes : target.last_selected(max_bytes);
   schedule.unit = is_plan ? kPlanAlignment * compiled.verdict.chunks
                           : target.selected_elements(collective, compiled.verdict.chunks, ranks);
-  return deployment_files(
-      {fabric.topology, options, std::string(to_string(collective)), {std::move(schedule)}});
+  return deployment_files({fabric.topology, options, {std::move(schedule)}});
 }
 
 // The schedule alone, or with all that it takes to run it.
@@ -159,7 +162,8 @@ Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthes
 Expected<std::optional<SolvedBaseline>> find_chosen_baseline(const PreparedSynthesis& prepared,
                                                              const Console& console) {
   const CompileOptions& options = prepared.request.compile;
-  if (!prepared.arguments.baseline.chosen()) return std::optional<SolvedBaseline>();
+  const bool has_paths = is_personalized(options.synthesis.collective);  // `compile` finds them
+  if (has_paths || !prepared.arguments.baseline.chosen()) return std::optional<SolvedBaseline>();
   auto made = at_work("making the trees", console, [&] {
     return solve_baseline(prepared.fabric, options.synthesis.collective, options.synthesis.root,
                           prepared.arguments.baseline, options.format == Format::msccl);
@@ -209,6 +213,7 @@ Expected<MadeSchedule> make_schedule(PreparedSynthesis& prepared, Laps& laps,
   const double making = made.baseline ? laps.lap() : 0;
   if (const auto done = compile_into(made, prepared, console); !done) return done.errors();
   laps.seconds.add(made.compiled.seconds, laps.lap());
+  laps.seconds.of_paths = made.compiled.paths.has_value();
   if (made.baseline) {
     laps.seconds.rate = made.solved().seconds.rate;
     laps.seconds.pack = making - laps.seconds.rate;
@@ -220,6 +225,16 @@ void warn_of_schedule(const MadeSchedule& made, const PreparedSynthesis& prepare
                       const Console& console) {
   const CompileOptions& options = prepared.request.compile;
   const bool is_trace = prepared.request.trace.has_value();
+  if (made.compiled.paths) {
+    warn_of_peers(made.compiled, console);
+    if (is_schedule(options.format) && is_rooted(options.synthesis.collective)) {
+      warn_of_root("one root", console);
+    }
+    if (options.format == Format::msccl) {
+      warn_of_protocol(made.compiled, prepared.fabric.topology, console);
+    }
+    return;
+  }
   if (is_schedule(options.format)) {
     if (is_rooted(options.synthesis.collective) && !is_trace) warn_of_root("one root", console);
     if (!made.compiled.branching) warn_of_routes(made.solved().forest, made.verdict(), console);
@@ -229,16 +244,14 @@ void warn_of_schedule(const MadeSchedule& made, const PreparedSynthesis& prepare
   if (!is_trace) warn_of_counts(made.verdict(), *find_target(options.lowering.target), console);
 }
 
-// Of the whole fabric: relays, which programs do without, are part of what it can do.
-RateFigures rates_of(const PreparedSynthesis& prepared) {
-  const SynthesizeOptions& asked = prepared.request.compile.synthesis;
-  const Network& network = prepared.with_relays ? *prepared.with_relays : prepared.fabric.network;
-  return rate_figures(network, switch_roles(prepared.fabric.topology), asked.collective, asked.root,
-                      prepared.limit.token());
+// Of an all-to-all by the proof that it was made with.
+RateFigures rates_beside(const Compilation& made, const PreparedSynthesis& prepared) {
+  if (!made.paths) return rates_of(prepared);
+  return paths_figures(made.paths->proof, demand_of(made.options, prepared.fabric.network));
 }
 
 ThreeFigures figures_of(const MadeSchedule& made, const PreparedSynthesis& prepared) {
-  return {rates_of(prepared), reached_by(made.compiled)};
+  return {rates_beside(made.compiled, prepared), reached_by(made.compiled)};
 }
 
 // What else this fabric could do.
@@ -246,6 +259,14 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   const Fabric& fabric = prepared.fabric;
   const std::stop_token stop = prepared.limit.token();
   const CollectiveForest& forest = made.solved().forest;
+  if (made.compiled.paths) {
+    made.figures = figures_of(made, prepared);
+    made.group = at_work("finding what relays add", console, [&] {
+      return group_rates(fabric, demand_of(made.compiled.options, fabric.network),
+                         {.threads = prepared.solver.threads, .stop = stop}, forest.optimum);
+    });
+    return;
+  }
   if (!made.baseline && !made.choice) {
     made.beside = beside_rings(fabric, made.compiled, stop, console);
   }
@@ -272,17 +293,18 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
   const Collective collective = options.synthesis.collective;
   const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
                                 !options.force_simple && hangs_in_simple(collective, topology);
-  return {.why = compiled.chosen.why,
-          .boxes = options.format == Format::mscclpp ? boxes_line(topology) : "",
-          .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
-          .sms = options.sms,
-          .sms_are_assumed = !arguments.sms,
-          .beside_rings = made.beside ? in_words(*made.beside) : "",
-          .relays = made.group ? summary_line(*made.group, "forests") : "",
-          .window = made.window ? window_lines(*made.window, made.choice) : "",
-          .branching = compiled.branching ? &*compiled.branching : nullptr,
-          .branching_as = written_as(compiled),
-          .kept = compiled.kept};
+  return {
+      .why = compiled.chosen.why,
+      .boxes = options.format == Format::mscclpp ? boxes_line(topology) : "",
+      .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
+      .sms = options.sms,
+      .sms_are_assumed = !arguments.sms,
+      .beside_rings = made.beside ? in_words(*made.beside) : "",
+      .relays = made.group ? summary_line(*made.group, compiled.paths ? "flows" : "forests") : "",
+      .window = made.window ? window_lines(*made.window, made.choice) : "",
+      .branching = compiled.branching ? &*compiled.branching : nullptr,
+      .branching_as = written_as(compiled),
+      .kept = compiled.kept};
 }
 
 Expected<void> note_tradeoff(MadeSchedule& made, const PreparedSynthesis& prepared,
@@ -324,7 +346,9 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   const CompileOptions& options = prepared.request.compile;
   const Compilation& compiled = made.compiled;
   const Topology& topology = prepared.fabric.topology;
-  Json json = json_report(seconds, made.solved(), *made.figures, made.verdict(), topology);
+  Json json = compiled.paths
+                  ? alltoall_json(compiled, *made.figures, prepared.fabric, seconds)
+                  : json_report(seconds, made.solved(), *made.figures, made.verdict(), topology);
   if (is_schedule(options.format)) {
     add_schedule_request(json, compiled.options.lowering, compiled.options.xml);
     json["chunks"] = made.verdict().chunks;
@@ -338,6 +362,8 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(topology);
   if (made.baseline) {
     json["algorithm"] = baseline_json(prepared.arguments.baseline, *made.baseline);
+  } else if (!options.paths_of.empty()) {
+    json["algorithm"] = paths_json(options.paths_of, made.solved().forest.optimum);
   }
   if (made.choice) {
     json["latencies"] = latencies_json(topology);
@@ -345,7 +371,7 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   }
   if (made.window) json["window"] = to_json(*made.window);
   if (made.beside) json["beside_rings"] = to_json(*made.beside);
-  put_bounds(json, made.figures->rates, compiled.branching.has_value());
+  if (!compiled.paths) put_bounds(json, made.figures->rates, compiled.branching.has_value());
   if (made.group) put_group_rate(json, *made.group);
   if (made.tradeoff) json["tradeoff_by"] = tradeoff_json(*made.tradeoff);
   if (!prepared.fabric.changes.empty()) json["changes"] = prepared.fabric.changes;
@@ -369,10 +395,13 @@ Expected<std::optional<FailurePrice>> price_of(const MadeSchedule& after,
   PreparedSynthesis& before = **whole;
   Laps laps;
   const auto many = refuse_many(before.fabric);
+  const bool has_paths = after.compiled.paths.has_value();
+  if (!many && has_paths) return std::optional<FailurePrice>();
   const auto made = many ? make_schedule(before, laps, console) : many.errors();
+  if (!made && has_paths) return made.errors();
   FailurePrice price{
       .collective = std::string(to_string(prepared.request.compile.synthesis.collective)),
-      .before = rates_of(before),
+      .before = made ? rates_beside(made->compiled, before) : rates_of(before),
       .after = after.figures->rates,
       .reached_before = made ? Expected(reached_by(made->compiled)) : made.errors(),
       .reached_after = after.figures->reached};
@@ -382,7 +411,23 @@ Expected<std::optional<FailurePrice>> price_of(const MadeSchedule& after,
   return std::optional(std::move(price));
 }
 
-ExitCode run_trees(PreparedSynthesis& prepared, Laps& laps, const Console& console, Json* summary) {
+// Of a schedule of somebody else.
+void note_algorithm(const MadeSchedule& made, const PreparedSynthesis& prepared,
+                    const Console& console) {
+  const std::string& paths_of = prepared.request.compile.paths_of;
+  if (made.baseline) note(console, baseline_line(prepared.arguments.baseline, *made.baseline));
+  if (!paths_of.empty()) note(console, paths_line(paths_of));
+}
+
+std::string report_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
+                      const SynthSeconds& seconds, bool verbose) {
+  const ScheduleNotes notes = notes_of(made, prepared);
+  if (made.compiled.paths) return alltoall_summary(made.compiled, prepared.fabric, notes, seconds);
+  return text_report(seconds, made.solved(), *made.figures, made.verdict(),
+                     prepared.fabric.topology, notes, verbose);
+}
+
+ExitCode run(PreparedSynthesis& prepared, Laps& laps, const Console& console, Json* summary) {
   auto made = make_schedule(prepared, laps, console);
   if (!made) return fail(made.errors(), console);
   if (const auto refused = refuse_verdict(made->compiled, console)) return *refused;
@@ -393,12 +438,11 @@ ExitCode run_trees(PreparedSynthesis& prepared, Laps& laps, const Console& conso
   }
   laps.seconds.write = laps.lap();
   const SynthArguments& arguments = prepared.arguments;
-  if (made->baseline) note(console, baseline_line(arguments.baseline, *made->baseline));
+  note_algorithm(*made, prepared, console);
   look_beside(*made, prepared, console);
   laps.seconds.compare = laps.lap();
 
-  note(console, text_report(laps.seconds, made->solved(), *made->figures, made->verdict(),
-                            prepared.fabric.topology, notes_of(*made, prepared), console.verbose));
+  note(console, report_of(*made, prepared, laps.seconds, console.verbose));
   Expected<std::optional<FailurePrice>> price = std::optional<FailurePrice>();
   if (is_priced(arguments, console, summary)) price = price_of(*made, prepared, console);
   if (!price) return fail(price.errors(), console);
@@ -419,11 +463,10 @@ ExitCode run_synthesis(const SynthArguments& given, const Console& console, Json
   Laps laps;
   const auto arguments = with_format(given);
   if (!arguments) return fail(arguments.errors(), console);
-  if (is_alltoall(arguments->collective)) return synth_alltoall(*arguments, console, summary);
   const auto prepared = prepare(*arguments, console);
   if (!prepared) return fail(prepared.errors(), console);
   laps.seconds.parse = laps.lap();
-  return run_trees(**prepared, laps, console, summary);
+  return run(**prepared, laps, console, summary);
 }
 
 }  // namespace forestcoll::cli

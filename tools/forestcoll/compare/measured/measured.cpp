@@ -63,13 +63,15 @@ std::optional<double> number_in(std::string_view word) {
 
 // "allreduce"; empty: it names no program.
 std::string_view collective_in(std::string_view line) {
-  constexpr std::array<std::pair<const char*, const char*>, 6> kPrograms = {
+  constexpr std::array<std::pair<const char*, const char*>, 8> kPrograms = {
       {{"all_reduce_perf", "allreduce"},
        {"all_gather_perf", "allgather"},
        {"reduce_scatter_perf", "reduce_scatter"},
        {"broadcast_perf", "broadcast"},
        {"reduce_perf", "reduce"},
-       {"alltoall_perf", "alltoall"}}};
+       {"alltoall_perf", "alltoall"},
+       {"scatter_perf", "scatter"},
+       {"gather_perf", "gather"}}};
   for (const auto& [name, collective] : kPrograms) {
     const std::size_t at = line.find(name);
     if (at == std::string_view::npos) continue;

@@ -41,7 +41,8 @@ Diagnostic misfit(const std::string& file, std::string where, std::string messag
 }
 
 bool is_reduction(Collective collective) {
-  return collective != Collective::allgather && collective != Collective::broadcast;
+  return collective == Collective::reduce_scatter || collective == Collective::allreduce ||
+         collective == Collective::reduce;
 }
 
 Expected<void> refuse_heading(const MeasuredFile& measured, const RowsRequest& request,

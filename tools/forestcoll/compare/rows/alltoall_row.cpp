@@ -10,15 +10,18 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* kOurAlltoall = "paths near the optimum, this program";
+constexpr const char* kOurPaths = "paths near the optimum, this program";
 
-AlltoallCompileOptions options_of_row(const RowsRequest& request, const std::string& name,
-                                      AlltoallFormat format) {
-  AlltoallCompileOptions options;
-  if (name != kOurs) options.algorithm = name;
+CompileOptions options_of_row(const RowsRequest& request, const std::string& name, Format format) {
+  CompileOptions options;
+  options.synthesis.collective = request.collective;
+  options.synthesis.root = request.root;
+  options.synthesis.packing.threads = request.threads;
   options.format = format;
+  options.demand = request.demand;
   options.proof = request.alltoall_proof;
-  options.xml.protocol = "Simple";
+  if (name != kOurs) options.paths_of = name;
+  options.lowering.placement = Placement::out_of_place;
   return options;
 }
 
@@ -29,40 +32,40 @@ Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest
   const ParsedDemand& demand = *request.demand;
   auto optimum = alltoall_optimum(fabric.network, demand.demand, {.threads = request.threads});
   if (!optimum) return optimum.errors();
-  const auto rates = rates_of(optimum->proof, demand.demand, demand.total);
+  const auto rates = rates_of(optimum->proof, demand);
   if (!rates) return rates.errors();
   Comparison comparison{
       .figures = {figures_of(*rates),
-                  reached_by_default(fabric, demand, SynthArguments().target, console)}};
+                  reached_by_default(fabric, request.collective, request.root,
+                                     default_target(request.collective), console, demand)}};
   comparison.optimum = rates->algbw_at_most;
   comparison.bottleneck.sending = optimum->proof.cut;
-  comparison.alltoall = AlltoallLimit{demand.demand, std::move(optimum->proof)};
+  comparison.alltoall = AlltoallLimit{demand, std::move(optimum->proof)};
   return comparison;
 }
 
 void describe_alltoall(const std::string& name, ComparedRow& row) {
   row.simulated = Simulated::flows;
-  row.title = kOurAlltoall;
+  row.title = kOurPaths;
   if (name == kOurs) return;
   const BaselineInfo& info = *find_alltoall_baseline(name);
   row.title = info.title;
   row.source = info.source;
 }
 
-Expected<std::vector<AlltoallCompilation>> alltoall_flows(const Fabric& fabric,
-                                                          const RowsRequest& request,
-                                                          const std::string& name) {
-  auto made = compile_alltoalls(fabric, *request.demand,
-                                options_of_row(request, name, AlltoallFormat::flows));
+Expected<std::vector<Compilation>> alltoall_flows(const Fabric& fabric, const RowsRequest& request,
+                                                  const std::string& name) {
+  auto made = compile_alltoalls(fabric, options_of_row(request, name, Format::flows));
   if (!made || made->front().verdict.ok) return made;
   return made->front().verdict.findings.front();
 }
 
-Expected<AlltoallCompilation> alltoall_program(const Fabric& fabric, const RowsRequest& request,
-                                               const std::string& name, std::int64_t k) {
-  auto options = options_of_row(request, name, AlltoallFormat::msccl);
-  options.k = k;
-  auto made = compile_alltoall(fabric, *request.demand, options);
+Expected<Compilation> alltoall_program(const Fabric& fabric, const RowsRequest& request,
+                                       const std::string& name, std::int64_t k) {
+  auto options = options_of_row(request, name, program_format(request.collective));
+  options.tree_count = TreeCount::as_given;
+  options.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+  auto made = compile(fabric, options);
   if (!made || made->verdict.ok) return made;
   return made->verdict.findings.front();
 }

@@ -7,6 +7,7 @@
 
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "compare/rows/alltoall_row.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
@@ -136,14 +137,6 @@ std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
   return names;
 }
 
-AlltoallCompileOptions options_of_alltoall(const RowsRequest& request) {
-  AlltoallCompileOptions options;
-  options.proof = request.alltoall_proof;
-  options.solver.threads = request.threads;
-  options.xml.protocol = "";  // chosen by size
-  return options;
-}
-
 Diagnostic no_programs(const std::string& name) {
   if (is_selector(name)) {
     return make_error(Code::N06,
@@ -188,7 +181,12 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   SynthesizeOptions& synthesis = options.compile.synthesis;
   synthesis.collective = request.collective;
   synthesis.root = request.root;
-  if (request.demand) options.alltoall = options_of_alltoall(request);
+  if (request.demand) {
+    options.compile.format = program_format(request.collective);
+    options.compile.proof = request.alltoall_proof;
+    options.compile.lowering.placement = Placement::out_of_place;
+    synthesis.packing.threads = request.threads;
+  }
   ProgressBar bar("timing programs", console);
   synthesis.packing.progress = [&bar](std::string_view stage, std::optional<double> done) {
     bar.update(stage, done);

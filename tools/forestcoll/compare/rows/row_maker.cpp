@@ -146,10 +146,10 @@ class RowMaker {
       row.error = all.errors().front();
       return;
     }
-    const AlltoallCompilation& made = all->front();
-    fill_.set_rate(row, made.algbw);
+    const Compilation& made = all->front();
+    fill_.set_rate(row, made.chosen.synthesis.forest.algbw);
     if (row.error) return;
-    row.parts = made.routes.k;
+    row.parts = made.paths->routes.k;
     fill_.set_links(row, fill_.loads_of(made.verdict));
     set_alltoall_program(row);
     fill_.simulate(row, made.text);

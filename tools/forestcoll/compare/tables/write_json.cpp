@@ -93,7 +93,7 @@ Json bottleneck_json(const Comparison& comparison) {
   Json json;
   if (const auto& limit = comparison.alltoall) {
     json["lengths"] =
-        to_json(limit->proof, limit->demand, 1, fabric.topology, fabric.network)["lengths"];
+        to_json(limit->proof, limit->demand, fabric.topology, fabric.network)["lengths"];
   } else {
     json = to_json(comparison.bottleneck, fabric.topology);
   }

@@ -22,7 +22,7 @@ constexpr double kBytesPerSecond = 1e9;  // of 1 GB/s
 // What crosses links.
 Int128 crossing(const Demand& demand) {
   const auto ranks = static_cast<Int128>(demand.ranks());
-  if (demand.is_uniform()) return ranks * (ranks - 1);
+  if (demand.is_of_blocks()) return demand.buffers() * (ranks - 1);
   Int128 sum = 0;
   for (std::size_t s = 0; s < demand.ranks(); ++s) {
     for (std::size_t t = 0; t < demand.ranks(); ++t) sum += demand(Rank(s), Rank(t));
@@ -31,7 +31,7 @@ Int128 crossing(const Demand& demand) {
 }
 
 Diagnostic too_large() {
-  return make_error(Code::E14, "the exact algbw of this all-to-all does not fit 64 bits",
+  return make_error(Code::E14, "the exact algbw does not fit 64 bits",
                     "give the demand in a larger unit, or round the bandwidths to a coarser grid "
                     "with --quantize");
 }
@@ -47,7 +47,7 @@ std::string line_of(const CrossingLink& link, const Topology& topology) {
 
 // "64 blocks", "5000 bytes"
 std::string amount_in_words(const Int128& amount, const Demand& demand) {
-  return counted(static_cast<std::size_t>(amount), demand.is_uniform() ? "block" : "byte");
+  return counted(static_cast<std::size_t>(amount), demand.is_of_blocks() ? "block" : "byte");
 }
 
 // Of the two sides of a cut, the one with fewer GPUs is named.
@@ -73,9 +73,10 @@ std::string cut_in_words(const AlltoallProof& proof, const Demand& demand, const
   const bool by_senders = inside.size() <= outside.size();
   const auto& named = by_senders ? inside : outside;
   const char* verb = by_senders ? "send" : "get";
-  std::string text = fmt::format("bottleneck of alltoall: {} {}{} {} through {}\n",
-                                 gpus_in_words(named, topology), verb, named.size() == 1 ? "s" : "",
-                                 amount_in_words(amount, demand), links_in_words(links, bandwidth));
+  std::string text =
+      fmt::format("bottleneck of {}: {} {}{} {} through {}\n", to_string(demand.collective()),
+                  gpus_in_words(named, topology), verb, named.size() == 1 ? "s" : "",
+                  amount_in_words(amount, demand), links_in_words(links, bandwidth));
   for (const CrossingLink& link : largest_links(links, top)) text += line_of(link, topology) + "\n";
   return text;
 }
@@ -113,23 +114,23 @@ std::string lengths_in_words(const AlltoallProof& proof, const Demand& demand,
   }
   const double covered =
       carried / proof.at_most.to_double() / static_cast<double>(crossing(demand));
-  const char* item = demand.is_uniform() ? "block" : "byte";
+  const char* item = demand.is_of_blocks() ? "block" : "byte";
   if (lengths.size() == 1) {
     const CrossingLink first = link_of(network, arcs.front());
     const std::string named =
         fmt::format("{} -> {}{}", topology.nodes[first.src].id, topology.nodes[first.dst].id,
                     arcs.size() > 1 ? ", …" : "");
     return fmt::format(
-        "bottleneck of alltoall: no cut alone, but {} together, all alike ({}): a {} crosses {} of "
+        "bottleneck of {}: no cut alone, but {} together, all alike ({}): a {} crosses {} of "
         "them on average\n",
-        counted(arcs.size(), "link"), named, item,
+        to_string(demand.collective()), counted(arcs.size(), "link"), named, item,
         number(covered / static_cast<double>(*lengths.begin())));
   }
   std::string text = fmt::format(
-      "bottleneck of alltoall: no cut alone, but {} together, {}: a {} covers a length of {} on "
+      "bottleneck of {}: no cut alone, but {} together, {}: a {} covers a length of {} on "
       "average\n",
-      counted(arcs.size(), "link"), kinds_in_words(arcs, proof, topology, network), item,
-      number(covered));
+      to_string(demand.collective()), counted(arcs.size(), "link"),
+      kinds_in_words(arcs, proof, topology, network), item, number(covered));
   std::ranges::stable_sort(arcs,
                            [&](ArcId a, ArcId b) { return proof.lengths[a] > proof.lengths[b]; });
   for (std::size_t i = 0; i < std::min(top, arcs.size()); ++i) {
@@ -141,15 +142,16 @@ std::string lengths_in_words(const AlltoallProof& proof, const Demand& demand,
 
 }  // namespace
 
-std::int64_t uniform_total(const Network& network) {
-  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
-  return ranks * ranks;
+RateFigures paths_figures(const AlltoallProof& proof, const ParsedDemand& demand) {
+  const auto rates = rates_of(proof, demand);
+  return rates ? figures_of(*rates) : RateFigures{rates.errors(), rates.errors()};
 }
 
-Expected<AlltoallRates> rates_of(const AlltoallProof& proof, const Demand& demand,
-                                 std::int64_t total) {
-  const auto ranks = static_cast<Int128>(demand.ranks());
-  const auto buffer = Ratio::reduced(total, ranks), sent = Ratio::reduced(crossing(demand), ranks);
+Expected<AlltoallRates> rates_of(const AlltoallProof& proof, const ParsedDemand& parsed) {
+  const Demand& demand = parsed.demand;
+  const auto buffers = static_cast<Int128>(demand.buffers());
+  const auto buffer = Ratio::reduced(parsed.total, buffers),
+             sent = Ratio::reduced(crossing(demand), buffers);
   if (!buffer || !sent) return too_large();
   const auto algbw = checked_mul(proof.reached, *buffer), busbw = checked_mul(proof.reached, *sent);
   const auto at_most = checked_mul(proof.at_most, *buffer);
@@ -167,14 +169,14 @@ Json exact_or_reached(const Ratio& reached, bool is_exact) {
   return json;
 }
 
-Json to_json(const AlltoallProof& proof, const Demand& demand, std::int64_t total,
-             const Topology& topology, const Network& network) {
+Json to_json(const AlltoallProof& proof, const ParsedDemand& demand, const Topology& topology,
+             const Network& network) {
   Json json = Json::object();
-  if (demand.is_uniform()) {
+  if (demand.demand.is_of_blocks()) {
     json["pair"] = exact_or_reached(proof.reached, proof.is_exact());
     json["at_most"] = exact(proof.at_most);
   } else {
-    json["bytes"] = total;
+    json["bytes"] = demand.total;
     json["seconds"] = {{"reached", 1 / proof.reached.to_double() / kBytesPerSecond},
                        {"at_least", 1 / proof.at_most.to_double() / kBytesPerSecond}};
   }
@@ -192,9 +194,12 @@ Json to_json(const AlltoallProof& proof, const Demand& demand, std::int64_t tota
 std::string rate_in_words(const AlltoallProof& proof, const Demand& demand,
                           const AlltoallRates& rates) {
   std::string text;
-  if (demand.is_uniform()) {
+  if (demand.is_of_blocks()) {
+    const char* who = demand.is_uniform() ? "every GPU sends to every other"
+                      : demand.collective() == Collective::scatter ? "the root sends to every GPU"
+                                                                   : "every GPU sends to the root";
     text =
-        fmt::format("every GPU sends to every other at {} GB/s\n",
+        fmt::format("{} at {} GB/s\n", who,
                     proof.is_exact() ? number(proof.reached) : number(proof.reached.to_double()));
   } else {
     text = fmt::format("the demand takes {} ms\n",

@@ -1,4 +1,4 @@
-// What `bound` says of all-to-all.
+// What `bound` says of an all-to-all, a scatter and a gather.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
+#include "forestcoll/demand.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/figures.hpp"
 #include "forestcoll/network.hpp"
@@ -22,23 +23,22 @@ struct AlltoallRates {
   Ratio algbw_at_most;
 };
 
-/// Of a demand whose amounts are `total` together, what ranks have for themselves included: a
-/// rank's whole send buffer, on average, over the time. Errors: E14.
-[[nodiscard]] Expected<AlltoallRates> rates_of(const AlltoallProof& proof, const Demand& demand,
-                                               std::int64_t total);
+/// A rank's whole send buffer, on average, or the root's buffer, over the time. Errors: E14.
+[[nodiscard]] Expected<AlltoallRates> rates_of(const AlltoallProof& proof,
+                                               const ParsedDemand& demand);
 
 /// The optimum, that of trees too.
 [[nodiscard]] RateFigures figures_of(const AlltoallRates& rates);
 
-/// The total of a uniform demand: all blocks.
-[[nodiscard]] std::int64_t uniform_total(const Network& network);
+/// Of what the proof proves of a demand; errors of `rates_of` are those of the figures.
+[[nodiscard]] RateFigures paths_figures(const AlltoallProof& proof, const ParsedDemand& demand);
 
 /// A number that is exact, or what is reached of it: {"exact": null, "value": …}.
 [[nodiscard]] Json exact_or_reached(const Ratio& reached, bool is_exact);
 
 /// The "alltoall" of the report: {"pair", "at_most", "lengths"}; of a demand "seconds" and "bytes"
 /// instead of "pair" and "at_most".
-[[nodiscard]] Json to_json(const AlltoallProof& proof, const Demand& demand, std::int64_t total,
+[[nodiscard]] Json to_json(const AlltoallProof& proof, const ParsedDemand& demand,
                            const Topology& topology, const Network& network);
 
 /// What a pair gets, or how long the demand takes, in lines.

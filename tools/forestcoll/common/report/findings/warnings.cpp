@@ -41,14 +41,15 @@ void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict,
        "route as the paths of --format forest say", console);
 }
 
-void warn_of_peers(const AlltoallCompilation& made, const Console& console) {
-  const auto& by_links = made.algbw_by_links;
-  const auto enough = checked_mul(made.algbw, Ratio(101, 100));
+void warn_of_peers(const Compilation& made, const Console& console) {
+  const Ratio& algbw = made.chosen.synthesis.forest.algbw;
+  const auto& by_links = made.paths->algbw_by_links;
+  const auto enough = checked_mul(algbw, Ratio(101, 100));
   if (!by_links || !enough || *by_links <= *enough) return;
   warn(Code::W11,
        fmt::format("a schedule names no routes: by the fewest hops it reaches {} GB/s, and paths "
                    "that name their links {}",
-                   number(made.algbw), number(*by_links)),
+                   number(algbw), number(*by_links)),
        "route as the paths of --format flows say", console);
 }
 

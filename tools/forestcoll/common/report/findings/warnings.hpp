@@ -18,7 +18,7 @@ void warn_of_root(const std::string& root, const Console& console);
 void warn_of_routes(const CollectiveForest& forest, const Verdict& verdict, const Console& console);
 
 /// W11 where an all-to-all as XML reaches less, by more than a hundredth, than as paths.
-void warn_of_peers(const AlltoallCompilation& made, const Console& console);
+void warn_of_peers(const Compilation& made, const Console& console);
 
 /// W13 for a broadcast or reduce in Simple between boxes.
 void warn_of_simple(Collective collective, const Console& console);

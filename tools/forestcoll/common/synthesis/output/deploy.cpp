@@ -114,7 +114,7 @@ std::string size_words(const Deployment& deployment) {
 }
 
 std::string launch_text(const Deployment& deployment, const RankOrder& order) {
-  const std::string& collective = deployment.collective;
+  const std::string_view collective = to_string(deployment.options.synthesis.collective);
   std::string text = fmt::format(
       "#!/usr/bin/env bash\n# Runs nccl-tests (rccl-tests) at sizes for which the schedules are:\n"
       "#   run.sh [PATH/TO/{}] [its options]\nset -euo pipefail\n",
@@ -137,9 +137,9 @@ std::string launch_text(const Deployment& deployment, const RankOrder& order) {
 
 std::string readme_text(const Deployment& deployment, const RankOrder& order) {
   const CompileOptions& options = deployment.options;
-  std::string text =
-      fmt::format("{} over the {} GPUs of \"{}\", made by forestcoll.\n\n", deployment.collective,
-                  order.ranks.size(), deployment.topology.name);
+  std::string text = fmt::format("{} over the {} GPUs of \"{}\", made by forestcoll.\n\n",
+                                 to_string(options.synthesis.collective), order.ranks.size(),
+                                 deployment.topology.name);
   for (const DeployedSchedule& schedule : deployment.schedules) {
     text += fmt::format("{}/{}: {} to {} bytes, whole buffers that are multiples of {} {}\n",
                         folder_of(options), schedule.file.name, schedule.first, schedule.last,
@@ -163,7 +163,7 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
         "CUDA_VISIBLE_DEVICES\n"
         "(HIP_VISIBLE_DEVICES) with the column \"GPU of the host\", in the order of its ranks.\n\n";
   }
-  if (deployment.collective == "alltoall") {
+  if (options.synthesis.collective == Collective::alltoall) {
     text +=
         "Only calls of ncclAllToAll select it, as the alltoall_perf of msccl-tests-nccl and\n"
         "rccl-tests makes them. That of nccl-tests, and PyTorch, send to each rank by itself, "
@@ -244,6 +244,9 @@ std::string next_line(const CompileOptions& options, const std::string& output,
         directory);
   }
   if (output == "-") return "";
+  if (is_plan(options) && is_personalized(options.synthesis.collective)) {
+    return "  next: give the plan to mscclpp.Executor (docs/run-on-gpus.md)";
+  }
   return "  next: --deploy DIR in place of -o writes it with environment, rank order and launcher "
          "line (docs/run-on-gpus.md)";
 }

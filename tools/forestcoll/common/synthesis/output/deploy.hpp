@@ -24,7 +24,6 @@ struct DeployedSchedule {
 struct Deployment {
   const Topology& topology;
   const CompileOptions& options;
-  std::string collective;  ///< "alltoall", or that of the options
   std::vector<DeployedSchedule> schedules;
 };
 

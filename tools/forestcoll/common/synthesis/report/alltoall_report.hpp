@@ -6,23 +6,24 @@
 #include "common/fabric.hpp"
 #include "common/report/figures/rate_report.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/report/write_report.hpp"
 #include "forestcoll/compile.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli {
 
-/// Seconds to read the fabric, for the compilation with all its stages, and to write the output.
-struct AlltoallTimes {
-  double parse = 0, compile = 0, write = 0;
-
-  [[nodiscard]] double total() const { return parse + compile + write; }
-};
-
 /// The summary: rate against the optimum, rates of other k, what the schedule needs, seconds.
-[[nodiscard]] std::string alltoall_summary(const AlltoallCompilation& made, const Fabric& fabric,
-                                           std::int32_t sms, const AlltoallTimes& times);
+/// REQUIRES: `made` has paths, here and below.
+[[nodiscard]] std::string alltoall_summary(const Compilation& made, const Fabric& fabric,
+                                           const ScheduleNotes& notes, const SynthSeconds& seconds);
 
 /// The report of --json (format forestcoll-synth).
-[[nodiscard]] Json alltoall_json(const AlltoallCompilation& made, const ThreeFigures& figures,
-                                 const Fabric& fabric, const AlltoallTimes& times);
+[[nodiscard]] Json alltoall_json(const Compilation& made, const ThreeFigures& figures,
+                                 const Fabric& fabric, const SynthSeconds& seconds);
+
+/// Whose paths they are, a line of the summary. REQUIRES: one of `alltoall_baselines`.
+[[nodiscard]] std::string paths_line(const std::string& algorithm);
+/// {"name", "title", "source", "note", "bound"}; `bound` in GB/s.
+[[nodiscard]] Json paths_json(const std::string& algorithm, const Ratio& bound);
 
 }  // namespace forestcoll::cli

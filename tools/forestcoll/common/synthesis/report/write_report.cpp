@@ -95,25 +95,6 @@ std::string statistics_line(const PackStatistics& statistics) {
                      count(statistics.splits, "split"));
 }
 
-// In whole milliseconds, so that the total is the sum of what is printed.
-std::string seconds_line(const SynthSeconds& seconds) {
-  std::string text = "  seconds:";
-  long total = 0;
-  for (const auto& [name, value] : seconds.stages()) {
-    const long milliseconds = std::lround(value * 1e3);
-    total += milliseconds;
-    text += fmt::format(" {} {}.{:03},", name, milliseconds / 1000, milliseconds % 1000);
-  }
-  return text + fmt::format(" total {}.{:03}", total / 1000, total % 1000);
-}
-
-Json seconds_json(const SynthSeconds& seconds) {
-  Json json = Json::object();
-  for (const auto& [name, value] : seconds.stages()) json[name] = value;
-  json["total"] = seconds.total;
-  return json;
-}
-
 }  // namespace
 
 void SynthSeconds::add(const CompileSeconds& compiled, double all) {
@@ -128,9 +109,27 @@ void SynthSeconds::add(const CompileSeconds& compiled, double all) {
 }
 
 std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
-  return {{"parse", parse},   {"rate", rate},   {"pack", pack},
+  return {{"parse", parse},   {"rate", rate},   {of_paths ? "route" : "pack", pack},
           {"choose", choose}, {"lower", lower}, {"emit", emit},
           {"verify", verify}, {"write", write}, {"compare", compare}};
+}
+
+std::string seconds_line(const SynthSeconds& seconds) {
+  std::string text = "  seconds:";  // in whole milliseconds
+  long total = 0;
+  for (const auto& [name, value] : seconds.stages()) {
+    const long milliseconds = std::lround(value * 1e3);
+    total += milliseconds;
+    text += fmt::format(" {} {}.{:03},", name, milliseconds / 1000, milliseconds % 1000);
+  }
+  return text + fmt::format(" total {}.{:03}", total / 1000, total % 1000);
+}
+
+Json seconds_json(const SynthSeconds& seconds) {
+  Json json = Json::object();
+  for (const auto& [name, value] : seconds.stages()) json[name] = value;
+  json["total"] = seconds.total;
+  return json;
 }
 
 std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,

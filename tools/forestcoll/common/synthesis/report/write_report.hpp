@@ -19,17 +19,23 @@ namespace forestcoll::cli {
 
 /// What each stage took; they add up to the total.
 struct SynthSeconds {
-  double parse = 0, rate = 0, pack = 0;
+  double parse = 0, rate = 0;
+  double pack = 0;    ///< or to find paths, which is called "route"
   double choose = 0;  ///< to try others than what was taken, and what no other stage has
   double lower = 0, emit = 0, verify = 0, write = 0;
   double compare = 0;  ///< with NCCL's rings
   double total = 0;
+  bool of_paths = false;
 
   /// A compilation that took `all`: what it doesn't name is its choosing.
   void add(const CompileSeconds& compiled, double all);
   /// Each but the total with its name, in this order.
   [[nodiscard]] std::vector<std::pair<const char*, double>> stages() const;
 };
+
+/// In text, a line that is not ended, whose total is the sum of what is printed; and in JSON.
+[[nodiscard]] std::string seconds_line(const SynthSeconds& seconds);
+[[nodiscard]] Json seconds_json(const SynthSeconds& seconds);
 
 /// What the summary of a schedule says beside what its forest and its verdict know.
 struct ScheduleNotes {

@@ -1,8 +1,9 @@
-// What `synth -c alltoall` is asked for.
+// What `synth` is asked for of an alltoall, a scatter or a gather, where that differs from trees.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/compile.hpp"
@@ -10,22 +11,14 @@
 
 namespace forestcoll::cli {
 
-/// What only an all-to-all has, asked of another collective: S04.
-[[nodiscard]] Expected<void> refuse_alltoall_options(const SynthArguments& arguments);
+/// What collectives along paths have not, asked of one, and what they alone have, asked of another.
+/// Errors: S04, B06, B09, T06.
+[[nodiscard]] Expected<void> refuse_for_alltoall(const SynthArguments& arguments);
 
-/// As resolved.
-struct AlltoallRequest {
-  AlltoallCompileOptions options;  ///< but for what the solver is told
-  /// For its size protocol, instances and buffers are chosen, too, of programs that are ours, for
-  /// equal amounts.
-  bool by_size = false;
-  bool size_is_default = false;              ///< as in SynthRequest
-  std::optional<std::int64_t> buffer_bytes;  ///< as in SynthRequest
-};
-/// Errors: S02, S03, S04, B06, B09, T06, where the options do not go together or cannot be read.
-[[nodiscard]] Expected<AlltoallRequest> resolve_alltoall(const SynthArguments& arguments);
-/// The same as they would be given for an allgather, as far as schedules of all collectives have
-/// them in common.
-[[nodiscard]] SynthArguments as_for_allgather(const SynthArguments& arguments);
+/// -k, a number of parts. Errors: S03.
+[[nodiscard]] Expected<void> read_parts(const std::string& text, CompileOptions& compile);
+
+/// The size that flows are to be fast for, the last of --sizes. Errors: S03.
+[[nodiscard]] Expected<std::optional<std::int64_t>> bytes_of_flows(const SynthArguments& arguments);
 
 }  // namespace forestcoll::cli

@@ -14,7 +14,8 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
                   "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
                   "hierarchical, greedy, pat, swing, bine, one-shot, two-shot, two-level,\n"
                   "recursive-doubling, swing-doubling, all-pairs-once, all-pairs; of an alltoall:\n"
-                  "nccl-pairwise, nccl-pxn, hierarchical, bruck, direct")
+                  "nccl-pairwise, nccl-pxn, hierarchical, bruck, direct; of a scatter or gather:\n"
+                  "binomial, direct")
       ->type_name("NAME")
       ->capture_default_str()
       ->group(kGroup);

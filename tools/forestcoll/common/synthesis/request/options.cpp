@@ -17,6 +17,7 @@
 #include "common/options/target_options.hpp"
 #include "common/options/validator_text.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/refusals.hpp"
 #include "common/synthesis/request/trace_request.hpp"
 #include "forestcoll/codes.hpp"
@@ -45,7 +46,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 Format parse_format(std::string_view name) {
   if (name == "mscclpp") return Format::mscclpp;
-  if (name == "forest" || name == "flows") return Format::forest;  // neither runs as it is
+  if (name == "forest") return Format::forest;
+  if (name == "flows") return Format::flows;
   if (name == "forest-symmetric") return Format::forest_symmetric;
   if (name == "forest-xml") return Format::forest_xml;
   if (name == "dot") return Format::dot;
@@ -169,11 +171,12 @@ void add_window_options(CLI::App& command, SynthArguments& arguments) {
       ->type_name("SIZE")
       ->group(kScheduleGroup);
   command
-      .add_option("--sizes", arguments.sizes,
-                  "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-                  "that size alone. A window, no list: several sizes are for --tune. An alltoall,\n"
-                  "flows too, is the fastest of several for the larger one, by a model (not a\n"
-                  "measurement): small messages for the next hop are put together where that pays")
+      .add_option(
+          "--sizes", arguments.sizes,
+          "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
+          "that size alone. A window, no list: several sizes are for --tune. What is written\n"
+          "is the fastest for the larger one, or for 1G where that is less; of flows, small\n"
+          "messages for the next hop are put together where that pays")
       ->type_name("MIN:MAX")
       ->group(kScheduleGroup);
 }
@@ -336,12 +339,22 @@ Expected<std::optional<std::int64_t>> buffers_to_serve(const SynthArguments& arg
   return std::optional(*bytes == kDefaultBufferBytes ? 0 : *bytes);
 }
 
-Expected<void> read_lowering(const SynthArguments& arguments, LowerOptions& lowering) {
+// The largest that a window leaves of those that links alone count for.
+std::int64_t large_message(const CompileOptions& compile, const std::string& target) {
+  if (!compile.xml.max_bytes) return kLargeMessage;
+  const std::int64_t most = compile.format == Format::msccl
+                                ? find_target(target)->last_selected(*compile.xml.max_bytes)
+                                : *compile.xml.max_bytes;
+  return std::min(kLargeMessage, most);
+}
+
+Expected<void> read_lowering(const SynthArguments& arguments, bool has_paths,
+                             LowerOptions& lowering) {
   lowering.target = arguments.target;
   const std::int32_t sms = lowering.max_threadblocks;
   lowering.instances = arguments.instances.value_or(1);
   lowering.forward = !arguments.unfused;
-  if (arguments.out_of_place) {
+  if (arguments.out_of_place || (has_paths && !arguments.in_place)) {
     lowering.placement = arguments.in_place ? Placement::both : Placement::out_of_place;
   }
   const std::string& use = arguments.threadblocks;
@@ -401,7 +414,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "mscclpp in one box, uses switches that copy and combine; none only solves and\n"
           "reports; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
-          "paths of an alltoall, with shares and rounds; goal (LogGOPSim) and chakra (ASTRA-sim,\n"
+          "paths of an alltoall, scatter or gather; goal (LogGOPSim) and chakra (ASTRA-sim,\n"
           "a directory) are the messages of one size, for others' simulators")
       ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
                              "flows", "goal", "chakra", "none"}))
@@ -422,7 +435,18 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   add_reading_options(command, arguments.reading);
 }
 
+std::string_view default_format(std::string_view collective) {
+  const auto known = collective_of(collective);
+  return known && is_for_plans_alone(*known) ? kPlanTarget : "msccl";
+}
+
+std::string default_target(Collective collective) {
+  return is_for_plans_alone(collective) ? find_plan_target(kPlanTarget)->name
+                                        : SynthArguments().target;
+}
+
 Expected<SynthArguments> with_format(SynthArguments arguments) {
+  if (!arguments.format_given) arguments.format = default_format(arguments.collective);
   const bool is_left_open = arguments.format == kPlanTarget && !arguments.target_given;
   const PlanTarget* release = find_plan_target(is_left_open ? kPlanTarget : arguments.target);
   if (release == nullptr) return arguments;
@@ -446,15 +470,30 @@ SynthArguments with_sizes(SynthArguments arguments) {
   return arguments;
 }
 
-Expected<SynthRequest> resolve(const SynthArguments& arguments) {
+Expected<SynthRequest> resolve(const SynthArguments& given) {
+  SynthArguments arguments = given;
   SynthRequest request;
   CompileOptions& compile = request.compile;
+  if (const auto done = refuse_for_alltoall(arguments); !done) return done.errors();
+  const Collective collective = *collective_of(arguments.collective);
+  const bool has_paths = is_personalized(collective);
   compile.format = parse_format(arguments.format);
-  compile.synthesis.collective = *parse_collective(arguments.collective);
+  compile.synthesis.collective = collective;
+  if (has_paths && arguments.baseline.chosen()) compile.paths_of = arguments.baseline.algorithm;
+  if (has_paths && !is_schedule(compile.format)) {
+    const auto bytes = bytes_of_flows(arguments);
+    if (!bytes) return bytes.errors();
+    compile.bytes = *bytes;
+    arguments.sizes.clear();  // no window
+  }
   if (const auto done = refuse_combination(arguments, compile.format); !done) return done.errors();
-  if (const auto done = refuse_with_baseline(arguments); !done) return done.errors();
+  if (!has_paths) {
+    if (const auto done = refuse_with_baseline(arguments); !done) return done.errors();
+  }
   if (const auto done = refuse_for_format(arguments, compile.format); !done) return done.errors();
-  if (const auto done = read_trees(arguments.trees, compile); !done) return done.errors();
+  const auto counted =
+      has_paths ? read_parts(arguments.trees, compile) : read_trees(arguments.trees, compile);
+  if (!counted) return counted.errors();
   compile.xml.protocol = arguments.protocol;
   compile.force_simple = arguments.force_simple;
   compile.sms = arguments.sms.value_or(default_sms(arguments.target));
@@ -466,12 +505,14 @@ Expected<SynthRequest> resolve(const SynthArguments& arguments) {
   } else if (const auto done = read_window(arguments, compile.format, compile.xml); !done) {
     return done.errors();
   }
-  if (const auto done = read_lowering(arguments, compile.lowering); !done) return done.errors();
+  if (const auto done = read_lowering(arguments, has_paths, compile.lowering); !done) {
+    return done.errors();
+  }
   const auto size = size_to_serve(arguments, compile.format);
   if (!size) return size.errors();
   request.size = *size;
   if (is_free(arguments)) {
-    request.size = kLargeMessage;
+    request.size = large_message(compile, arguments.target);
     request.size_is_default = true;
   }
   const auto buffers = buffers_to_serve(arguments);

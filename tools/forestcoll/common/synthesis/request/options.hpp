@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/fabric.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/synthesis/request/baseline_options.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
 
@@ -51,6 +53,12 @@ struct SynthArguments {
 };
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
+/// What is written where no format is asked for: MSCCL XML, which has neither scatter nor gather,
+/// or of these a plan.
+[[nodiscard]] std::string_view default_format(std::string_view collective);
+/// And for which target.
+[[nodiscard]] std::string default_target(Collective collective);
+
 /// With the format that a release of MSCCL++ asks for as `--target`, or with the newest release
 /// where the format alone is asked for. Error S04: another format is asked for.
 [[nodiscard]] Expected<SynthArguments> with_format(SynthArguments arguments);
@@ -61,7 +69,8 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments);
 
 /// As resolved.
 struct SynthRequest {
-  /// But for what only the fabric knows, root and previous forest, and what `compile` settles.
+  /// But for what only the fabric knows, root, demand and previous forest, and what `compile`
+  /// settles.
   CompileOptions compile;
   std::optional<std::int64_t> size;          ///< bytes; none: trees of the highest rate
   bool size_is_default = false;              ///< nobody asked for it: large messages
@@ -69,7 +78,8 @@ struct SynthRequest {
   std::optional<std::int64_t> buffer_bytes;  ///< of NCCL_BUFFSIZE; 0: not set; none: chosen
   std::optional<std::int64_t> trace;         ///< bytes; none: what is written is no trace
 };
-/// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.
+/// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together;
+/// B06, B09 of --algorithm; of an all-to-all S02, T06.
 [[nodiscard]] Expected<SynthRequest> resolve(const SynthArguments& arguments);
 
 }  // namespace forestcoll::cli

@@ -1,11 +1,11 @@
-#include "fastest/alltoall_candidates.hpp"
+#include "fastest/paths/alltoall_candidates.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <set>
 #include <utility>
 
-#include "choose/alltoall_artefact.hpp"
+#include "choose/paths_artefact.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
@@ -27,13 +27,14 @@ Expected<AlltoallRoutes> with_stops_in(const Fabric& fabric, const Demand& deman
 
 class AlltoallFinder {
  public:
-  AlltoallFinder(const Fabric& fabric, const AlltoallCompileOptions& options,
+  AlltoallFinder(const Fabric& fabric, const CompileOptions& options,
                  const std::vector<std::string>& wanted, bool few_variants)
       : fabric_(fabric),
         options_(options),
+        parts_(choose::parts_of(options)),
         wanted_(wanted),
         few_variants_(few_variants),
-        demand_(Demand::uniform(fabric.network.ranks.size())) {}
+        demand_(demand_of(options, fabric.network).demand) {}
 
   Expected<std::vector<Candidate>> find() {
     if (const auto done = find_optimum(); !done) return done.errors();
@@ -43,7 +44,7 @@ class AlltoallFinder {
         candidates_.erase(candidates_.begin(), candidates_.end() - 1);
       }
     }
-    if (!options_.k) add_baselines();
+    if (!parts_.given) add_baselines();
     if (!candidates_.empty()) return std::move(candidates_);
     return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
                       "`make_alltoall_baseline()` says why, for each of them");
@@ -53,21 +54,16 @@ class AlltoallFinder {
   [[nodiscard]] bool is_wanted(std::string_view name) const {
     return wanted_.empty() || std::ranges::find(wanted_, name) != wanted_.end();
   }
-  [[nodiscard]] bool is_stopped() const { return options_.solver.stop.stop_requested(); }
+  [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
   // GB/s of what a rank sends.
   [[nodiscard]] Expected<Ratio> algbw(const Ratio& rate) const {
-    const auto ranks = static_cast<std::int64_t>(demand_.ranks());
-    return choose::alltoall_algbw({demand_, ranks * ranks}, rate);
+    return choose::alltoall_algbw(demand_of(options_, fabric_.network), rate);
   }
 
   Expected<void> find_optimum() {
-    if (options_.proof != nullptr) {
-      at_most_ = options_.proof->at_most;
-    } else {
-      const auto optimum = alltoall_optimum(fabric_.network, demand_, options_.solver);
-      if (!optimum) return optimum.errors();
-      at_most_ = optimum->proof.at_most;
-    }
+    const auto proof = alltoall_proof(fabric_, options_);
+    if (!proof) return proof.errors();
+    at_most_ = proof->at_most;
     const auto most = algbw(at_most_);
     if (!most) return most.errors();
     optimum_ = *most;
@@ -78,10 +74,10 @@ class AlltoallFinder {
   Expected<void> add_ours() {
     const std::size_t pairs = demand_.ranks() * demand_.ranks();
     Ratio best;
-    for (std::int64_t k = options_.k.value_or(1);; k *= 2) {
-      auto routes =
-          route_alltoall(fabric_.network, demand_, at_most_,
-                         {.k = k, .hops = AlltoallHops::peers, .stop = options_.solver.stop});
+    for (std::int64_t k = parts_.given.value_or(1);; k *= 2) {
+      auto routes = route_alltoall(
+          fabric_.network, demand_, at_most_,
+          {.k = k, .hops = AlltoallHops::peers, .stop = options_.synthesis.packing.stop});
       if (!routes && candidates_.empty()) return routes.errors();
       if (!routes) return {};
       const Ratio rate = routes->rate;
@@ -89,8 +85,8 @@ class AlltoallFinder {
         best = rate;
         add("forestcoll", *std::move(routes));
       }
-      const bool is_enough = options_.k || best >= at_most_ || is_stopped();
-      if (is_enough || 2 * k > options_.max_k ||
+      const bool is_enough = parts_.given || best >= at_most_ || is_stopped();
+      if (is_enough || 2 * k > parts_.most ||
           pairs * 2 * static_cast<std::size_t>(k) > kPartsTried) {
         return {};
       }
@@ -116,7 +112,7 @@ class AlltoallFinder {
     if (!rate) return;
     Candidate candidate{std::string(name), {}, {}};
     CollectiveForest& forest = candidate.chosen.synthesis.forest;
-    forest.collective = Collective::allgather;
+    forest.collective = options_.synthesis.collective;
     forest.k = routes.k;
     forest.algbw = candidate.chosen.synthesis.allowed = *rate;
     forest.optimum = optimum_;
@@ -125,7 +121,8 @@ class AlltoallFinder {
   }
 
   const Fabric& fabric_;
-  const AlltoallCompileOptions& options_;
+  const CompileOptions& options_;
+  const choose::Parts parts_;
   const std::vector<std::string>& wanted_;
   const bool few_variants_;
   const Demand demand_;
@@ -140,8 +137,17 @@ bool gains(const Ratio& rate, const Ratio& before) {
   return enough && rate >= *enough;
 }
 
+Expected<AlltoallProof> alltoall_proof(const Fabric& fabric, const CompileOptions& options) {
+  if (options.proof != nullptr) return *options.proof;
+  const PackOptions& how = options.synthesis.packing;
+  auto optimum = alltoall_optimum(fabric.network, demand_of(options, fabric.network).demand,
+                                  {.threads = how.threads, .stop = how.stop});
+  if (!optimum) return optimum.errors();
+  return std::move(optimum->proof);
+}
+
 Expected<std::vector<Candidate>> find_alltoall_candidates(const Fabric& fabric,
-                                                          const AlltoallCompileOptions& options,
+                                                          const CompileOptions& options,
                                                           const std::vector<std::string>& wanted,
                                                           bool few_variants) {
   return AlltoallFinder(fabric, options, wanted, few_variants).find();

@@ -1,23 +1,14 @@
-// Pure functions from all-to-all schedules to text.
+// The paths of an all-to-all, a scatter or a gather as JSON.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "forestcoll/alltoall.hpp"
-#include "forestcoll/emit.hpp"
 #include "forestcoll/ratio.hpp"
-#include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
-
-/// MSCCL XML with coll="alltoall", for calls out of place, in the lexical form that the runtimes'
-/// parsers accept, headed by comments that name the tool's version, the topology with the hash of
-/// its content, k and `optimum`, the algbw in GB/s that no schedule exceeds.
-/// REQUIRES: `schedule` is an all-to-all, lowered for `topology`.
-[[nodiscard]] std::string to_alltoall_xml(const Schedule& schedule, const Ratio& optimum,
-                                          const Topology& topology, const XmlOptions& options);
 
 /// What the head of a flows file says.
 struct FlowsHead {

@@ -18,13 +18,18 @@ namespace forestcoll::fastest {
 inline constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 [[nodiscard]] bool gains(const Ratio& rate, const Ratio& before);
 
+/// The optimum with its proof: that of the options, where they have one. Errors: those of
+/// `alltoall_optimum`.
+[[nodiscard]] Expected<AlltoallProof> alltoall_proof(const Fabric& fabric,
+                                                     const CompileOptions& options);
+
 /// Ours, for the numbers of parts that reach more than fewer do, and baselines; of those that are
 /// named in `wanted`, if any, and in few variants as `FastestOptions` says. The proof of `options`
-/// is found where it is null. Errors: those of `alltoall_optimum` and `route_alltoall`; B09 where
-/// none of those that are wanted exists here.
+/// is found where it is null. REQUIRES: `options` are settled. Errors: those of `alltoall_optimum`
+/// and `route_alltoall`; B09 where none of those that are wanted exists here.
 [[nodiscard]] Expected<std::vector<Candidate>> find_alltoall_candidates(
-    const Fabric& fabric, const AlltoallCompileOptions& options,
-    const std::vector<std::string>& wanted, bool few_variants);
+    const Fabric& fabric, const CompileOptions& options, const std::vector<std::string>& wanted,
+    bool few_variants);
 
 /// A baseline's own, complete. Errors: those of `make_alltoall_baseline` and `complete_routes`.
 [[nodiscard]] Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric,
