@@ -26,7 +26,7 @@ enum class Format {
   forest_symmetric,
   forest_xml,
   dot,
-  flows,  ///< the paths of an all-to-all
+  flows,  ///< paths: of an all-to-all, a scatter or a gather
   none,
 };
 
@@ -35,9 +35,9 @@ enum class Format {
   return format == Format::msccl || format == Format::mscclpp;
 }
 
-/// Who says how many trees per root there are, or of an all-to-all parts per pair.
+/// Who says how many trees per root there are, or along paths parts per pair.
 enum class TreeCount {
-  /// `chosen` for what a runtime loads and for all-to-alls; of the rest, the fewest that reach the
+  /// `chosen` for what a runtime loads and for paths; of the rest, the fewest that reach the
   /// optimum.
   by_format,
   /// See `choose_forest`; of parts the smallest of 1, 2, 4 and 8 within 1 % of the best of them,
@@ -57,9 +57,9 @@ struct CompileOptions {
   /// Trees that branch at switches, to keep as far as they fit. REQUIRES: the format is `forest` or
   /// `dot`; no `synthesis.previous`, no `synthesis.max_height`.
   const BranchingForest* previous_branching = nullptr;
-  /// Of an all-to-all, what every rank has for every other; none: one block for every pair.
+  /// Of an all-to-all, what every rank has for every other; none: blocks, as the collective says.
   std::optional<ParsedDemand> demand = {};
-  /// The optimum of an all-to-all, where it is known already; null: it is found.
+  /// The optimum along paths, where it is known already; null: it is found.
   const AlltoallProof* proof = nullptr;
   /// Of `alltoall_baselines`, whose paths are taken, in one part where no number is given; empty:
   /// ours.
@@ -91,15 +91,15 @@ struct ChosenForest {
 
 /// What the stages took.
 struct CompileSeconds {
-  double rate = 0, pack = 0;  ///< of an all-to-all, to find the optimum, and paths
+  double rate = 0, pack = 0;  ///< along paths, to find the optimum, and them
   /// To try other trees than those that were taken, and to lower those that may be.
   double choose = 0;
   double lower = 0;  ///< 0 where choosing did that
   double emit = 0, verify = 0;
 };
 
-/// What carries an all-to-all in place of trees. Rates and numbers of parts that were tried are in
-/// `Synthesis::tradeoff`, the number of parts is the k of its forest.
+/// What carries an all-to-all, a scatter or a gather in place of trees. Rates and numbers of parts
+/// that were tried are in `Synthesis::tradeoff`, the number of parts is the k of its forest.
 struct CompiledPaths {
   AlltoallProof proof;
   /// Paths by links for flows, by peers for programs, where the runtime chooses the links.
@@ -115,9 +115,9 @@ struct CompiledPaths {
 };
 
 struct Compilation {
-  /// Of an all-to-all without trees: its k, rate and optimum.
+  /// Along paths, without trees: k, rate and optimum.
   ChosenForest chosen = {};
-  std::optional<CompiledPaths> paths = {};  ///< of an all-to-all
+  std::optional<CompiledPaths> paths = {};  ///< where data goes along paths
   /// What was written in place of the chosen forest: trees that branch at switches and are faster.
   std::optional<BranchingForest> branching = {};
   /// GB/s: where the optimum of what was written is not known, what it is at least; nothing exceeds
@@ -171,14 +171,14 @@ struct Compilation {
 /// run that: by packets where `xml.max_bytes` is so small that the model finds them faster. Errors:
 /// those of both; R02 (`previous_branching` does not fit the network or the collective).
 ///
-/// An all-to-all has no forest: its paths are those that are searched for, or, of equal rate, those
-/// that stop where a baseline's do and whose rounds are shorter. Flows for `options.bytes` are the
-/// fastest of all of these and of the searched ones in as few rounds as there are legs on a path,
-/// so that small messages for the next hop are one. A demand whose amounts are equal after all fits
-/// programs. Its algbw is of what a rank has for all, itself included, on average. Errors: those of
-/// `alltoall_optimum`, `route_alltoall`, `make_alltoall_baseline` and of lowering; S03 `optimal`
-/// parts; T09 unequal amounts as a program. Cost: that of `alltoall_optimum`, and of routing for
-/// each k.
+/// An all-to-all, a scatter and a gather have no forest: their paths are those that are searched
+/// for, or, of equal rate, those that stop where a baseline's do and whose rounds are shorter.
+/// Flows for `options.bytes` are the fastest of all of these and of the searched ones in as few
+/// rounds as there are legs on a path, so that small messages for the next hop are one. A demand
+/// whose amounts are equal after all fits programs. Its algbw is of what a rank has for all, itself
+/// included, on average. Errors: those of `alltoall_optimum`, `route_alltoall`,
+/// `make_alltoall_baseline` and of lowering; S03 `optimal` parts; T09 unequal amounts as a program.
+/// Cost: that of `alltoall_optimum`, and of routing for each k.
 [[nodiscard]] Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options);
 
 /// What competes for a size, each of them made once: first what `compile` makes without

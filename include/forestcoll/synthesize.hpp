@@ -18,7 +18,7 @@ namespace forestcoll {
 
 struct SynthesizeOptions {
   Collective collective = Collective::allreduce;
-  std::optional<Rank> root = {};  ///< required for broadcast and reduce
+  std::optional<Rank> root = {};  ///< where the collective has one
   TreesPerRoot trees_per_root = {};
   PackOptions packing = {};
   std::optional<std::int32_t> max_height = {};  ///< no tree higher, at whatever rate that leaves
