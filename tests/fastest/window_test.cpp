@@ -76,7 +76,7 @@ TEST(WindowLong, OfSmallMessagesIsThatOfItsDefinition) {
 
 // Nothing is simulated where what is known of other sizes rules it out, and nothing that is needed
 // is left out.
-TEST(Window, OfSeveralBoxesIsThatOfItsDefinition) {
+TEST(WindowLong, OfSeveralBoxesIsThatOfItsDefinition) {
   expect_window_by_definition(test::boxes_of_two(3), std::int64_t{1} << 28,
                               {"forestcoll", "nccl-ring", "double-tree"});
 }
