@@ -225,19 +225,13 @@ void warn_of_schedule(const MadeSchedule& made, const PreparedSynthesis& prepare
                       const Console& console) {
   const CompileOptions& options = prepared.request.compile;
   const bool is_trace = prepared.request.trace.has_value();
-  if (made.compiled.paths) {
-    warn_of_peers(made.compiled, console);
-    if (is_schedule(options.format) && is_rooted(options.synthesis.collective)) {
-      warn_of_root("one root", console);
-    }
-    if (options.format == Format::msccl) {
-      warn_of_protocol(made.compiled, prepared.fabric.topology, console);
-    }
-    return;
-  }
   if (is_schedule(options.format)) {
     if (is_rooted(options.synthesis.collective) && !is_trace) warn_of_root("one root", console);
-    if (!made.compiled.branching) warn_of_routes(made.solved().forest, made.verdict(), console);
+    if (made.compiled.paths) {
+      warn_of_peers(made.compiled, console);
+    } else if (!made.compiled.branching) {
+      warn_of_routes(made.solved().forest, made.verdict(), console);
+    }
   }
   if (options.format != Format::msccl) return;
   warn_of_protocol(made.compiled, prepared.fabric.topology, console);
@@ -259,8 +253,8 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   const Fabric& fabric = prepared.fabric;
   const std::stop_token stop = prepared.limit.token();
   const CollectiveForest& forest = made.solved().forest;
+  made.figures = figures_of(made, prepared);
   if (made.compiled.paths) {
-    made.figures = figures_of(made, prepared);
     made.group = at_work("finding what relays add", console, [&] {
       return group_rates(fabric, demand_of(made.compiled.options, fabric.network),
                          {.threads = prepared.solver.threads, .stop = stop}, forest.optimum);
@@ -270,7 +264,6 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   if (!made.baseline && !made.choice) {
     made.beside = beside_rings(fabric, made.compiled, stop, console);
   }
-  made.figures = figures_of(made, prepared);
   // Trees that switches make faster are not what is compared.
   const auto& by_trees = made.figures->rates.by_trees;
   const bool are_programs = is_schedule(prepared.request.compile.format);
@@ -395,10 +388,7 @@ Expected<std::optional<FailurePrice>> price_of(const MadeSchedule& after,
   PreparedSynthesis& before = **whole;
   Laps laps;
   const auto many = refuse_many(before.fabric);
-  const bool has_paths = after.compiled.paths.has_value();
-  if (!many && has_paths) return std::optional<FailurePrice>();
   const auto made = many ? make_schedule(before, laps, console) : many.errors();
-  if (!made && has_paths) return made.errors();
   FailurePrice price{
       .collective = std::string(to_string(prepared.request.compile.synthesis.collective)),
       .before = made ? rates_beside(made->compiled, before) : rates_of(before),
