@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "forest/arc_counts.hpp"
+#include "forest/symmetry.hpp"
+#include "forestcoll/pack.hpp"
+#include "forestcoll/rate.hpp"
 #include "schedule/forests.hpp"
 #include "support/fabrics.hpp"
 
@@ -36,6 +40,36 @@ TEST(ForestScale, IsThatOfTheFullestArc) {
   EXPECT_EQ(on(2, 3), 2);
   EXPECT_EQ(on(3, 2), 7);
   EXPECT_EQ(solver::forest_scale(network, forest), Ratio(5));
+}
+
+// Of trees with their images under one generator or several, and of some that have none: by all
+// paths of all trees.
+TEST(CountOnArcs, CountsImagesAsTheTreesThatTheyAre) {
+  std::size_t images = 0;
+  for (const Network& network :
+       {test::dgx_a100(4), test::torus({3, 4}), test::one_percent_degraded(test::dgx_a100(5), 1)}) {
+    const Weights weights = uniform_weights(network);
+    const auto packing =
+        pack(network, weights, scale_to_optimum(network, optimal_rate(network, weights)));
+    ASSERT_TRUE(packing);
+    for (const Forest& forest : {packing->forest, packing->forest.reversed()}) {
+      images += forest.tree_count() - forest.base_trees().size();
+      const Network along = forest.is_in_forest() ? reversed(network) : network;
+      IdVector<ArcId, std::int64_t> expected(along.graph.arc_count(), 0);
+      for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+        const Forest::Tree& tree = forest.tree(TreeId(t));
+        for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+          if (Rank(v) == tree.root) continue;
+          const auto path = forest.path(TreeId(t), Rank(v));
+          for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+            expected[along.graph.find(path[i], path[i + 1])] += tree.multiplicity;
+          }
+        }
+      }
+      EXPECT_EQ(count_on_arcs(forest, along), expected);
+    }
+  }
+  EXPECT_GT(images, 50U);
 }
 
 TEST(CountOnArcs, SaysWhenASumDoesNotFit) {
