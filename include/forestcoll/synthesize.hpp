@@ -102,7 +102,7 @@ struct Bound {
 /// them lets both at once be faster (`allreduce_optimum`; as on fabrics whose ranks differ), that
 /// is done if its trees are faster, too: roots then have the shares that are best, which
 /// `forest.weight` says where they are not what the ranks own. For k trees these are rounded, to as
-/// many trees in all.
+/// many trees in all, or, where ranks are more than a thousand, to no more.
 ///
 /// Errors: E14 (exact arithmetic), E16 (`max_height` below the distances), R01 (stopped), R02
 /// (`previous` does not fit the network or the collective).

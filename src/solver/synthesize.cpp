@@ -20,8 +20,10 @@
 #include "solver/portfolio/coarser.hpp"
 #include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/lower_by_program.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
 #include "solver/portfolio/pack_low_at_once.hpp"
+#include "solver/portfolio/pack_undirected.hpp"
 
 namespace forestcoll {
 namespace {
@@ -53,18 +55,33 @@ Expected<void> refuse_previous(const CollectiveForest& previous, const Network& 
   return {};
 }
 
-// Between what some trees reach and what a bound says that none exceed.
-void name_interval(const Network& network, const std::optional<solver::AllreduceParts>& parts,
-                   const Ratio& two_phases, const std::stop_token& stop, Synthesis& synthesis) {
-  Ratio least = std::max(two_phases, synthesis.forest.algbw);
-  if (parts) {
-    least = std::max(least, parts->best.algbw);
-  } else {
-    const auto proved = allreduce_optimum(network, {}, {.stop = stop});
-    if (!proved || proved->upper <= two_phases) return;
-    synthesis.forest.optimum = proved->upper;
-    if (proved->split) least = std::max(least, proved->split->algbw);
+// What is known before anything is packed.
+struct Known {
+  const Problem& problem;
+  const solver::BothAtOnce& both;
+  Ratio in_turn;  // the optimum of one phase after the other, or of the only one
+  // Of both phases at once, where no division of the links is known that is better.
+  std::optional<AllreduceOptimum> proved = {};
+
+  [[nodiscard]] const Ratio& optimum() const { return both.parts ? both.parts->upper : in_turn; }
+  // What no allreduce exceeds, where it may exceed one phase after the other.
+  [[nodiscard]] std::optional<Ratio> upper() const {
+    if (both.parts) return both.parts->upper;
+    return proved && in_turn < proved->upper ? std::optional(proved->upper) : std::nullopt;
   }
+  // What trees of divided links reach, or those of one phase after the other.
+  [[nodiscard]] const Ratio& divided() const {
+    return both.parts ? both.parts->best.algbw : in_turn;
+  }
+};
+
+// Between what some trees reach and what a bound says that none exceed.
+void name_interval(const Known& known, Synthesis& synthesis) {
+  const auto upper = known.upper();
+  if (!upper) return;
+  synthesis.forest.optimum = *upper;
+  Ratio least = std::max({known.in_turn, known.divided(), synthesis.forest.algbw});
+  if (known.proved && known.proved->split) least = std::max(least, known.proved->split->algbw);
   if (least < synthesis.forest.optimum) synthesis.optimum_at_least = least;
 }
 
@@ -116,14 +133,50 @@ Expected<Synthesis> pack_low_allreduce(const Problem& problem,
   return std::move(low->synthesis);
 }
 
-Expected<Synthesis> pack_forest(const Problem& problem,
-                                const std::optional<solver::AllreduceParts>& parts,
-                                const SynthesizeOptions& options, Synthesis begun) {
+// Of what divided links allow, where more is not worth higher trees.
+constexpr double kEnough = 0.99;
+
+// Where links are not divided before trees are packed, or any shares of the roots will do: equal
+// ones have counts that more buffers are multiples of.
+std::optional<Synthesis> pack_undirected(const Known& known, const SynthesizeOptions& options,
+                                         Synthesis begun) {
+  const Network& network = known.problem.network;
+  const auto upper = known.upper();
+  const bool has_shares = known.both.parts && !solver::is_any_number_open(options);
+  if (!upper || has_shares || options.previous != nullptr || !network.weight.empty() ||
+      network.ranks.size() <= solver::kFewRanks) {
+    return std::nullopt;
+  }
+  begun.two_phases = std::exchange(begun.forest.optimum, *upper);
+  return solver::pack_undirected(known.problem, options, begun);
+}
+
+// Nothing else is faster, or a little faster and as low.
+bool is_enough(const Known& known, const SynthesizeOptions& options, const Synthesis& packed) {
+  const Ratio& reached = packed.forest.algbw;
+  const bool is_low = solver::height_of(packed.forest) <= packed.least_height + 1;
+  if (is_low && options.trees_per_root.mode == TreesPerRoot::Mode::power_of_two) {
+    return share(reached, known.divided()) >= kEnough;
+  }
+  return reached >= known.divided();
+}
+
+Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& options,
+                                Synthesis begun) {
+  const Problem& problem = known.problem;
+  const std::optional<solver::AllreduceParts>& parts = known.both.parts;
   const bool is_low = options.max_height && options.collective == Collective::allreduce;
   if (is_low && options.at_once) {
     return pack_low_allreduce(problem, parts, options, std::move(begun));
   }
+  auto undirected = pack_undirected(known, options, begun);
+  if (undirected && is_enough(known, options, *undirected)) return *std::move(undirected);
   auto packed = pack_at_any_height(problem, parts, options, begun);
+  if (undirected && (!packed || solver::is_preferred(undirected->forest, packed->forest,
+                                                     options.trees_per_root.mode))) {
+    undirected->stopped = packed && packed->stopped;
+    return *std::move(undirected);
+  }
   if (packed) {
     solver::lower_by_program(problem, options, begun_at_once(std::move(begun), parts), *packed);
   }
@@ -132,26 +185,17 @@ Expected<Synthesis> pack_forest(const Problem& problem,
 
 // Previous trees cost no rate: where packing from scratch reaches more than packing around them,
 // its forest stands, with those of the previous trees that are in it.
-void prefer_cold(const Problem& problem, const std::optional<solver::AllreduceParts>& parts,
-                 const SynthesizeOptions& options, Synthesis begun, Synthesis& warm) {
+void prefer_cold(const Known& known, const SynthesizeOptions& options, Synthesis begun,
+                 Synthesis& warm) {
   if (warm.stopped || warm.forest.algbw == warm.forest.optimum) return;
   SynthesizeOptions from_scratch = options;
   from_scratch.previous = nullptr;
-  auto cold = pack_forest(problem, parts, from_scratch, std::move(begun));
+  auto cold = pack_forest(known, from_scratch, std::move(begun));
   if (!cold || cold->forest.algbw <= warm.forest.algbw) return;
-  cold->repack = kept_trees(*options.previous, cold->forest, problem.network);
+  cold->repack = kept_trees(*options.previous, cold->forest, known.problem.network);
   cold->seconds.pack += warm.seconds.pack;
   warm = *std::move(cold);
 }
-
-// What is known before anything is packed.
-struct Known {
-  const Problem& problem;
-  const solver::BothAtOnce& both;
-  Ratio in_turn;  // the optimum of one phase after the other, or of the only one
-
-  [[nodiscard]] const Ratio& optimum() const { return both.parts ? both.parts->upper : in_turn; }
-};
 
 Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOptions& options,
                                   bool may_round);
@@ -225,20 +269,23 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
   if (options.collective == Collective::allreduce && options.at_once) {
     both = solver::parts_at_once(network, problem.weights, *optimum, options.packing.stop);
   }
+  Known known{problem, both, *optimum};
+  if (both.is_open && !both.parts) {
+    auto proved = allreduce_optimum(network, {}, {.stop = options.packing.stop});
+    if (proved) known.proved = *std::move(proved);
+  }
   begun.seconds.rate =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
-  auto packed = pack_forest(problem, both.parts, options, begun);
+  auto packed = pack_forest(known, options, begun);
   const bool may_be_faster = both.parts || (packed && packed->raised) ||
                              network.ranks.size() <= solver::LowTreeSearch::kMostExact;
   if (packed && options.previous != nullptr && may_be_faster) {
-    prefer_cold(problem, both.parts, options, std::move(begun), *packed);
+    prefer_cold(known, options, std::move(begun), *packed);
   }
-  if (may_round) try_rounded({problem, both, *optimum}, options, packed);
-  if (packed && both.is_open) {
-    name_interval(network, both.parts, *optimum, options.packing.stop, *packed);
-  }
+  if (may_round) try_rounded(known, options, packed);
+  if (packed && both.is_open) name_interval(known, *packed);
   return packed;
 }
 

@@ -24,28 +24,72 @@ constexpr std::int64_t kLeastSteps = std::int64_t{1} << 24;
 // How often both parts are mended at each height.
 constexpr int kRounds = 3;
 
+// The arc the other way over the same nodes, as wide; invalid where there is none.
+ArcId arc_back(const Core& core, ArcId arc) {
+  const NodeId tail = core.graph.tail(arc), head = core.graph.head(arc);
+  const auto along = core.segment(arc);
+  const auto inner = along.first(along.size() - 1);
+  ArcId back = core.graph.find(head, tail);
+  if (!back.valid()) return back;
+  for (; back != core.graph.last_out(head) && core.graph.head(back) == tail; ++back.value) {
+    const auto other = core.segment(back);
+    if (core.capacity[back] == core.capacity[arc] && other.size() == along.size() &&
+        std::equal(inner.begin(), inner.end(), other.rbegin() + 1)) {
+      return back;
+    }
+  }
+  return {};
+}
+
+// What trees of all roots, or of one root per orbit, take, where an arc shares its capacity with
+// the arc back. The arcs back from an orbit are one, too; where it is the same one, an image takes
+// each of its links twice as often.
+Resources resources_of(const IdVector<ArcId, ArcId>& orbit, IdVector<ArcId, std::int64_t> weight,
+                       const ArcsBack& back) {
+  Resources resources{{}, std::move(weight), {}};
+  for (std::size_t i = 0; i < orbit.size(); ++i) {
+    const ArcId a(i), other = orbit[back[a]];
+    resources.of.push_back(std::min(orbit[a], other));
+    if (back[a] != a && other == orbit[a]) resources.weight[a] *= 2;
+  }
+  return resources;
+}
+
 class FlatByParts {
  public:
-  FlatByParts(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
-              const LeastHeight& least_height, const PackOptions& options)
+  FlatByParts(const Core& core, const Orbits& orbits, const ArcsBack& back,
+              const IdVector<Rank, std::int64_t>& owed, const LeastHeight& least_height,
+              const PackOptions& options)
       : core_(core),
         orbits_(orbits),
         least_height_(least_height),
         options_(options),
         store_(core),
         left_(core.capacity),
-        moved_{rows_of(owed, true), {orbits.arc_orbit, orbits.weight, {}}},
-        fixed_{rows_of(owed, false), plain_resources(core.capacity)} {
-    moved_.resources.residual.assign(core.capacity.size(), 0);
+        is_shared_(back != plain_resources(core.capacity).of),
+        moved_{rows_of(owed, true), resources_of(orbits.arc_orbit, orbits.weight, back)},
+        fixed_{rows_of(owed, false), {}} {
+    Resources plain = plain_resources(core.capacity);
+    fixed_.resources = resources_of(plain.of, std::move(plain.weight), back);
+  }
+
+  [[nodiscard]] bool has_both_parts() const {
+    return !moved_.part.trees.empty() && !fixed_.part.trees.empty();
   }
 
   std::optional<PackedTrees> run(std::int32_t more) {
-    if (moved_.part.trees.empty() || fixed_.part.trees.empty()) return std::nullopt;
     const std::int32_t least = least_height_.exact();
-    const auto flat = [&](const TreeRows& rows, Resources& resources) {
-      return pack_flat(rows, resources, std::min(least, 2), Fit::at_any_height, options_.stop);
+    const auto make_flat = [&](Half& half, Capacity arriving) {
+      return with_part(half, [&](const TreeRows& rows, Resources& resources) {
+        return pack_flat(rows, resources, std::min(least, 2), Fit::at_any_height, options_.stop,
+                         arriving);
+      });
     };
-    if (!with_fixed(flat) || !with_moved(flat)) return std::nullopt;
+    const Capacity moved = trees_in(moved_) * orbits_.images();
+    const Capacity all = moved + trees_in(fixed_);
+    if (!make_flat(fixed_, is_shared_ ? all : 0) || !make_flat(moved_, is_shared_ ? moved : 0)) {
+      return std::nullopt;
+    }
     for (std::int32_t height = least; height <= least + more && is_overfull(); ++height) {
       for (int round = 0; round < kRounds && is_overfull(); ++round) mend(height);
     }
@@ -67,31 +111,30 @@ class FlatByParts {
     return part;
   }
 
-  // Calls `work` on the trees of roots that stay, within what is left of every arc.
+  // Calls `work` on the trees of a part, within what is left of all arcs of a resource.
   template <class Work>
-  bool with_fixed(Work&& work) {
-    fixed_.resources.residual = left_;
-    const bool done = work(rows(fixed_), fixed_.resources);
-    left_ = fixed_.resources.residual;
-    return done;
-  }
-
-  // Calls `work` on the others, within what is left of all arcs of an orbit.
-  template <class Work>
-  bool with_moved(Work&& work) {
-    IdVector<ArcId, Capacity>& residual = moved_.resources.residual;
-    const IdVector<ArcId, ArcId>& orbit = moved_.resources.of;
-    for (std::size_t a = 0; a < left_.size(); ++a) residual[orbit[ArcId(a)]] = left_[ArcId(a)];
+  bool with_part(Half& half, Work&& work) {
+    if (half.part.trees.empty()) return true;
+    const IdVector<ArcId, ArcId>& of = half.resources.of;
+    IdVector<ArcId, Capacity>& residual = half.resources.residual;
+    residual.assign(left_.size(), 0);
+    for (std::size_t a = 0; a < left_.size(); ++a) residual[of[ArcId(a)]] = left_[ArcId(a)];
     for (std::size_t a = 0; a < left_.size(); ++a) {
-      Capacity& least = residual[orbit[ArcId(a)]];
+      Capacity& least = residual[of[ArcId(a)]];
       least = std::min(least, left_[ArcId(a)]);
     }
     const IdVector<ArcId, Capacity> before = residual;
-    const bool done = work(rows(moved_), moved_.resources);
+    const bool done = work(rows(half), half.resources);
     for (std::size_t a = 0; a < left_.size(); ++a) {
-      left_[ArcId(a)] -= before[orbit[ArcId(a)]] - residual[orbit[ArcId(a)]];
+      left_[ArcId(a)] -= before[of[ArcId(a)]] - residual[of[ArcId(a)]];
     }
     return done;
+  }
+
+  [[nodiscard]] static std::int64_t trees_in(const Half& half) {
+    std::int64_t trees = 0;
+    for (const Forest::Tree& tree : half.part.trees) trees += tree.multiplicity;
+    return trees;
   }
 
   [[nodiscard]] TreeRows rows(Half& half) {
@@ -110,8 +153,8 @@ class FlatByParts {
           std::max(kMostSplits * rows.trees.size(), kSplitEdges / core_.compute.size());
       return mend_overfull(rows, resources, height, most_trees, 1, budget);
     };
-    with_moved(mend_part);
-    with_fixed(mend_part);
+    with_part(moved_, mend_part);
+    with_part(fixed_, mend_part);
   }
 
   void lower() {
@@ -123,8 +166,8 @@ class FlatByParts {
         return true;
       };
     };
-    with_moved(lower_part(orbits_));
-    with_fixed(lower_part(each));
+    with_part(moved_, lower_part(orbits_));
+    with_part(fixed_, lower_part(each));
   }
 
   PackedTrees take() {
@@ -145,6 +188,7 @@ class FlatByParts {
   const PackOptions& options_;
   TreeStore store_;
   IdVector<ArcId, Capacity> left_;  ///< by arc, less than nothing where it is overfull
+  bool is_shared_;                  ///< by an arc and the arc back
   Half moved_, fixed_;
 };
 
@@ -154,7 +198,26 @@ std::optional<PackedTrees> pack_flat_by_parts(const Core& core, const Orbits& or
                                               const IdVector<Rank, std::int64_t>& owed,
                                               const LeastHeight& least_height, std::int32_t more,
                                               const PackOptions& options) {
-  return FlatByParts(core, orbits, owed, least_height, options).run(more);
+  FlatByParts trees(core, orbits, plain_resources(core.capacity).of, owed, least_height, options);
+  if (!trees.has_both_parts()) return std::nullopt;
+  return trees.run(more);
+}
+
+std::optional<ArcsBack> arcs_back(const Core& core) {
+  ArcsBack back;
+  for (std::size_t i = 0; i < core.graph.arc_count(); ++i) {
+    back.push_back(arc_back(core, ArcId(i)));
+    if (!back[ArcId(i)].valid()) return std::nullopt;
+  }
+  return back;
+}
+
+std::optional<PackedTrees> pack_flat_undirected(const Core& core, const Orbits& orbits,
+                                                const ArcsBack& back,
+                                                const IdVector<Rank, std::int64_t>& owed,
+                                                const LeastHeight& least_height, std::int32_t more,
+                                                const PackOptions& options) {
+  return FlatByParts(core, orbits, back, owed, least_height, options).run(more);
 }
 
 }  // namespace forestcoll::solver

@@ -23,4 +23,17 @@ namespace forestcoll::solver {
     const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
     const LeastHeight& least_height, std::int32_t more, const PackOptions& options);
 
+/// Of every arc the one the other way over the same nodes.
+using ArcsBack = IdVector<ArcId, ArcId>;
+/// Nothing where some arc has none as wide. Cost: O(m log degree).
+[[nodiscard]] std::optional<ArcsBack> arcs_back(const Core& core);
+
+/// The same of trees that an allreduce uses both ways at the same time: an edge takes its arcs and
+/// the arcs back. Whoever is the root, the trees may be of one kind only, and the group trivial.
+/// Nothing where flat trees do not reach all, and where somebody asks to stop.
+[[nodiscard]] std::optional<PackedTrees> pack_flat_undirected(
+    const Core& core, const Orbits& orbits, const ArcsBack& back,
+    const IdVector<Rank, std::int64_t>& owed, const LeastHeight& least_height, std::int32_t more,
+    const PackOptions& options);
+
 }  // namespace forestcoll::solver

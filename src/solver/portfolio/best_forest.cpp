@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "forestcoll/pack.hpp"
 #include "solver/common/few_ranks.hpp"
+#include "solver/pack/pack_trees.hpp"
 #include "solver/pack/search/low_forests.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/portfolio/pack_phases.hpp"
+#include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -45,6 +49,9 @@ constexpr double kWorthLower = 0.99;
 
 // Numbers of fewer trees that are tried for that.
 constexpr int kMostFewer = 2;
+
+// Of the rate of more trees, what fewer reach that are as good where a packing takes seconds.
+constexpr double kAsGood = 0.999;
 
 bool are_much_lower(std::int32_t height, std::int32_t than) {
   return 4 * height <= 3 * than;
@@ -81,6 +88,16 @@ void prefer_previous_number(const Problem& problem, const SynthesizeOptions& opt
   }
 }
 
+// One root of each orbit is packed, and takes its images with it.
+bool has_many_roots(const Problem& problem) {
+  const Network& network = problem.network;
+  if (!is_packed_by_parts(network.ranks.size())) return false;
+  const Partition orbits = find_node_orbits(network, problem.weights);
+  std::set<std::size_t> of_ranks;
+  for (const NodeId v : network.ranks) of_ranks.insert(orbits.of[v.index()]);
+  return of_ranks.size() > kFewRanks;
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -102,6 +119,7 @@ class NumberSearch {
 
   // At `chosen`, and at other numbers of trees where those may be better.
   Expected<Synthesis> run() {
+    if (auto fewest = try_fewest()) return *std::move(fewest);
     auto first = pack_phases(problem_, options_, chosen_, begun_);
     if (!first || first->stopped || options_.previous != nullptr) return first;
     best_ = *std::move(first);
@@ -113,6 +131,29 @@ class NumberSearch {
   }
 
  private:
+  // Of thousands of ranks that differ the fewest trees that are nearly as fast, where they are low.
+  [[nodiscard]] std::optional<Synthesis> try_fewest() const {
+    if (options_.trees_per_root.mode != TreesPerRoot::Mode::power_of_two || options_.max_height ||
+        options_.previous != nullptr || chosen_.scalings.empty()) {
+      return std::nullopt;
+    }
+    const auto is_as_good = [&](const Ratio& algbw) {
+      return share(algbw, chosen_.algbw) >= kAsGood;
+    };
+    const auto row = std::ranges::find_if(chosen_.rows, is_as_good, &RateAtK::algbw);
+    if (row == chosen_.rows.end() || row->k >= chosen_.scalings.front().k ||
+        !has_many_roots(problem_)) {
+      return std::nullopt;
+    }
+    auto scaled =
+        choose_scale(problem_.phases, {TreesPerRoot::Mode::fixed, row->k}, options_.packing.stop);
+    if (!scaled || scaled->stopped) return std::nullopt;
+    auto packed = pack_phases(problem_, options_, *scaled, begun_);
+    const bool is_taken = packed && !packed->stopped && is_as_good(packed->forest.algbw) &&
+                          height_of(packed->forest) <= packed->least_height + 1;
+    return is_taken ? std::optional(*std::move(packed)) : std::nullopt;
+  }
+
   [[nodiscard]] std::int64_t edges_of_one() const {
     const auto ranks = static_cast<std::int64_t>(problem_.network.ranks.size());
     const auto roots =

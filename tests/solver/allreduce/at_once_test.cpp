@@ -60,6 +60,10 @@ void expect_sound(const Network& network, const Synthesis& synthesis, const std:
   EXPECT_LE(forest.algbw, forest.optimum) << what;
 }
 
+std::int32_t height_of(const Synthesis& synthesis) {
+  return std::max(synthesis.forest.broadcast->max_height(), synthesis.forest.reduce->max_height());
+}
+
 Topology bundled_topology(const std::string& name) {
   return parse_topology(test::bundled_text(name), name)->topology;
 }
@@ -248,6 +252,21 @@ TEST(AtOnceLong, TreesOfDamagedFabricsAreLow) {
     EXPECT_LE(synthesis.forest.reduce->max_height(), synthesis.least_height + 2) << fabric.name;
     EXPECT_GE(share(synthesis.forest.algbw, synthesis.forest.optimum), 0.985) << fabric.name;
     expect_sound(fabric.network, synthesis, fabric.name);
+  }
+}
+
+// Of more ranks than divisions of the links are looked for, and of as many as they are.
+TEST(AtOnceLong, LargeDamagedClustersHaveLowTreesOfLinksThatAreShared) {
+  for (const Network& network :
+       {test::one_percent_degraded(test::dgx_a100(136), 1), test::h100_rails_alone(136, 12, 1)}) {
+    for (const TreesPerRoot trees : {TreesPerRoot{TreesPerRoot::Mode::power_of_two, 16},
+                                     TreesPerRoot{TreesPerRoot::Mode::fixed, 1}, TreesPerRoot{}}) {
+      const Synthesis synthesis = synthesized(network, trees);
+      EXPECT_TRUE(synthesis.two_phases);
+      EXPECT_LE(height_of(synthesis), synthesis.least_height + 1);
+      EXPECT_GE(share(synthesis.forest.algbw, synthesis.forest.optimum), 0.97);
+      expect_sound(network, synthesis, "large");
+    }
   }
 }
 

@@ -5,11 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <utility>
+#include <vector>
 
+#include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/common/core.hpp"
 #include "solver/pack/flat_by_parts.hpp"
+#include "solver/rate/scale.hpp"
 #include "solver/symmetry/orbits.hpp"
 #include "solver/symmetry/symmetry.hpp"
 #include "support/fabrics.hpp"
@@ -128,6 +132,57 @@ TEST(PackFlatByParts, IsNothingWhereItIsToldToStop) {
   options.stop = source.get_token();
   const solver::LeastHeight bound{.distance = 2, .exact = [] { return 2; }};
   EXPECT_FALSE(solver::pack_flat_by_parts(core, *orbits, weights, bound, 2, options));
+}
+
+// Trees of all roots, and of blocks with their images, both phases at once: by the loads of both.
+TEST(PackFlatUndirected, BothPhasesFitTheLinksTogether) {
+  const Network network = test::one_percent_degraded(test::dgx_a100(24), 1);
+  const Weights weights = uniform_weights(network);
+  // A whole box of 8 · 2 units roots 8 of 192 trees, which takes 23 times as much; a fifth more.
+  const Ratio scale(23 * 6, 5);
+  const solver::Core core = solver::make_core(network, solver::floor_capacities(network, scale));
+  const auto back = solver::arcs_back(core);
+  ASSERT_TRUE(back);
+  std::vector<solver::Orbits> all = {solver::trivial_orbits(core)};
+  for (const Symmetry& group :
+       solver::in_blocks(network, solver::find_symmetries(network, weights).front())) {
+    auto orbits = solver::make_orbits(core, group);
+    ASSERT_TRUE(orbits);
+    all.push_back(*std::move(orbits));
+  }
+  ASSERT_GT(all.size(), 1U);
+  for (const solver::Orbits& orbits : all) {
+    const solver::LeastHeight bound{.distance = 2, .exact = [] { return 2; }};
+    const auto packed = solver::pack_flat_undirected(core, orbits, *back, weights, bound, 1, {});
+    ASSERT_TRUE(packed);
+    ASSERT_TRUE(packed->fits()) << packed->stretch.to_string();
+    EXPECT_LE(packed->forest.max_height(), 3);
+    EXPECT_EQ(packed->forest.symmetry().size(), orbits.group.size());
+    CollectiveForest forest;
+    forest.collective = Collective::allreduce;
+    forest.broadcast = packed->forest;
+    forest.reduce = packed->forest.reversed();
+    const Ratio most = Ratio(static_cast<std::int64_t>(weights.size())) / scale * network.unit;
+    EXPECT_GE(*congestion_algbw(forest, network), most);
+    const Scaling wide{1, scale, {}};
+    EXPECT_EQ(test::find_forest_flaw(network, weights, wide, packed->forest), "");
+  }
+}
+
+TEST(PackFlatUndirected, NeedsLinksThatAreAlikeBothWays) {
+  const auto has_back = [](const Network& network) {
+    return solver::arcs_back(solver::make_core(network, network.capacity)).has_value();
+  };
+  test::FabricBuilder circle(3);
+  for (std::size_t v = 0; v < 3; ++v) circle.arc(v, (v + 1) % 3, 1);
+  EXPECT_FALSE(has_back(circle.build()));
+  test::FabricBuilder unequal(3);
+  unequal.link(0, 1, 1);
+  unequal.link(1, 2, 1);
+  unequal.arc(0, 2, 2);
+  unequal.arc(2, 0, 1);
+  EXPECT_FALSE(has_back(unequal.build()));
+  EXPECT_TRUE(has_back(test::h100_rails(3, 1)));
 }
 
 // No rank stays, so none could even out what images leave.

@@ -49,7 +49,7 @@ struct InsideHop {
 class FlatTrees {
  public:
   // `turns`: with `Fit::perhaps`, others take the place of ranks whose links are full.
-  FlatTrees(const TreeRows& rows, Resources& resources, Fit fit, Fit turns)
+  FlatTrees(const TreeRows& rows, Resources& resources, Fit fit, Fit turns, Capacity arriving)
       : rows_(rows),
         core_(rows.core),
         resources_(resources),
@@ -60,12 +60,13 @@ class FlatTrees {
         negotiated_(rows.core, resources, capacity(), rows.table,
                     std::max(routes_.size() / (4 * kFewTrees), kFewTargets)),
         fit_(fit),
-        turns_(turns) {
+        turns_(turns),
+        arriving_(arriving) {
     maker_.note(rows.routes);
   }
 
   bool run(std::int32_t height, const std::stop_token& stop) {
-    if (height == 2) passages_.emplace(core_, resources_, negotiated_.left());
+    if (height == 2) passages_.emplace(core_, resources_, negotiated_.left(), arriving_);
     if (!route_all(height, stop)) return false;
     const int most_idle = fit_ == Fit::within ? kIdleRounds : kIdleRoundsOverfull;
     Int128 least = 0;
@@ -210,7 +211,7 @@ class FlatTrees {
       const Passage passage = passages_->take(g, root, trees_[t].multiplicity, turns_);
       if (!passage.to.valid()) return fit_ == Fit::at_any_height && grow_level_by_level(t);
       if (passage.to == root) continue;
-      entries_.push_back(passage.to);
+      entries_.push_back(passage);
       if (passage.from == root) {
         targets_.push_back(passage.to);
       } else {
@@ -222,7 +223,7 @@ class FlatTrees {
       if (!send_from(t, passage.from, std::array{passage.to})) return false;
     }
     return std::all_of(entries_.begin(), entries_.end(),
-                       [&](Rank entry) { return pass_on(t, entry); });
+                       [&](const Passage& entry) { return pass_on(t, entry); });
   }
 
   // Where a group cannot be entered so: each rank in turn sends to all that it can and that have
@@ -244,20 +245,27 @@ class FlatTrees {
     return others.empty();
   }
 
-  // Through one switch, from one rank to the others: the switch that has the most room.
-  bool pass_on(std::size_t t, Rank from) {
+  // Through one switch, from the entry or its helper to the others: the switch that has the most
+  // room.
+  bool pass_on(std::size_t t, const Passage& entry) {
+    const bool is_helped = entry.helper.valid();
+    if (is_helped && !pass_to(t, entry.to, entry.helper)) return false;
+    const Rank from = is_helped ? entry.helper : entry.to;
+    const auto mates = passages_->members(passages_->group_of(from));
+    return std::ranges::all_of(mates, [&](Rank mate) {
+      return mate == from || mate == entry.to || pass_to(t, from, mate);
+    });
+  }
+
+  bool pass_to(std::size_t t, Rank from, Rank to) {
     const std::vector<InsideHop>& hops = hops_inside(from);
-    std::size_t reached = 0;
-    for (auto first = hops.begin(); first != hops.end(); ++reached) {
-      const auto last = std::find_if(first, hops.end(),
-                                     [&](const InsideHop& hop) { return hop.to != first->to; });
-      const InsideHop& best = roomiest({first, last});
-      const Route route = maker_.along(std::array{best.up, best.down});
-      negotiated_.charge(route, trees_[t].multiplicity);
-      routes_[t * ranks_ + best.to.index()] = route;
-      first = last;
-    }
-    return reached + 1 == passages_->members(passages_->group_of(from)).size();
+    const auto [first, last] = std::ranges::equal_range(hops, to, {}, &InsideHop::to);
+    if (first == last) return false;
+    const InsideHop& best = roomiest({first, last});
+    const Route route = maker_.along(std::array{best.up, best.down});
+    negotiated_.charge(route, trees_[t].multiplicity);
+    routes_[t * ranks_ + to.index()] = route;
+    return true;
   }
 
   // Of the widest hops, the one of which the most is left.
@@ -328,25 +336,26 @@ class FlatTrees {
   IdVector<ArcId, char> was_overfull_;
   std::vector<char> was_overfull_on_;  ///< by prefix
   Fit fit_, turns_;
+  Capacity arriving_;
   std::optional<Passages> passages_;                 ///< for height 2
   std::vector<std::vector<InsideHop>> hops_inside_;  ///< by rank
   // Of the tree at hand:
   std::vector<Rank> targets_;
-  std::vector<Rank> entries_;    ///< into other groups
-  std::vector<Passage> around_;  ///< not from its root
+  std::vector<Passage> entries_;  ///< into other groups
+  std::vector<Passage> around_;   ///< not from its root
 };
 
 }  // namespace
 
 bool pack_flat(const TreeRows& rows, Resources& resources, std::int32_t height, Fit fit,
-               const std::stop_token& stop) {
-  FlatTrees in_turn(rows, resources, fit, Fit::within);
+               const std::stop_token& stop, Capacity arriving) {
+  FlatTrees in_turn(rows, resources, fit, Fit::within, arriving);
   const bool found = in_turn.run(height, stop);
   if (height == 1 || fit == Fit::within || (found && in_turn.overfull() == 0)) {
     if (found) in_turn.write();
     return found;
   }
-  FlatTrees around_full(rows, resources, fit, Fit::perhaps);
+  FlatTrees around_full(rows, resources, fit, Fit::perhaps, arriving);
   const bool found_around = around_full.run(height, stop);
   if (found_around && (!found || around_full.overfull() < in_turn.overfull())) {
     around_full.write();

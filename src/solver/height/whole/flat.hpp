@@ -24,10 +24,14 @@ enum class Fit { within, perhaps, at_any_height };
 /// is taken that asks for less beyond the capacities.
 /// Routes are the fewest hops through switches; among those, the arcs with the most capacity left.
 ///
+/// `arriving`: what each rank gets by the links that it passes data on by, where both take of one
+/// capacity; a rank to which that leaves too little has a mate pass on what enters its group by it
+/// (height 3).
+///
 /// `rows` may name roots and multiplicities alone, as for `pack_shortest`. Greedy: where this
 /// fails, other trees of this height may exist. REQUIRES: height 1 or 2.
 /// Cost: O(N · m log m), and as much per detour round a full arc, of which there are a few.
 bool pack_flat(const TreeRows& rows, Resources& resources, std::int32_t height, Fit fit,
-               const std::stop_token& stop);
+               const std::stop_token& stop, Capacity arriving = 0);
 
 }  // namespace forestcoll::solver

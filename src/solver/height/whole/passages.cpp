@@ -6,8 +6,9 @@
 
 namespace forestcoll::solver {
 
-Passages::Passages(const Core& core, const Resources& resources, IdVector<ArcId, Capacity> capacity)
-    : core_(core), resources_(resources), left_(std::move(capacity)) {
+Passages::Passages(const Core& core, const Resources& resources, IdVector<ArcId, Capacity> capacity,
+                   Capacity arriving)
+    : core_(core), resources_(resources), left_(std::move(capacity)), arriving_(arriving) {
   group_ranks();
   find_gates();
 }
@@ -27,7 +28,7 @@ void Passages::group_ranks() {
       const ArcId out = core_.graph.find(v, w);
       if (core_.rank_of[w].valid() || !out.valid() || core_.capacity[in] < width) continue;
       if (core_.capacity[in] > width) {
-        inside_left_[Rank(r)] = 0;
+        inside_left_[Rank(r)] = -arriving_ / resources_.weight[out];
         width = core_.capacity[in];
         widest = w;
       }
@@ -116,8 +117,17 @@ Passage Passages::take(std::size_t group, Rank root, std::int64_t trees, Fit fit
   if (fit == Fit::within) return own ? Passage{root, root} : first_passage(group, root);
   const Passage found = own ? Passage{root, root} : find(group, root, trees);
   if (!found.to.valid()) return first_passage(group, root);
-  inside_left_[found.to] -= passed_on(found.to, trees);
-  return found;
+  const Rank helper = own ? Rank() : find_helper(found.to, trees);
+  inside_left_[helper.valid() ? helper : found.to] -= passed_on(found.to, trees);
+  return {found.from, found.to, helper};
+}
+
+// The mate that has the most room, where it can pass on what the entry cannot.
+Rank Passages::find_helper(Rank entry, std::int64_t trees) const {
+  if (arriving_ == 0 || can_pass_on(entry, trees)) return {};
+  const std::vector<Rank>& mates = groups_[group_of_[entry]];
+  const Rank best = *std::ranges::max_element(mates, {}, [&](Rank r) { return inside_left_[r]; });
+  return best != entry && can_pass_on(best, trees) ? best : Rank();
 }
 
 // A root whose entry cannot serve its whole group leaves work to others there; a mate's way is a

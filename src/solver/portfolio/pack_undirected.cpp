@@ -1,0 +1,143 @@
+#include "solver/portfolio/pack_undirected.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/congestion.hpp"
+#include "solver/allreduce/at_once.hpp"
+#include "solver/allreduce/part_both_ways.hpp"
+#include "solver/allreduce/star_shares.hpp"
+#include "solver/height/bound/bound.hpp"
+#include "solver/pack/flat_by_parts.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
+#include "solver/rate/scale.hpp"
+#include "solver/symmetry/symmetry.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+// Numbers of trees that are tried where any will do.
+constexpr std::int64_t kMostUndirected = 128;
+
+// What fewer trees may lose of the rate that more allow.
+const Ratio kNearlyAll(1023, 1024);
+
+// Heights above the least up to which trees are mended.
+constexpr std::int32_t kMoreUndirected = 1;
+
+// Ranks up to which a forest is mended as a whole.
+constexpr std::size_t kMostMendedWhole = 2'048;
+
+std::int64_t trees_in_all(const Weights& trees) {
+  return std::accumulate(trees.begin(), trees.end(), std::int64_t{0});
+}
+
+// The fewest trees that flat ones lose little by.
+Weights choose_trees(const StarShares& shares, const SynthesizeOptions& options,
+                     std::size_t ranks) {
+  const std::vector<std::int64_t> numbers =
+      is_any_number_open(options)
+          ? numbers_asked_for({TreesPerRoot::Mode::power_of_two, kMostUndirected}, ranks)
+          : numbers_asked_for(options.trees_per_root, ranks);
+  std::vector<Weights> found;
+  std::vector<Ratio> rates;
+  for (const std::int64_t k : numbers) {
+    found.push_back(shares.trees(k));
+    rates.push_back(Ratio(trees_in_all(found.back())) / shares.scale(found.back()));
+  }
+  const Ratio enough = *std::ranges::max_element(rates) * kNearlyAll;
+  const auto first = std::ranges::find_if(rates, [&](const Ratio& rate) { return rate >= enough; });
+  return std::move(found[static_cast<std::size_t>(first - rates.begin())]);
+}
+
+class UndirectedTrees {
+ public:
+  UndirectedTrees(const Network& network, const Network& part, const SynthesizeOptions& options,
+                  const Ratio& most)
+      : network_(network), part_(part), options_(options), most_(most) {}
+
+  [[nodiscard]] const Weights& trees() const { return trees_; }
+
+  std::optional<PackedTrees> run() {
+    const Core whole = make_core(part_, part_.capacity);
+    if (!arcs_back(whole)) return std::nullopt;
+    const StarShares shares(whole);
+    if (!shares.has_choice()) return std::nullopt;
+    trees_ = choose_trees(shares, options_, network_.ranks.size());
+    const auto at_most = checked_div(most_, network_.unit);
+    const auto least = at_most ? checked_div(Ratio(trees_in_all(trees_)), *at_most) : std::nullopt;
+    if (!least) return std::nullopt;
+    const Core core =
+        make_core(part_, floor_capacities(part_, std::max(*least, shares.scale(trees_))));
+    const auto back = arcs_back(core);
+    if (!back) return std::nullopt;
+    std::optional<PackedTrees> best;
+    for (const Orbits& orbits : orbits_of(core)) {
+      auto packed = pack_flat_undirected(core, orbits, *back, trees_, least_height(),
+                                         kMoreUndirected, options_.packing);
+      if (packed && (!best || packed->stretch < best->stretch)) best = std::move(packed);
+      if (best && best->fits()) break;
+    }
+    return best;
+  }
+
+ private:
+  // Of the fabric as it is: of what both directions have they are symmetries, too.
+  [[nodiscard]] std::vector<Orbits> orbits_of(const Core& core) const {
+    std::vector<Orbits> all;
+    const bool is_whole = network_.ranks.size() <= kMostMendedWhole;
+    const auto groups = is_whole ? std::vector<Symmetry>() : find_symmetries(network_, trees_);
+    if (!groups.empty()) {
+      for (const Symmetry& group : in_blocks(network_, groups.front())) {
+        if (auto orbits = make_orbits(core, group)) all.push_back(*std::move(orbits));
+      }
+    }
+    if (is_whole) all.push_back(trivial_orbits(core));
+    return all;
+  }
+
+  // Flat trees of groups have height 2.
+  [[nodiscard]] static LeastHeight least_height() {
+    return {2, [] { return 2; }, false, Descents::brief};
+  }
+
+  const Network& network_;
+  const Network& part_;
+  const SynthesizeOptions& options_;
+  const Ratio most_;  // GB/s
+  Weights trees_;
+};
+
+}  // namespace
+
+std::optional<Synthesis> pack_undirected(const Problem& problem, const SynthesizeOptions& options,
+                                         const Synthesis& begun) {
+  const auto start = std::chrono::steady_clock::now();
+  const Network& network = problem.network;
+  const std::optional<Network> both = part_both_ways(network);
+  UndirectedTrees search(network, both ? *both : network, options, begun.forest.optimum);
+  auto packed = search.run();
+  if (!packed) return std::nullopt;
+  Synthesis result = begun;
+  CollectiveForest& forest = result.forest;
+  forest.weight = search.trees();
+  forest.k = take_common_factor(forest.weight);
+  if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) forest.weight = {};
+  forest.reduce = packed->forest.reversed();
+  forest.broadcast = std::move(packed->forest);
+  const auto algbw = congestion_algbw(forest, network);
+  const auto rate = algbw ? checked_div(*algbw, network.unit) : std::nullopt;
+  if (!rate) return std::nullopt;
+  result.allowed = forest.algbw = *algbw;
+  result.least_height = allreduce_height_bound(network, *rate, forest.broadcast->symmetry());
+  result.tradeoff = {{forest.k, *algbw}};
+  result.seconds.pack +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace forestcoll::solver
