@@ -1,6 +1,7 @@
 #include "solver/allreduce/star_shares.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "solver/height/whole/passages.hpp"
@@ -35,6 +36,23 @@ double most_common(const IdVector<Rank, double>& values) {
   return most->first;
 }
 
+// The group has what its ranks have together, rounded down: of these, one more where a rank lacks
+// the most by its own.
+void round_down(const std::vector<Rank>& members, const IdVector<Rank, double>& exact,
+                Weights& trees) {
+  double sum = kUncounted;
+  for (const Rank r : members) sum += exact[r];
+  auto left = static_cast<std::int64_t>(sum);
+  for (const Rank r : members) {
+    trees[r] = static_cast<std::int64_t>(exact[r] + kUncounted);
+    left -= trees[r];
+  }
+  std::vector<Rank> order = members;
+  std::ranges::stable_sort(order, std::greater<>(),
+                           [&](Rank r) { return exact[r] - static_cast<double>(trees[r]); });
+  for (std::int64_t i = 0; i < left; ++i) ++trees[order[static_cast<std::size_t>(i)]];
+}
+
 }  // namespace
 
 StarShares::StarShares(const Core& core) : leaving_rank_(core.compute.size(), 0) {
@@ -42,16 +60,17 @@ StarShares::StarShares(const Core& core) : leaving_rank_(core.compute.size(), 0)
   for (std::size_t g = 0; g < passages.group_count(); ++g) {
     const auto members = passages.members(g);
     members_.emplace_back(members.begin(), members.end());
-    Capacity sum = 0;
+    Capacity sum = 0, inside = 0;
     for (const Rank r : members) {
       const NodeId v = core.compute[r.index()];
       for (ArcId a = core.graph.first_out(v); a != core.graph.last_out(v); ++a.value) {
-        if (leads_out(core, passages, g, a)) leaving_rank_[r] += core.capacity[a];
+        (leads_out(core, passages, g, a) ? leaving_rank_[r] : inside) += core.capacity[a];
       }
       sum += leaving_rank_[r];
     }
     leaving_.push_back(sum);
-    is_joined_ &= sum > 0;
+    inside_.push_back(inside);
+    is_joined_ &= sum > 0 && (members.size() == 1 || inside > 0);
   }
 }
 
@@ -91,11 +110,10 @@ Weights StarShares::trees(std::int64_t k) const {
     }
     for (const Rank r : members_[g]) shares[r] *= sum > 0 ? of_groups[g] / sum : 0;
   }
-  const double whole = most_common(shares);
-  Weights trees;
-  for (const double share : shares) {
-    trees.push_back(static_cast<std::int64_t>(static_cast<double>(k) * share / whole + kUncounted));
-  }
+  const double each = static_cast<double>(k) / most_common(shares);
+  for (double& share : shares) share *= each;
+  Weights trees(shares.size(), 0);
+  for (const std::vector<Rank>& members : members_) round_down(members, shares, trees);
   return trees;
 }
 
@@ -122,6 +140,8 @@ Ratio StarShares::scale(const Weights& trees) const {
           std::max(scale, Ratio(at_place[i] + (groups - 2) * own, leaving_rank_[members_[g][i]]));
     }
     scale = std::max(scale, Ratio(all + (groups - 2) * rooted, leaving_[g]));
+    const auto size = static_cast<std::int64_t>(members_[g].size());
+    if (size > 1) scale = std::max(scale, Ratio(2 * (size - 1) * all, inside_[g]));
   }
   return scale;
 }

@@ -24,19 +24,19 @@ class StarShares {
   /// Fewer than three groups send as much whoever is the root.
   [[nodiscard]] bool has_choice() const { return members_.size() > 2 && is_joined_; }
   /// Trees by root, k of those roots whose share is the most common one; the others in proportion,
-  /// rounded down. REQUIRES: `has_choice()`.
+  /// rounded down by group. REQUIRES: `has_choice()`.
   [[nodiscard]] Weights trees(std::int64_t k) const;
-  /// How many times its capacity the group needs for these trees that is loaded the most, or the
-  /// rank, where data enters a group by the rank at the root's place.
+  /// How many times its capacity the group needs for these trees that is loaded the most, by its
+  /// ways out or inside, or the rank, where data enters a group by the rank at the root's place.
   [[nodiscard]] Ratio scale(const Weights& trees) const;
 
  private:
   [[nodiscard]] std::vector<double> shares_of_groups() const;
 
   std::vector<std::vector<Rank>> members_;  ///< by group
-  std::vector<Capacity> leaving_;           ///< by group
+  std::vector<Capacity> leaving_, inside_;  ///< by group
   IdVector<Rank, Capacity> leaving_rank_;
-  bool is_joined_ = true;  ///< each group has a way out
+  bool is_joined_ = true;  ///< each group has links inside and a way out
 };
 
 }  // namespace forestcoll::solver

@@ -1,6 +1,7 @@
 #include "solver/portfolio/pack_undirected.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <numeric>
@@ -24,7 +25,10 @@ namespace {
 constexpr std::int64_t kMostUndirected = 128;
 
 // What fewer trees may lose of the rate that more allow.
-const Ratio kNearlyAll(1023, 1024);
+constexpr double kNearlyAll = 1 - 1.0 / 1024;
+
+// More than the links need where no trees are found that fill all of them.
+const std::array<Ratio, 3> kSlacks = {Ratio(1), Ratio(129, 128), Ratio(33, 32)};
 
 // Heights above the least up to which trees are mended.
 constexpr std::int32_t kMoreUndirected = 1;
@@ -44,21 +48,22 @@ Weights choose_trees(const StarShares& shares, const SynthesizeOptions& options,
           ? numbers_asked_for({TreesPerRoot::Mode::power_of_two, kMostUndirected}, ranks)
           : numbers_asked_for(options.trees_per_root, ranks);
   std::vector<Weights> found;
-  std::vector<Ratio> rates;
+  std::vector<double> rates;
   for (const std::int64_t k : numbers) {
     found.push_back(shares.trees(k));
-    rates.push_back(Ratio(trees_in_all(found.back())) / shares.scale(found.back()));
+    rates.push_back(static_cast<double>(trees_in_all(found.back())) /
+                    shares.scale(found.back()).to_double());
   }
-  const Ratio enough = *std::ranges::max_element(rates) * kNearlyAll;
-  const auto first = std::ranges::find_if(rates, [&](const Ratio& rate) { return rate >= enough; });
+  const double enough = *std::ranges::max_element(rates) * kNearlyAll;
+  const auto first = std::ranges::find_if(rates, [&](double rate) { return rate >= enough; });
   return std::move(found[static_cast<std::size_t>(first - rates.begin())]);
 }
 
 class UndirectedTrees {
  public:
   UndirectedTrees(const Network& network, const Network& part, const SynthesizeOptions& options,
-                  const Ratio& most)
-      : network_(network), part_(part), options_(options), most_(most) {}
+                  const Synthesis& begun)
+      : network_(network), part_(part), options_(options), begun_(begun) {}
 
   [[nodiscard]] const Weights& trees() const { return trees_; }
 
@@ -68,24 +73,50 @@ class UndirectedTrees {
     const StarShares shares(whole);
     if (!shares.has_choice()) return std::nullopt;
     trees_ = choose_trees(shares, options_, network_.ranks.size());
-    const auto at_most = checked_div(most_, network_.unit);
-    const auto least = at_most ? checked_div(Ratio(trees_in_all(trees_)), *at_most) : std::nullopt;
-    if (!least) return std::nullopt;
-    const Core core =
-        make_core(part_, floor_capacities(part_, std::max(*least, shares.scale(trees_))));
-    const auto back = arcs_back(core);
-    if (!back) return std::nullopt;
-    std::optional<PackedTrees> best;
-    for (const Orbits& orbits : orbits_of(core)) {
-      auto packed = pack_flat_undirected(core, orbits, *back, trees_, least_height(),
-                                         kMoreUndirected, options_.packing);
-      if (packed && (!best || packed->stretch < best->stretch)) best = std::move(packed);
-      if (best && best->fits()) break;
+    const auto least = scale_of(begun_.forest.optimum), in_turn = scale_of(*begun_.two_phases);
+    if (!least || !in_turn) return std::nullopt;
+    const Ratio tight = std::max(*least, shares.scale(trees_));
+    if (tight >= *in_turn) return std::nullopt;
+    for (const Ratio& slack : kSlacks) {
+      const auto scale = checked_mul(tight, slack);
+      if (!scale || (best_ && needed_ <= *scale) || !pack_at(*scale)) break;
     }
-    return best;
+    return std::move(best_);
   }
 
  private:
+  // How many times the capacities the trees need at this rate, in GB/s.
+  [[nodiscard]] std::optional<Ratio> scale_of(const Ratio& algbw) const {
+    const auto rate = checked_div(algbw, network_.unit);
+    return rate ? checked_div(Ratio(trees_in_all(trees_)), *rate) : std::nullopt;
+  }
+
+  // Do all capacities together, so many times what they are?
+  [[nodiscard]] bool fits_at(const Ratio& scale) const {
+    const Int128 sum =
+        std::accumulate(part_.capacity.begin(), part_.capacity.end(), std::int64_t{0});
+    return sum * scale.num() / scale.den() < Int128{1} << 61;
+  }
+
+  // Keeps what needs the least. False where nothing is found.
+  bool pack_at(const Ratio& scale) {
+    if (!fits_at(scale)) return false;
+    const Core core = make_core(part_, floor_capacities(part_, scale));
+    const auto back = arcs_back(core);
+    if (!back) return false;
+    for (const Orbits& orbits : orbits_of(core)) {
+      auto packed = pack_flat_undirected(core, orbits, *back, trees_, least_height(),
+                                         kMoreUndirected, options_.packing);
+      if (!packed) continue;
+      const auto needed = checked_mul(scale, packed->stretch);
+      if (!needed || (best_ && needed_ <= *needed)) continue;
+      needed_ = *needed;
+      best_ = std::move(packed);
+      if (best_->fits()) break;
+    }
+    return best_.has_value();
+  }
+
   // Of the fabric as it is: of what both directions have they are symmetries, too.
   [[nodiscard]] std::vector<Orbits> orbits_of(const Core& core) const {
     std::vector<Orbits> all;
@@ -108,8 +139,10 @@ class UndirectedTrees {
   const Network& network_;
   const Network& part_;
   const SynthesizeOptions& options_;
-  const Ratio most_;  // GB/s
+  const Synthesis& begun_;
   Weights trees_;
+  std::optional<PackedTrees> best_;
+  Ratio needed_ = 0;  // how many times the capacities
 };
 
 }  // namespace
@@ -119,7 +152,7 @@ std::optional<Synthesis> pack_undirected(const Problem& problem, const Synthesiz
   const auto start = std::chrono::steady_clock::now();
   const Network& network = problem.network;
   const std::optional<Network> both = part_both_ways(network);
-  UndirectedTrees search(network, both ? *both : network, options, begun.forest.optimum);
+  UndirectedTrees search(network, both ? *both : network, options, begun);
   auto packed = search.run();
   if (!packed) return std::nullopt;
   Synthesis result = begun;

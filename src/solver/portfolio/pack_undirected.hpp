@@ -15,9 +15,10 @@ namespace forestcoll::solver {
 /// so that flat trees fit. There are at most as many trees in all as are asked for. Where
 /// directions differ, it is what both have that is used.
 ///
-/// `begun`: with `forest.optimum`, which no allreduce exceeds. Nothing where the fabric has no
-/// groups of ranks with a way out, or is too large for whole forests and no blocks of it are alike;
-/// and where somebody asks to stop. Cost: that of flat trees and of mending them.
+/// `begun`: with `forest.optimum`, which no allreduce exceeds, and `two_phases`. Nothing where flat
+/// trees do not promise more than these; where the fabric has no groups of ranks with a way out, or
+/// is too large for whole forests and no blocks of it are alike; and where somebody asks to stop.
+/// Cost: that of flat trees and of mending them, up to three times.
 [[nodiscard]] std::optional<Synthesis> pack_undirected(const Problem& problem,
                                                        const SynthesizeOptions& options,
                                                        const Synthesis& begun);

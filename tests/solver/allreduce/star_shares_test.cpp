@@ -83,6 +83,22 @@ TEST(StarShares, BoxesWithANarrowWayOutRootFewer) {
   }
 }
 
+// Three groups of three, one tree of each rank: 3 + 9 by the ways out of a group, and each rank
+// gets as much by its group's switch as it passes on there, 36 in all.
+TEST(StarShares, ScalesByLinksInsideWhereTheyAreNarrow) {
+  const auto scale = [](Capacity inside, Capacity out) {
+    test::FabricBuilder builder(9, 4);
+    for (std::size_t v = 0; v < 9; ++v) {
+      builder.link(v, 9 + v / 3, inside);
+      builder.link(v, 12, out);
+    }
+    const StarShares shares = shares_of(builder.build());
+    return shares.has_choice() ? shares.scale(shares.trees(1)) : Ratio(0);
+  };
+  EXPECT_EQ(scale(20, 1), Ratio(4));
+  EXPECT_EQ(scale(4, 3), Ratio(3));
+}
+
 TEST(StarShares, TwoGroupsHaveNoChoice) {
   EXPECT_FALSE(shares_of(test::dgx_a100(1)).has_choice());
   EXPECT_FALSE(shares_of(test::dgx_a100(2)).has_choice());
