@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/common/fabric_load.hpp"
-#include "audit/common/findings.hpp"
+#include "forest/peer_loads.hpp"
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 #include "solver/common/without_detours.hpp"
@@ -18,13 +17,13 @@ namespace {
 using Mode = TreesPerRoot::Mode;
 
 // How often each rank sends a share to each other one.
-void add_transfers(const Forest& forest, audit::Transfers& transfers) {
+void add_transfers(const Forest& forest, PeerTransfers& transfers) {
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
     const Forest::Tree& tree = forest.tree(TreeId(t));
     for (std::size_t v = 0; v < forest.rank_count(); ++v) {
       const Rank child(v);
       if (child == tree.root) continue;
-      std::pair ends(forest.parent(TreeId(t), child).value, child.value);
+      std::pair ends(forest.parent(TreeId(t), child), child);
       if (forest.is_in_forest()) std::swap(ends.first, ends.second);
       transfers[ends] += tree.multiplicity;
     }
@@ -34,7 +33,7 @@ void add_transfers(const Forest& forest, audit::Transfers& transfers) {
 // GB/s by the routes of a runtime, all phases at the same time; none where exact arithmetic does
 // not hold it, or no route leads to a peer.
 std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Network& network) {
-  audit::Transfers transfers;
+  PeerTransfers transfers;
   std::int64_t trees = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     if (!phase) continue;
@@ -44,9 +43,8 @@ std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Networ
       trees += phase->tree(TreeId(t)).multiplicity;
     }
   }
-  audit::Findings findings("");
-  const auto loads = audit::route_transfers(network, transfers, findings);
-  if (!loads || findings.count() > 0) return std::nullopt;
+  const auto loads = peer_loads(network, transfers);
+  if (!loads) return std::nullopt;
   std::optional<Ratio> least;
   for (std::size_t a = 0; a < loads->size(); ++a) {
     const Ratio load = (*loads)[ArcId(a)];
