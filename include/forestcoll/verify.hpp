@@ -71,8 +71,8 @@ struct Verdict {
   std::optional<std::int64_t> safe_bytes;
   std::string protocol;       ///< of MSCCL XML: "Simple", "LL" or "LL128"
   std::string usable_counts;  ///< for which element counts a runtime selects it
-  /// Of an MSCCL++ plan: what else its calls must keep to, and the executor does not check; clauses
-  /// that go on after "only if".
+  /// Of a schedule: what else its calls must keep to, and the runtime does not check; clauses that
+  /// go on after "only if".
   std::vector<std::string> conditions;
   std::optional<Ratio> algbw;       ///< GB/s, with a topology
   std::optional<LinkLoad> busiest;  ///< with a topology

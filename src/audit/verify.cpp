@@ -45,6 +45,10 @@ namespace {
 
 constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
+constexpr const char* kOfUnequalParts =
+    "every rank has the part of the data that the file gives it, in place at its offset in the "
+    "whole buffer: a call that gives all ranks as much, as NCCL's calls do, is refused or gets "
+    "wrong data";
 
 void describe(const Program& program, Verdict& verdict) {
   verdict.collective_name = to_string(program.pattern);
@@ -128,6 +132,30 @@ bool add_group_loads(const Network& network, const Topology& topology,
   return true;
 }
 
+// What the topology says that the ranks own has to be what the file gives them.
+bool own_what_they_should(const Program& program, const Network& network, const Topology& topology,
+                          Findings& findings) {
+  if (!declares_parts(program.pattern)) return true;
+  const OwnParts parts(program);
+  const auto weight_of = [&](std::int32_t r) {
+    return network.weight.empty() ? 1 : network.weight[Rank(static_cast<std::size_t>(r))];
+  };
+  Int128 whole = 0;
+  for (std::int32_t r = 0; r < program.ranks; ++r) whole += weight_of(r);
+  for (std::int32_t r = 0; r < program.ranks; ++r) {
+    if (parts.size(r) * whole == Int128{weight_of(r)} * program.chunks) continue;
+    findings.add(
+        Rule::fabric, Place{r, -1, -1, 0, {}},
+        fmt::format("{} owns {} of {} chunks in the file, and {} of {} units of the data "
+                    "in the topology",
+                    topology.nodes[network.ranks[static_cast<std::size_t>(r)]].id, parts.size(r),
+                    program.chunks, weight_of(r), static_cast<std::int64_t>(whole)),
+        "give the topology that the schedule was made for");
+    return false;
+  }
+  return true;
+}
+
 void check_fabric(const Program& program, const Transfers& transfers, const GroupAccesses& accesses,
                   const Topology& topology, Findings& findings, Verdict& verdict) {
   const auto network = to_digraph(without_relays(topology));
@@ -143,6 +171,7 @@ void check_fabric(const Program& program, const Transfers& transfers, const Grou
                  "give the topology that the schedule was made for");
     return;
   }
+  if (!own_what_they_should(program, *network, topology, findings)) return;
   auto loads = route_transfers(*network, transfers, findings);
   if (!loads || !add_group_loads(*network, topology, accesses, *loads, findings)) return;
   for (Ratio& load : *loads) {
@@ -213,6 +242,7 @@ Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const
   Verdict verdict;
   verdict.format = "msccl-xml";
   verdict.usable_counts = usable_counts(*program, target, findings);
+  if (!OwnParts(*program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
   describe(*program, verdict);
   if (!findings.blocked()) run_program(*program, topology, target, findings, verdict);
   return conclude(std::move(verdict), findings, options);
@@ -267,6 +297,7 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
   if (!findings.blocked()) {
     verdict.usable_counts = usable_sizes(*plan, findings);
     verdict.conditions = plan_conditions(*plan, release);
+    if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
     const std::int64_t slices = slices_of(*plan);
     run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices), topology,
              findings, verdict);

@@ -100,6 +100,36 @@ TEST(Contents, EveryWrongElementIsCounted) {
   EXPECT_EQ(contents.wrong(memories[2], 2), 2);  // out of place the input is to stay
 }
 
+// Of three chunks of four elements rank 0 owns two, rank 1 none.
+TEST(Contents, UnequalPartsAreTheirOwners) {
+  audit::Program program;
+  program.pattern = Pattern::allgather;
+  program.ranks = program.chunks = 3;
+  for (const std::int64_t share : {2, 0, 1}) {
+    audit::Gpu& gpu = program.gpus.emplace_back();
+    gpu.id = static_cast<std::int32_t>(program.gpus.size() - 1);
+    gpu.input_chunks = share;
+  }
+  const audit::OwnParts parts(program);
+  CallShape shape = shape_of(Pattern::allgather, ElementType::int32, 3, 12);
+  shape.parts = &parts;
+  shape.chunk = 4;
+  EXPECT_EQ(shape.input(0), 8);
+  EXPECT_EQ(shape.input(1), 0);
+  EXPECT_EQ(shape.output(1), 12);
+  const Contents contents(shape, ElementType::int32, ReduceOp::max, 0, 1);
+  auto memories = filled(shape, contents);
+  std::byte* gathered = memories[1].at(Buffer::output, 0);
+  std::memcpy(gathered, memories[0].at(Buffer::input, 0), 32);
+  std::memcpy(gathered + 32, memories[2].at(Buffer::input, 0), 16);
+  EXPECT_EQ(contents.wrong(memories[1], 1), 0);
+  std::memcpy(gathered + 28, memories[2].at(Buffer::input, 0), 4);
+  EXPECT_EQ(contents.wrong(memories[1], 1), 1);
+  shape.placement = Placement::in_place;
+  Memory last(shape, 2);
+  EXPECT_EQ(last.at(Buffer::input, 0), last.at(Buffer::output, 8));
+}
+
 TEST(Contents, CallsDiffer) {
   const CallShape shape = shape_of(Pattern::broadcast, ElementType::single, 2, 64);
   const Contents first(shape, ElementType::single, ReduceOp::max, 1, 1);

@@ -58,6 +58,29 @@ struct Algo {
   [[nodiscard]] int ranks() const { return static_cast<int>(gpus.size()); }
 };
 
+/// Where the own parts of the ranks begin in the whole buffer, and where the last ends: as an
+/// allgather's inputs or a reduce-scatter's outputs say, where they fill it; else equal parts.
+inline std::vector<int> parts_of(const Algo& algo) {
+  std::vector<int> begin = {0};
+  for (const Gpu& gpu : algo.gpus) {
+    begin.push_back(begin.back() + (algo.coll == "allgather" ? gpu.i_chunks : gpu.o_chunks));
+  }
+  const bool declares = algo.coll == "allgather" || algo.coll == "reducescatter";
+  if (declares && begin.back() == algo.nchunks) return begin;
+  for (int r = 0; r <= algo.ranks(); ++r) {
+    begin[static_cast<std::size_t>(r)] = r * (algo.nchunks / algo.ranks());
+  }
+  return begin;
+}
+
+inline bool has_equal_parts(const Algo& algo) {
+  const auto begin = parts_of(algo);
+  for (std::size_t r = 0; r + 1 < begin.size(); ++r) {
+    if (begin[r + 1] - begin[r] != begin[1]) return false;
+  }
+  return true;
+}
+
 /// Sets nchannels, hasdep and the sizes of the buffers.
 inline Algo finished(Algo algo) {
   const int n = algo.ranks();

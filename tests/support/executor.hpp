@@ -25,7 +25,14 @@ class Executor {
  public:
   /// `m`: chunks per operation; `depth`: operations in flight on a connection.
   Executor(const Algo& algo, bool in_place, int m, int depth, std::uint64_t seed)
-      : algo_(algo), n_(algo.ranks()), in_place_(in_place), m_(m), depth_(depth), random_(seed) {}
+      : algo_(algo),
+        n_(algo.ranks()),
+        parts_(parts_of(algo)),
+        equal_(has_equal_parts(algo)),
+        in_place_(in_place),
+        m_(m),
+        depth_(depth),
+        random_(seed) {}
 
   /// Two accesses to a chunk that nothing orders are wrong, whatever their values.
   void watch_races() { watches_ = true; }
@@ -48,7 +55,7 @@ class Executor {
   Outcome run() {
     const bool divided =
         algo_.coll == "allgather" || algo_.coll == "reducescatter" || algo_.coll == "alltoall";
-    if (divided && algo_.nchunks % n_ != 0) return Outcome::invalid;
+    if (divided && parts_.back() != algo_.nchunks) return Outcome::invalid;
     set_up();
     while (const auto next = pick()) {
       move(*next);
@@ -118,17 +125,16 @@ class Executor {
     }
     for (Block& b : blocks_) b.clock.assign(watches_ ? blocks_.size() : 0, 0);
     std::mt19937_64 data(1);
-    const int part = algo_.nchunks / n_;
     memory_.resize(static_cast<std::size_t>(n_));
     for (int r = 0; r < n_; ++r) {
       auto& chunks = memory_[static_cast<std::size_t>(r)];
       chunks.resize(static_cast<std::size_t>(3 * algo_.nchunks +
                                              algo_.gpus[static_cast<std::size_t>(r)].s_chunks));
       for (Cell& each : chunks) each.value = data();
-      const int inputs = algo_.coll == "allgather" ? part : algo_.nchunks;
-      for (int c = 0; c < inputs; ++c) {
-        const int index = algo_.coll == "allgather" ? r * part + c : c;
-        cell(r, 'i', c).value = input_[{r, index}] = data();
+      const bool part = algo_.coll == "allgather";
+      for (int c = 0; c < (part ? size(r) : algo_.nchunks); ++c) {
+        Cell& from = part ? own(r, c) : cell(r, 'i', c);
+        from.value = input_[{r, part ? begin(r) + c : c}] = data();
       }
     }
   }
@@ -152,15 +158,28 @@ class Executor {
     return ready_[random_() % ready_.size()];
   }
 
-  // In place all lies in the first nchunks; out of place the output has its own.
+  [[nodiscard]] int begin(int rank) const { return parts_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int size(int rank) const { return begin(rank + 1) - begin(rank); }
+  [[nodiscard]] int owner(int chunk) const {
+    int rank = 0;
+    while (chunk >= begin(rank + 1)) ++rank;
+    return rank;
+  }
+  // A chunk of the rank's own part, where the caller has it.
+  Cell& own(int rank, int c) {
+    const char other = algo_.coll == "allgather" ? 'o' : 'i';
+    return in_place_ ? cell(rank, other, begin(rank) + c) : cell(rank, other == 'o' ? 'i' : 'o', c);
+  }
+
+  // In place all lies in the first nchunks; out of place the output has its own. A call in place
+  // has its part at rank × count: where parts are unequal, the caller's lies elsewhere.
   Cell& cell(int rank, char buf, int off) {
-    const int part = algo_.nchunks / n_;
     int place = off;
     if (buf == 'o' && !in_place_) place += algo_.nchunks;
     if (buf == 's') place += 2 * algo_.nchunks;
     if (in_place_ && ((buf == 'i' && algo_.coll == "allgather") ||
                       (buf == 'o' && algo_.coll == "reducescatter"))) {
-      place += rank * part;
+      place += equal_ ? begin(rank) : algo_.nchunks;
     }
     return memory_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(place)];
   }
@@ -320,10 +339,10 @@ class Executor {
 
   Value expected(int rank, int chunk) {
     const int part = algo_.nchunks / n_;
-    if (algo_.coll == "allgather") return input_[{chunk / part, chunk}];
+    if (algo_.coll == "allgather") return input_[{owner(chunk), chunk}];
     if (algo_.coll == "broadcast") return input_[{algo_.root, chunk}];
     if (algo_.coll == "alltoall") return input_[{chunk / part, rank * part + chunk % part}];
-    return total(algo_.coll == "reducescatter" ? rank * part + chunk : chunk);
+    return total(algo_.coll == "reducescatter" ? begin(rank) + chunk : chunk);
   }
 
   bool results_are_right() {
@@ -335,9 +354,9 @@ class Executor {
   }
 
   bool output_is_right(int r) {
-    const int outputs = algo_.coll == "reducescatter" ? algo_.nchunks / n_ : algo_.nchunks;
-    for (int c = 0; c < outputs; ++c) {
-      if (cell(r, 'o', c).value == expected(r, c)) continue;
+    const bool part = algo_.coll == "reducescatter";
+    for (int c = 0; c < (part ? size(r) : algo_.nchunks); ++c) {
+      if ((part ? own(r, c) : cell(r, 'o', c)).value == expected(r, c)) continue;
       complaint_ = fmt::format("rank {} ends with wrong data in chunk {} of its output", r, c);
       return false;
     }
@@ -348,7 +367,7 @@ class Executor {
     if (in_place_) return true;
     for (const auto& [key, value] : input_) {
       if (key.first != r) continue;
-      const int first = algo_.coll == "allgather" ? r * (algo_.nchunks / n_) : 0;
+      const int first = algo_.coll == "allgather" ? begin(r) : 0;
       if (cell(r, 'i', key.second - first).value == value) continue;
       complaint_ = fmt::format("rank {} writes chunk {} of its input", r, key.second - first);
       return false;
@@ -358,6 +377,8 @@ class Executor {
 
   const Algo& algo_;
   int n_;
+  std::vector<int> parts_;  // where each rank's own begins, and the end
+  bool equal_;
   bool in_place_;
   int m_, depth_;
   std::mt19937_64 random_;

@@ -121,6 +121,8 @@ class Harness {
     shape.ranks = facts_.ranks;
     shape.element_bytes = size_of(type);
     shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
+    shape.parts = facts_.parts ? &*facts_.parts : nullptr;
+    shape.chunk = shape.whole / facts_.chunks;
     shape.scratch = schedule_.scratch_chunks(rank_) * (shape.whole / facts_.chunks);
     const auto rank_run = schedule_.prepare(rank_, shape, type, options_.connections, watchdog_);
     TableRow row;

@@ -20,8 +20,9 @@ struct ScheduleFacts {
   std::string protocol;
   Pattern pattern = Pattern::allreduce;
   std::int64_t ranks = 0;
-  std::int64_t chunks = 1;  ///< of the whole buffer
-  std::int64_t grain = 1;   ///< bytes that a chunk's size is a multiple of
+  std::int64_t chunks = 1;                    ///< of the whole buffer
+  std::optional<audit::OwnParts> parts = {};  ///< in chunks, where ranks own unequal parts
+  std::int64_t grain = 1;                     ///< bytes that a chunk's size is a multiple of
   bool in_place = false, out_of_place = false;
   bool only_sums = false;                     ///< the runtime has no other operation
   std::int64_t min_bytes = 0, max_bytes = 0;  ///< the window of sizes, ends included

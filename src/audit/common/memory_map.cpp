@@ -6,16 +6,15 @@ namespace forestcoll::audit {
 
 MemoryMap::MemoryMap(const Program& program, Placement placement)
     : placement_(placement),
-      sizes_(buffer_sizes(program.pattern, program.chunks, program.ranks)),
+      parts_(program),
       slices_(program.slices),
       whole_(program.chunks),
       input_is_part_(input_is_part(program.pattern)),
       output_is_part_(output_is_part(program.pattern)) {
-  if (input_is_part_ || output_is_part_) part_ = program.chunks / program.ranks;
-  const std::int64_t buffers =
-      placement == Placement::in_place ? whole_ : sizes_.input + sizes_.output;
   base_.push_back(0);
   for (const Gpu& gpu : program.gpus) {
+    const std::int64_t buffers =
+        placement == Placement::in_place ? whole_ : input_chunks(gpu.id) + output_chunks(gpu.id);
     base_.push_back(base_.back() + static_cast<std::size_t>(buffers + gpu.scratch_chunks));
   }
 }
@@ -24,11 +23,11 @@ std::size_t MemoryMap::locate(std::int32_t rank, Buffer buffer, std::int64_t off
   std::int64_t at = offset;
   if (placement_ == Placement::in_place) {
     if (buffer == Buffer::scratch) at += whole_;
-    if (buffer == Buffer::input && input_is_part_) at += own_part(rank);
-    if (buffer == Buffer::output && output_is_part_) at += own_part(rank);
+    if (buffer == Buffer::input && input_is_part_) at += parts_.begin(rank);
+    if (buffer == Buffer::output && output_is_part_) at += parts_.begin(rank);
   } else {
-    if (buffer != Buffer::input) at += sizes_.input;
-    if (buffer == Buffer::scratch) at += sizes_.output;
+    if (buffer != Buffer::input) at += input_chunks(rank);
+    if (buffer == Buffer::scratch) at += output_chunks(rank);
   }
   return base(rank) + static_cast<std::size_t>(at);
 }

@@ -33,17 +33,20 @@ class MemoryMap {
   /// How many of the program's chunks make one of the file's.
   [[nodiscard]] std::int64_t slices() const { return slices_; }
 
-  [[nodiscard]] std::int64_t input_chunks() const { return sizes_.input; }
-  [[nodiscard]] std::int64_t output_chunks() const { return sizes_.output; }
-  /// The rank's own part of the whole buffer begins here (where an input or output is a part).
-  [[nodiscard]] std::int64_t own_part(std::int32_t rank) const { return rank * part_; }
+  [[nodiscard]] std::int64_t input_chunks(std::int32_t rank) const {
+    return input_is_part_ ? parts_.size(rank) : whole_;
+  }
+  [[nodiscard]] std::int64_t output_chunks(std::int32_t rank) const {
+    return output_is_part_ ? parts_.size(rank) : whole_;
+  }
+  /// The ranks' own parts of the whole buffer (where an input or output is a part).
+  [[nodiscard]] const OwnParts& parts() const { return parts_; }
 
  private:
   Placement placement_;
-  BufferSizes sizes_;
+  OwnParts parts_;
   std::int64_t slices_;
-  std::int64_t whole_;     // chunks of the whole buffer
-  std::int64_t part_ = 0;  // own part; 0 where a rank has no part of its own
+  std::int64_t whole_;  // chunks of the whole buffer
   bool input_is_part_, output_is_part_;
   std::vector<std::size_t> base_;
 };

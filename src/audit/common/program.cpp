@@ -1,6 +1,9 @@
 #include "audit/common/program.hpp"
 
+#include <algorithm>
 #include <array>
+
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -43,6 +46,10 @@ bool is_rooted(Pattern pattern) {
          pattern == Pattern::scatter || pattern == Pattern::gather;
 }
 
+bool declares_parts(Pattern pattern) {
+  return pattern == Pattern::allgather || pattern == Pattern::reduce_scatter;
+}
+
 bool input_is_part(Pattern pattern) {
   return pattern == Pattern::allgather || pattern == Pattern::gather;
 }
@@ -70,9 +77,31 @@ const Operation* find_operation(std::string_view name) {
   return nullptr;
 }
 
-BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t ranks) {
-  return {input_is_part(pattern) ? chunks / ranks : chunks,
-          output_is_part(pattern) ? chunks / ranks : chunks};
+BufferSizes buffer_sizes(Pattern pattern, std::int64_t whole, std::int64_t part) {
+  return {input_is_part(pattern) ? part : whole, output_is_part(pattern) ? part : whole};
+}
+
+OwnParts::OwnParts(const Program& program)
+    : chunks_(program.chunks), ranks_(program.ranks), part_(chunks_ / ranks_) {
+  if (!declares_parts(program.pattern) || std::ssize(program.gpus) != ranks_) return;
+  std::vector<std::int64_t> sizes(program.gpus.size(), 0);
+  Int128 declared = 0;
+  for (const Gpu& gpu : program.gpus) {
+    if (gpu.id >= ranks_) return;
+    const std::int64_t size = input_is_part(program.pattern) ? gpu.input_chunks : gpu.output_chunks;
+    sizes[static_cast<std::size_t>(gpu.id)] = size;
+    declared += size;
+  }
+  const bool equal = std::ranges::all_of(sizes, [&](auto size) { return size == sizes.front(); });
+  if (declared != chunks_ || equal) return;
+  begin_.push_back(0);
+  for (const std::int64_t size : sizes) begin_.push_back(begin_.back() + size);
+}
+
+std::int32_t OwnParts::owner(std::int64_t chunk) const {
+  if (are_equal()) return static_cast<std::int32_t>(chunk / part_);
+  const auto after = std::upper_bound(begin_.begin(), begin_.end(), chunk);
+  return static_cast<std::int32_t>(after - begin_.begin()) - 1;
 }
 
 }  // namespace forestcoll::audit

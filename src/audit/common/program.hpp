@@ -30,6 +30,8 @@ enum class Pattern : std::uint8_t {
 [[nodiscard]] bool is_divided(Pattern pattern);
 /// Whether one rank has, or gets, what all others get or have.
 [[nodiscard]] bool is_rooted(Pattern pattern);
+/// Whether parts can be unequal, as the file declares them: in allgather and reduce_scatter.
+[[nodiscard]] bool declares_parts(Pattern pattern);
 /// Whether a rank's input, or output, is its own part alone.
 [[nodiscard]] bool input_is_part(Pattern pattern);
 [[nodiscard]] bool output_is_part(Pattern pattern);
@@ -101,11 +103,38 @@ struct Program {
   return {gpu.id, tb.id, static_cast<std::int32_t>(step), tb.steps[step].line, {}};
 }
 
-/// Chunks of the input and output buffers that the collective gives every rank.
+/// Chunks of the input and output buffers that the collective gives a rank.
 struct BufferSizes {
   std::int64_t input = 0, output = 0;
 };
-/// REQUIRES: where the pattern is divided, `chunks` is a multiple of `ranks`.
-[[nodiscard]] BufferSizes buffer_sizes(Pattern pattern, std::int64_t chunks, std::int64_t ranks);
+/// Of a rank whose own part has `part` of the `whole` buffer's chunks.
+[[nodiscard]] BufferSizes buffer_sizes(Pattern pattern, std::int64_t whole, std::int64_t part);
+
+/// The own parts of all ranks, which lie in the whole buffer in the order of the ranks.
+class OwnParts {
+ public:
+  /// What the GPUs of an allgather declare as inputs, or those of a reduce_scatter as outputs,
+  /// where that is the whole buffer together; else equal parts, rounded down. Cost: linear in the
+  /// GPUs.
+  explicit OwnParts(const Program& program);
+
+  /// Whether the whole buffer is all that the parts hold.
+  [[nodiscard]] bool cover() const { return !are_equal() || part_ * ranks_ == chunks_; }
+  [[nodiscard]] bool are_equal() const { return begin_.empty(); }
+  /// The first chunk, in the whole buffer, and the number of chunks.
+  [[nodiscard]] std::int64_t begin(std::int32_t rank) const {
+    return are_equal() ? rank * part_ : begin_[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] std::int64_t size(std::int32_t rank) const {
+    return are_equal() ? part_ : begin(rank + 1) - begin(rank);
+  }
+  /// Whose part holds a chunk of the whole buffer. REQUIRES: parts cover it. Cost: O(log ranks).
+  [[nodiscard]] std::int32_t owner(std::int64_t chunk) const;
+
+ private:
+  std::int64_t chunks_, ranks_;
+  std::int64_t part_ = 0;            // of each rank, where all are equal
+  std::vector<std::int64_t> begin_;  // of each rank, and the end, where they are not
+};
 
 }  // namespace forestcoll::audit

@@ -39,8 +39,8 @@ SymbolicMemory::SymbolicMemory(const Program& program, const MemoryMap& memory, 
 void SymbolicMemory::fill_inputs() {
   const bool part = input_is_part(program_.pattern);
   for (std::int32_t r = 0; r < ranks(); ++r) {
-    const std::int64_t first = part ? memory_.own_part(r) : 0;
-    for (std::int64_t c = 0; c < memory_.input_chunks(); ++c) {
+    const std::int64_t first = part ? memory_.parts().begin(r) : 0;
+    for (std::int64_t c = 0; c < memory_.input_chunks(r); ++c) {
       content_[memory_.locate(r, Buffer::input, c)] = {static_cast<std::int32_t>(first + c),
                                                        PartialSums::single(r)};
     }
@@ -138,7 +138,7 @@ Results SymbolicMemory::check_results() {
 
 std::optional<BitsDiffer> SymbolicMemory::compare_bits() const {
   for (std::int32_t r = 1; r < ranks(); ++r) {
-    for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+    for (std::int64_t c = 0; c < memory_.output_chunks(r); ++c) {
       if (output(r, c).sum != output(0, c).sum) return BitsDiffer{r, c};
     }
   }
@@ -148,7 +148,7 @@ std::optional<BitsDiffer> SymbolicMemory::compare_bits() const {
 std::int32_t SymbolicMemory::most_frequent_source() const {
   std::vector<std::int64_t> votes(static_cast<std::size_t>(ranks()), 0);
   for (std::int32_t r = 0; r < ranks(); ++r) {
-    for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+    for (std::int64_t c = 0; c < memory_.output_chunks(r); ++c) {
       const Content value = output(r, c);
       if (value.sum >= 0 && value.sum < ranks()) ++votes[static_cast<std::size_t>(value.sum)];
     }
@@ -159,7 +159,7 @@ std::int32_t SymbolicMemory::most_frequent_source() const {
 // Nobody sends to itself: what a rank has anyway is not what it receives.
 std::int32_t SymbolicMemory::source_of(std::int32_t rank) const {
   std::map<std::int32_t, std::int64_t> votes;
-  for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+  for (std::int64_t c = 0; c < memory_.output_chunks(rank); ++c) {
     const std::int32_t sum = output(rank, c).sum;
     if (sum >= 0 && sum < ranks() && sum != rank) ++votes[sum];
   }
@@ -173,7 +173,7 @@ std::int32_t SymbolicMemory::most_complete_rank() const {
   std::int64_t most = -1;
   for (std::int32_t r = 0; r < ranks(); ++r) {
     std::int64_t complete = 0;
-    for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+    for (std::int64_t c = 0; c < memory_.output_chunks(r); ++c) {
       const Content value = output(r, c);
       const Promise due = promised(r, c, std::nullopt);
       if (value.defined() && sums_.ranks_of(value.sum) == due.set) ++complete;
@@ -188,19 +188,19 @@ std::int32_t SymbolicMemory::most_complete_rank() const {
 
 SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t chunk,
                                                  std::optional<std::int32_t> root) const {
-  const std::int64_t part = is_divided(program_.pattern) ? program_.chunks / program_.ranks : 0;
+  const std::int64_t part = program_.chunks / program_.ranks;  // of a pair, in an alltoall
   std::int64_t index = chunk;
   std::int32_t set = sums_.sets().all();
   switch (program_.pattern) {
     case Pattern::allgather:
     case Pattern::gather:
-      set = RankSets::single(static_cast<std::int32_t>(chunk / part));
+      set = RankSets::single(memory_.parts().owner(chunk));
       break;
     case Pattern::reduce_scatter:
-      index += memory_.own_part(rank);
+      index += memory_.parts().begin(rank);
       break;
     case Pattern::scatter:
-      index += memory_.own_part(rank);
+      index += memory_.parts().begin(rank);
       set = RankSets::single(*root);
       break;
     case Pattern::broadcast:
@@ -220,7 +220,7 @@ SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t
 
 void SymbolicMemory::check_rank(std::int32_t rank, std::optional<std::int32_t> root) {
   last_reported_writer_ = -2;
-  for (std::int64_t c = 0; c < memory_.output_chunks(); ++c) {
+  for (std::int64_t c = 0; c < memory_.output_chunks(rank); ++c) {
     check_chunk(rank, c, promised(rank, c, root));
   }
 }

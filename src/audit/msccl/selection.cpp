@@ -22,7 +22,9 @@ std::string end_text(const Program& program, const TargetRules& target, std::int
 }
 
 // The buffer that counts are taken of, in the words of the collective's interface.
-std::string_view counted(Pattern pattern) {
+std::string_view counted(const Program& program) {
+  const Pattern pattern = program.pattern;
+  if (!OwnParts(program).are_equal()) return "elements that the call counts per rank";
   if (pattern == Pattern::allgather) return "elements sent per rank";
   if (pattern == Pattern::reduce_scatter) return "elements received per rank";
   if (pattern == Pattern::alltoall) return "elements per pair of ranks";
@@ -78,8 +80,8 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
     return "none";
   }
   const std::string counts =
-      step == 1 ? fmt::format("any number of {}", counted(program.pattern))
-                : fmt::format("{} that are multiples of {}", counted(program.pattern), step);
+      step == 1 ? fmt::format("any number of {}", counted(program))
+                : fmt::format("{} that are multiples of {}", counted(program), step);
   return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
                      size_in_words(program.min_bytes),
                      unlimited ? "upwards" : end_text(program, target, last));

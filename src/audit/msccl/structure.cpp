@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ class StructureCheck {
   void run() {
     check_header();
     check_gpu_ids();
+    if (program_.ranks <= kMaxChildren) check_parts();
     for (Gpu& gpu : program_.gpus) {
       check_chunk_counts(gpu);
       check_threadblock_ids(gpu);
@@ -62,11 +64,6 @@ class StructureCheck {
     }
     limit(header(), program_.channels, target_.max_channels, "channels (nchannels)",
           "use fewer channels");
-    if (is_divided(program_.pattern) && program_.chunks % program_.ranks != 0) {
-      findings_.add(Rule::chunk_count, header(),
-                    fmt::format("nchunksperloop is {}, not a multiple of the {} ranks of a {}",
-                                program_.chunks, program_.ranks, to_string(program_.pattern)));
-    }
     if (program_.chunks > kReach) {
       findings_.add(Rule::bounds, header(),
                     fmt::format("nchunksperloop is {}; with offsets of 16 bits no step reaches "
@@ -101,8 +98,27 @@ class StructureCheck {
     }
   }
 
+  // Calls count as much for every rank. Where ranks have others, a runtime that does not look takes
+  // the file all the same, and in place puts the part of each at rank × count.
+  void check_parts() {
+    parts_.emplace(program_);
+    if (is_divided(program_.pattern) && !parts_->cover()) {
+      findings_.add(Rule::chunk_count, header(),
+                    fmt::format("nchunksperloop is {}, not a multiple of the {} ranks of a {}",
+                                program_.chunks, program_.ranks, to_string(program_.pattern)));
+    }
+    if (parts_->are_equal()) return;
+    if (target_.enforces_chunk_counts) {
+      findings_.add(Rule::attribute, header(),
+                    fmt::format("the ranks of this {} have unequal parts; target {} loads equal "
+                                "ones alone",
+                                to_string(program_.pattern), target_.name));
+    }
+  }
+
   void check_chunk_counts(const Gpu& gpu) {
-    const BufferSizes sizes = buffer_sizes(program_.pattern, program_.chunks, program_.ranks);
+    if (!parts_ || gpu.id >= program_.ranks) return;
+    const BufferSizes sizes = buffer_sizes(program_.pattern, program_.chunks, parts_->size(gpu.id));
     check_chunk_count(gpu, "i_chunks", gpu.input_chunks, sizes.input);
     check_chunk_count(gpu, "o_chunks", gpu.output_chunks, sizes.output);
     if (gpu.scratch_chunks <= kReach) return;
@@ -264,6 +280,21 @@ class StructureCheck {
     check_slice(gpu, tb, i, "src", step.source, step.source_offset, step.operation->reads_source);
     check_slice(gpu, tb, i, "dst", step.destination, step.destination_offset,
                 step.operation->writes);
+    if (step.operation->reads_source) check_part(gpu, tb, i, step.source);
+    if (step.operation->writes) check_part(gpu, tb, i, step.destination);
+  }
+
+  // In place, at rank × count, a call has something else than the rank's part.
+  void check_part(const Gpu& gpu, const Threadblock& tb, std::size_t i, Buffer buffer) {
+    if (!program_.in_place || !parts_ || parts_->are_equal()) return;
+    const bool input = input_is_part(program_.pattern);
+    if (buffer != (input ? Buffer::input : Buffer::output)) return;
+    findings_.add(Rule::chunk_count, place_of(gpu, tb, i),
+                  fmt::format("in place the {} buffer of a call begins at rank × count, not at the "
+                              "rank's part, as the ranks have unequal parts",
+                              to_string(buffer)),
+                  fmt::format("name the part by the {} buffer, or claim out of place only",
+                              input ? "output" : "input"));
   }
 
   // The runtimes check the first chunk only, and of the operands that a step ignores as well.
@@ -375,6 +406,7 @@ class StructureCheck {
   const TargetRules& target_;
   std::int32_t sms_;
   Findings& findings_;
+  std::optional<OwnParts> parts_;  // of a number of ranks that can be run
 };
 
 }  // namespace

@@ -149,10 +149,16 @@ std::string usable_sizes(const PlanFile& plan, Findings& findings) {
         "raise max_message_size or use fewer chunks");
     return "none";
   }
+  const PlanGpu& first = plan.gpus.front();
+  const bool alike = std::ranges::all_of(plan.gpus, [&](const PlanGpu& gpu) {
+    return gpu.input_chunks == first.input_chunks && gpu.output_chunks == first.output_chunks;
+  });
   return fmt::format(
-      "input buffers whose bytes are a multiple of {}; {}; messages from {} bytes to {} bytes",
-      plan.alignment * plan.gpus.front().input_chunks, plan.in_place ? "in place" : "out of place",
-      plan.min_size, std::min(plan.max_size, largest_message(plan)));
+      "{} buffers whose bytes are a multiple of {}; {}; messages from {} bytes to {} bytes",
+      alike ? "input" : "whole",
+      plan.alignment * (alike ? first.input_chunks : message_chunks(plan)),
+      plan.in_place ? "in place" : "out of place", plan.min_size,
+      std::min(plan.max_size, largest_message(plan)));
 }
 
 }  // namespace forestcoll::audit

@@ -70,14 +70,14 @@ inline bool has_race(const Algo& algo, bool in_place) {
       }
     }
   }
-  const int part = algo.nchunks / algo.ranks();
+  const auto parts = parts_of(algo);
   const auto place = [&](int rank, char buf, int off) {
     int shift = 0;
     if (buf == 'o' && !in_place) shift = algo.nchunks;
     if (buf == 's') shift = 2 * algo.nchunks;
     if (in_place && ((buf == 'i' && algo.coll == "allgather") ||
                      (buf == 'o' && algo.coll == "reducescatter"))) {
-      shift = rank * part;
+      shift = parts[static_cast<std::size_t>(rank)];
     }
     return std::pair(rank, off + shift);
   };

@@ -53,6 +53,14 @@ class PlanMachine {
     const int chunks = gpu(rank).at(what);
     return chunks * pieces_;
   }
+  // Of a rank's own part in the whole buffer, of an allgather's inputs or reduce-scatter's outputs.
+  [[nodiscard]] int begin(int rank) const {
+    int first = 0;
+    for (int r = 0; r < rank; ++r) {
+      first += size_of(r, coll_ == "allgather" ? "input_chunks" : "output_chunks");
+    }
+    return first;
+  }
   Memory& memory(int rank) { return memory_[static_cast<std::size_t>(rank)]; }
 
   void set_up_memory() {
@@ -141,7 +149,7 @@ class PlanMachine {
     if (buf == 'o' && !in_place_) place += chunks_;
     if (in_place_ &&
         ((buf == 'i' && coll_ == "allgather") || (buf == 'o' && coll_ == "reducescatter"))) {
-      place += rank * (chunks_ / n());
+      place += begin(rank);
     }
     auto& values = memory(rank).values['b'];
     if (values.empty()) values.resize(static_cast<std::size_t>(2 * chunks_));
@@ -150,14 +158,13 @@ class PlanMachine {
 
   // Whether the rank has in the end what the collective promises.
   bool is_right(int r, int call) {
-    const int part = chunks_ / n();
     const int outputs = size_of(r, "output_chunks"), inputs = size_of(r, "input_chunks");
     for (int c = 0; c < inputs && !in_place_; ++c) {
       if (at(r, 'i', c) != input(call, r, c)) return false;
     }
     if (coll_ == "sendrecv") return is_anothers(r, call, outputs);
     for (int c = 0; c < outputs; ++c) {
-      if (at(r, 'o', c) != expected(call, r, c, part)) return false;
+      if (at(r, 'o', c) != expected(call, r, c)) return false;
     }
     return true;
   }
@@ -171,13 +178,18 @@ class PlanMachine {
     return false;
   }
 
-  Value expected(int call, int r, int c, int part) {
-    if (coll_ == "allgather") return input(call, c / part, c % part);
+  Value expected(int call, int r, int c) {
+    const int part = chunks_ / n();
+    if (coll_ == "allgather") {
+      int owner = 0;
+      while (c >= begin(owner + 1)) ++owner;
+      return input(call, owner, c - begin(owner));
+    }
     if (coll_ == "alltoall") return input(call, c / part, r * part + c % part);
     if (coll_ == "broadcast") return input(call, root_, c);
     Value sum = 0;
     for (int other = 0; other < n(); ++other) {
-      sum += input(call, other, coll_ == "reducescatter" ? r * part + c : c);
+      sum += input(call, other, coll_ == "reducescatter" ? begin(r) + c : c);
     }
     return sum;
   }

@@ -100,12 +100,14 @@ T Contents::output(std::int64_t rank, std::int64_t index) const {
   const std::int64_t part = shape_.part();
   switch (shape_.pattern) {
     case Pattern::allgather:
-    case Pattern::gather:
-      return input<T>(index / part, index % part);
+    case Pattern::gather: {
+      const std::int64_t owner = shape_.owner(index);
+      return input<T>(owner, index - shape_.begin(owner));
+    }
     case Pattern::scatter:
-      return input<T>(root_, rank * part + index);
+      return input<T>(root_, shape_.begin(rank) + index);
     case Pattern::reduce_scatter:
-      return reduced<T>(rank * part + index);
+      return reduced<T>(shape_.begin(rank) + index);
     case Pattern::allreduce:
     case Pattern::reduce:
       return reduced<T>(index);
@@ -128,7 +130,7 @@ void Contents::fill(Memory& memory, std::int64_t rank) const {
   memory.poison();
   with_type(type_, [&](auto zero) {
     using T = decltype(zero);
-    for (std::int64_t i = 0; i < shape_.input(); ++i) {
+    for (std::int64_t i = 0; i < shape_.input(rank); ++i) {
       const T value = input<T>(rank, i);
       std::memcpy(memory.at(Buffer::input, i), &value, sizeof(T));
     }
@@ -142,11 +144,11 @@ std::int64_t Contents::wrong(const Memory& memory, std::int64_t rank) const {
       return std::memcmp(memory.at(buffer, i), &expected, sizeof(T)) != 0;
     };
     std::int64_t count = 0;
-    for (std::int64_t i = 0; has_output(rank) && i < shape_.output(); ++i) {
+    for (std::int64_t i = 0; has_output(rank) && i < shape_.output(rank); ++i) {
       if (differs(Buffer::output, i, output<T>(rank, i))) ++count;
     }
     if (shape_.placement == Placement::in_place) return count;
-    for (std::int64_t i = 0; i < shape_.input(); ++i) {
+    for (std::int64_t i = 0; i < shape_.input(rank); ++i) {
       if (differs(Buffer::input, i, input<T>(rank, i))) ++count;
     }
     return count;

@@ -19,17 +19,30 @@ struct CallShape {
   Pattern pattern = Pattern::allreduce;
   Placement placement = Placement::out_of_place;
   std::int64_t ranks = 1;
-  std::int64_t whole = 0;    ///< of the collective's buffer; a multiple of the ranks where divided
-  std::int64_t scratch = 0;  ///< of this rank
+  std::int64_t whole = 0;  ///< of the collective's buffer; a multiple of the ranks where divided
+  const audit::OwnParts* parts = nullptr;  ///< the ranks' own parts, in chunks; null: equal ones
+  std::int64_t chunk = 1;                  ///< of one of `parts`
+  std::int64_t scratch = 0;                ///< of this rank
   std::size_t element_bytes = 1;
 
-  /// Of one rank's part, where the pattern is divided.
+  /// Of one rank's part, where the pattern is divided; where parts are unequal, their mean.
   [[nodiscard]] std::int64_t part() const { return whole / ranks; }
-  [[nodiscard]] std::int64_t input() const {
-    return audit::buffer_sizes(pattern, whole, ranks).input;
+  /// Where the part of a rank begins in the whole buffer, and how much it is.
+  [[nodiscard]] std::int64_t begin(std::int64_t rank) const {
+    return parts == nullptr ? rank * part() : parts->begin(static_cast<std::int32_t>(rank)) * chunk;
   }
-  [[nodiscard]] std::int64_t output() const {
-    return audit::buffer_sizes(pattern, whole, ranks).output;
+  [[nodiscard]] std::int64_t part(std::int64_t rank) const {
+    return parts == nullptr ? part() : parts->size(static_cast<std::int32_t>(rank)) * chunk;
+  }
+  /// Whose part an element of the whole buffer is in.
+  [[nodiscard]] std::int64_t owner(std::int64_t element) const {
+    return parts == nullptr ? element / part() : parts->owner(element / chunk);
+  }
+  [[nodiscard]] std::int64_t input(std::int64_t rank) const {
+    return audit::buffer_sizes(pattern, whole, part(rank)).input;
+  }
+  [[nodiscard]] std::int64_t output(std::int64_t rank) const {
+    return audit::buffer_sizes(pattern, whole, part(rank)).output;
   }
 };
 

@@ -40,7 +40,7 @@ class FlowsProgram {
     for (std::int32_t r = 0; r < ranks; ++r) {
       audit::Gpu& gpu = program_.gpus.emplace_back();
       gpu.id = r;
-      const auto sizes = audit::buffer_sizes(program_.pattern, program_.chunks, ranks);
+      const auto sizes = audit::buffer_sizes(program_.pattern, program_.chunks, flows_.k);
       gpu.input_chunks = sizes.input;
       gpu.output_chunks = sizes.output;
       const bool has_own = !flows_.root || flows_.ids[node_of(r)] == *flows_.root;

@@ -67,6 +67,10 @@ MpiCollective::MpiCollective(const CallShape& shape, ElementType type, ReduceOp 
       op_(mpi_op(op)),
       is_own_(type_ == MPI_DATATYPE_NULL) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  for (std::int64_t r = 0; shape.parts != nullptr && r < shape.ranks; ++r) {
+    parts_.push_back(static_cast<int>(shape.part(r)));
+    begins_.push_back(static_cast<int>(shape.begin(r)));
+  }
   if (!is_own_) return;
   MPI_Type_contiguous(static_cast<int>(size_of(type)), MPI_BYTE, &type_);
   MPI_Type_commit(&type_);
@@ -88,10 +92,20 @@ void MpiCollective::call(Memory& memory) {
   void* source = in_place ? MPI_IN_PLACE : input;
   switch (shape_.pattern) {
     case Pattern::allgather:
+      if (!parts_.empty()) {
+        MPI_Allgatherv(source, parts_[static_cast<std::size_t>(rank_)], type_, output,
+                       parts_.data(), begins_.data(), type_, MPI_COMM_WORLD);
+        return;
+      }
       MPI_Allgather(source, part_, type_, output, part_, type_, MPI_COMM_WORLD);
       return;
     case Pattern::reduce_scatter:
       // In place, MPI leaves the result at the beginning of the buffer: the same work.
+      if (!parts_.empty()) {
+        MPI_Reduce_scatter(source, in_place ? input : output, parts_.data(), type_, op_,
+                           MPI_COMM_WORLD);
+        return;
+      }
       MPI_Reduce_scatter_block(source, in_place ? input : output, part_, type_, op_,
                                MPI_COMM_WORLD);
       return;

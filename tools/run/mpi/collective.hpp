@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <vector>
+
 #include "run/data/element.hpp"
 #include "run/data/memory.hpp"
 
@@ -21,6 +23,7 @@ class MpiCollective {
   CallShape shape_;
   int root_;
   int rank_ = 0, part_ = 0, whole_ = 0;
+  std::vector<int> parts_, begins_;  // of all ranks, where parts are unequal
   MPI_Datatype type_ = MPI_DATATYPE_NULL;
   MPI_Op op_ = MPI_OP_NULL;
   bool is_own_ = false;  // type and operation are ours to free

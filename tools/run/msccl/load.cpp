@@ -22,6 +22,7 @@ ScheduleFacts facts_of(const audit::Program& program, const audit::TargetRules& 
   facts.pattern = program.pattern;
   facts.ranks = program.ranks;
   facts.chunks = program.chunks;
+  if (const audit::OwnParts parts(program); !parts.are_equal()) facts.parts = parts;
   facts.in_place = program.in_place;
   facts.out_of_place = program.out_of_place;
   facts.min_bytes = program.min_bytes;

@@ -25,6 +25,8 @@ class PlanSchedule : public Schedule {
     facts_.pattern = program.pattern;
     facts_.ranks = program.ranks;
     facts_.chunks = program.chunks * slices;
+    const audit::OwnParts parts(audit::in_slices(program, slices));
+    if (!parts.are_equal()) facts_.parts = parts;
     facts_.grain = plan.alignment;
     facts_.in_place = plan.in_place;
     facts_.out_of_place = !plan.in_place;

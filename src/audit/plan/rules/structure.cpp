@@ -212,25 +212,36 @@ class PlanStructure {
     if (plan_.gpus.empty() || findings_.blocked()) return;
     const PlanGpu& first = plan_.gpus.front();
     program_.chunks = output_is_part(program_.pattern) ? first.input_chunks : first.output_chunks;
-    if (program_.chunks < 1 ||
-        (is_divided(program_.pattern) && program_.chunks % program_.ranks != 0)) {
+    hold_gpus();
+    const OwnParts parts(program_);
+    if (program_.chunks < 1 || (is_divided(program_.pattern) && !parts.cover())) {
       add(Rule::chunk_count, rank_place(0),
           fmt::format("{} chunks of a {} over {} ranks", program_.chunks,
                       to_string(program_.pattern), program_.ranks));
       return;
     }
-    const BufferSizes sizes = buffer_sizes(program_.pattern, program_.chunks, program_.ranks);
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) {
       const PlanGpu& gpu = plan_.gpus[r];
-      if (gpu.input_chunks != sizes.input || gpu.output_chunks != sizes.output) {
+      const BufferSizes sizes =
+          buffer_sizes(program_.pattern, program_.chunks, parts.size(static_cast<std::int32_t>(r)));
+      if (gpu.input_chunks == 0 || gpu.output_chunks == 0) {
+        add(Rule::chunk_count, rank_place(r),
+            fmt::format("{} input and {} output chunks: the executor divides by each",
+                        gpu.input_chunks, gpu.output_chunks));
+      } else if (gpu.input_chunks != sizes.input || gpu.output_chunks != sizes.output) {
         add(Rule::chunk_count, rank_place(r),
             fmt::format("{} input and {} output chunks; a {} over {} ranks in {} chunks has {} and "
                         "{}",
                         gpu.input_chunks, gpu.output_chunks, to_string(program_.pattern),
                         program_.ranks, program_.chunks, sizes.input, sizes.output));
       }
+    }
+  }
+
+  void hold_gpus() {
+    for (const PlanGpu& gpu : plan_.gpus) {
       Gpu& held = program_.gpus.emplace_back();
-      held.id = static_cast<std::int32_t>(r);
+      held.id = static_cast<std::int32_t>(program_.gpus.size() - 1);
       held.input_chunks = gpu.input_chunks;
       held.output_chunks = gpu.output_chunks;
       held.scratch_chunks = gpu.scratch_chunks;
