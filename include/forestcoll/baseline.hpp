@@ -57,12 +57,13 @@ struct BaselineResult {
 /// keep their direction); an allreduce is both, where the algorithm has no allreduce of its own,
 /// pipelined and so at the same time: its rate is that of the link which both together load most.
 /// Such an allreduce can beat the optimum of reduce-scatter then allgather, but not
-/// `allreduce_optimum`.
+/// `allreduce_optimum`. Where ranks own unequal shares, each root's trees are as wide as its share.
 /// REQUIRES: `network` is the topology's; a root exactly where the collective has one.
 /// Errors: B01 no Hamiltonian cycle found, B02 a number of ranks that the algorithm cannot serve,
-/// B03 no switch that combines in the network, B04 too large, B05 unequal shares, B06 not a
-/// collective of this algorithm, B07 a graph file that does not fit, B08 ranks that no switches
-/// join, B09 no such baseline; E14 exact arithmetic.
+/// B03 no switch that combines in the network, B04 too large, B05 unequal shares of which a rank
+/// has none, or of an algorithm without trees, B06 not a collective of this algorithm, B07 a graph
+/// file that does not fit, B08 ranks that no switches join, B09 no such baseline; E14 exact
+/// arithmetic.
 [[nodiscard]] Expected<BaselineResult> make_baseline(std::string_view name,
                                                      const Topology& topology,
                                                      const Network& network, Collective collective,

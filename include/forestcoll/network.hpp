@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
@@ -37,6 +38,10 @@ struct Network {
 /// fit, E05 where no compute node has a positive weight.
 /// Cost: O(n + m log m).
 [[nodiscard]] Expected<Network> to_digraph(const Topology& topology);
+
+/// Whether the ranks own unequal shares of this collective's data: of an allgather or a
+/// reduce_scatter by weight. Of the others nobody owns a part, or all own as much.
+[[nodiscard]] bool has_unequal_shares(const Network& network, Collective collective);
 
 /// The same fabric with every arc turned round: a reduce-scatter is an allgather on it.
 [[nodiscard]] Network reversed(const Network& network);

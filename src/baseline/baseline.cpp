@@ -8,6 +8,7 @@
 #include "base/check.hpp"
 #include "baseline/makers.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/congestion.hpp"
 
 namespace forestcoll {
 namespace {
@@ -100,6 +101,29 @@ Diagnostic unsupported(const BaselineInfo& info, Collective collective) {
                     fmt::format("it serves {}", names));
 }
 
+Diagnostic unequal_shares(std::string_view name, std::string_view why) {
+  return make_error(Code::B05,
+                    fmt::format("the ranks own unequal shares of the data, and {} {}", name, why),
+                    "leave the weights out of the topology");
+}
+
+// The same trees, each as wide as its root's share: as MPI's collectives of unequal blocks do.
+Expected<BaselineResult> widened(BaselineResult made, std::string_view name,
+                                 const Network& network) {
+  if (!made.forest) return unequal_shares(name, "has no trees here that could be made wider");
+  CollectiveForest& forest = *made.forest;
+  forest.weight = network.weight;
+  IdVector<Rank, std::int64_t> owed;
+  for (const std::int64_t weight : network.weight) owed.push_back(forest.k * weight);
+  for (auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) *phase = (*phase)->spread_over(owed);
+  }
+  const auto algbw = congestion_algbw(forest, network);
+  if (!algbw) return unequal_shares(name, "has a rate that exact arithmetic does not hold");
+  made.algbw = forest.algbw = *algbw;
+  return made;
+}
+
 }  // namespace
 
 std::span<const BaselineInfo> baselines() {
@@ -126,14 +150,15 @@ Expected<BaselineResult> make_baseline(std::string_view name, const Topology& to
   if (std::find(supported.begin(), supported.end(), collective) == supported.end()) {
     return unsupported(entry->info, collective);
   }
-  if (!network.weight.empty() && !is_rooted(collective)) {
-    return make_error(Code::B05,
-                      fmt::format("the ranks own unequal shares of the data, and {} knows "
-                                  "equal ones only",
-                                  name),
-                      "leave the weights out of the topology");
+  if (!has_unequal_shares(network, collective)) {
+    return entry->make({topology, network, collective, root, options});
   }
-  return entry->make({topology, network, collective, root, options});
+  if (*std::ranges::min_element(network.weight) == 0) {
+    return unequal_shares(name, "is for ranks that all own some");
+  }
+  auto made = entry->make({topology, network, collective, root, options});
+  if (!made) return made.errors();
+  return widened(*std::move(made), name, network);
 }
 
 }  // namespace forestcoll

@@ -9,6 +9,8 @@
 #include "baseline/boxes.hpp"
 #include "baseline/path_finder.hpp"
 #include "baseline/rings/ring_search.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll {
 namespace {
@@ -270,9 +272,37 @@ TEST(Refusals, BeyondTheirSizes) {
 TEST(Refusals, OfUnequalShares) {
   Topology topology = bundled("dgx-a100-x1").topology;
   topology.nodes[topology.ranks[3]].weight = 2;
-  const TestFabric fabric(std::move(topology));
-  EXPECT_EQ(code_of(try_make("nccl-ring", fabric)), Code::B05);
+  const TestFabric fabric(topology);
+  EXPECT_EQ(code_of(try_make("nccl-ring", fabric, Collective::allreduce)), std::nullopt);
   EXPECT_EQ(code_of(try_make("nccl-ring", fabric, Collective::broadcast)), std::nullopt);
+  topology.nodes[topology.ranks[2]].weight = 0;
+  const TestFabric with_none(std::move(topology));
+  EXPECT_EQ(code_of(try_make("nccl-ring", with_none)), Code::B05);
+  EXPECT_EQ(code_of(try_make("nccl-ring", with_none, Collective::broadcast)), std::nullopt);
+}
+
+// Of 9 parts, a ring brings every rank what the others own, up to 8 over 300 GB/s; in one shot the
+// owner of two sends them 7 times.
+TEST(UnequalShares, MakeTreesAsWideAsTheirRootsShares) {
+  Topology topology = bundled("dgx-a100-x1").topology;
+  topology.nodes[topology.ranks[3]].weight = 2;
+  const TestFabric fabric(std::move(topology));
+  for (const auto collective : {Collective::allgather, Collective::reduce_scatter}) {
+    for (const auto& [name, parts] :
+         {std::pair("nccl-ring", 8), std::pair("ring", 8), std::pair("one-shot", 14)}) {
+      const auto result = try_make(name, fabric, collective);
+      ASSERT_TRUE(result) << to_string(result.errors().front());
+
+      EXPECT_EQ(result->algbw, Ratio(300 * 9, parts)) << name;
+      ASSERT_TRUE(result->forest);
+      EXPECT_EQ(result->forest->weight[Rank(3)], 2);
+      const auto verdict =
+          verify(to_forest_json(*result->forest, fabric.topology), "f.json", &fabric.topology, {});
+      ASSERT_TRUE(verdict);
+      EXPECT_TRUE(verdict->findings.empty() || verdict->findings.front().code == Code::V25)
+          << to_string(verdict->findings.front());
+    }
+  }
 }
 
 // One phase is bound by the link out of the first rank, the other by the one into it, and the

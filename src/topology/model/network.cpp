@@ -141,6 +141,12 @@ Expected<Network> to_digraph(const Topology& topology) {
   return network;
 }
 
+bool has_unequal_shares(const Network& network, Collective collective) {
+  const bool has_owners =
+      collective == Collective::allgather || collective == Collective::reduce_scatter;
+  return has_owners && !network.weight.empty();
+}
+
 Network reversed(const Network& network) {
   std::vector<std::pair<Arc, Capacity>> turned;
   turned.reserve(network.graph.arc_count());

@@ -28,9 +28,7 @@ std::optional<BesideRings> beside_rings(const Fabric& fabric, const Compilation&
   const Verdict& verdict = compiled.verdict;
   if (stop.stop_requested()) return std::nullopt;
   const bool loses = verdict.algbw && *verdict.algbw < forest.optimum;
-  if (compiled.options.format != Format::msccl || !loses || !fabric.network.weight.empty()) {
-    return std::nullopt;
-  }
+  if (compiled.options.format != Format::msccl || !loses) return std::nullopt;
   const ProgressBar bar("comparing with NCCL's rings", console);
   const auto made = make_baseline("nccl-ring", fabric.topology, fabric.network, forest.collective,
                                   forest.root, {});
