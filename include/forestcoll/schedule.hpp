@@ -101,6 +101,7 @@ struct TargetLimits {
   bool both_placements;          ///< one file can serve calls in place and out of place
   bool excludes_max_bytes;       ///< selects buffers below a file's maxBytes only, not that large
   bool counts_parts;  ///< selects by the count of one rank's part, not by that of the whole buffer
+  bool equal_parts;   ///< loads files only whose ranks own equal shares, where they own any
   bool acquires_outputs;  ///< a step that waits is sure to see new data where it reads `o` only
   std::string reduce_scatter_name;  ///< what its parser calls that collective
   std::int64_t default_max_bytes;   ///< a finite bound that the runtime loads and selects
@@ -159,14 +160,16 @@ struct LowerOptions {
 /// all tree edges), so the result is free of deadlock at one operation in flight (D = 1), with
 /// every protocol. Sums are formed in one fixed order at each tree's root and handed out from
 /// there: all ranks get the same bits.
-/// In an allreduce no rank owns anything: a root sums k chunks per unit of its weight.
+/// A rank owns k chunks per unit of its weight, in the order of the ranks; in an allreduce nobody
+/// owns anything, and a root sums as many. A call in place has the rank's data at that place of the
+/// whole buffer.
 /// REQUIRES: each root's multiplicities sum to k times its weight in each forest; instances ≥ 1.
 /// Errors: T07 (unknown target, ErrorKind::input); ErrorKind::limit with the number, the limit and
 /// what would make it fit: T01 threadblocks, T02 steps, T03 channels, T04 chunks, T05 XML elements,
 /// T06 a target that takes no file for calls both in place and out of place, T09 ranks that own
-/// unequal shares of the data, in other collectives. What is far too large is refused before
-/// anything of its size is built. Cost: O(E log E) for E messages, plus overlaps of the two forests
-/// of allreduce.
+/// unequal shares of the data, for such a target or such a file. What is far too large is refused
+/// before anything of its size is built. Cost: O(E log E) for E messages, plus overlaps of the two
+/// forests of allreduce.
 [[nodiscard]] Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& options);
 
 // Allreduces that no trees describe: whole buffers are exchanged, and every rank adds up for

@@ -65,7 +65,7 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(T07), About::request, "no such target"},
     {CODE(T08), About::request,
      "Simple where it hangs: between boxes, or with many operations in flight"},
-    {CODE(T09), About::request, "unequal shares, which XML and plans can only say of an allreduce",
+    {CODE(T09), About::request, "unequal shares, which the target or such a file cannot have",
      ErrorKind::limit},
     {CODE(T10), About::request,
      "a forest with more edges, or more text, than the checker reads; an alltoall in more parts "

@@ -33,13 +33,14 @@ std::string algorithm_name(const Schedule& schedule, const CollectiveForest& for
 }
 
 // What the calls that the runtime selects the file for have to be multiples of.
-std::string selected_counts(const Schedule& schedule, const TargetLimits& target) {
+std::string selected_counts(const Schedule& schedule, const TargetLimits& target, bool unequal) {
   const auto multiple = target.selected_counts(schedule.collective, schedule.chunks,
                                                static_cast<std::int64_t>(schedule.programs.size()));
   std::string_view counted = "elements per rank";
   if (schedule.collective == Collective::allgather) counted = "elements sent per rank";
   if (schedule.collective == Collective::reduce_scatter) counted = "elements received per rank";
   if (schedule.collective == Collective::alltoall) counted = "elements per pair of ranks";
+  if (unequal) counted = "elements that the call counts per rank";
   if (multiple == 1) return fmt::format("any number of {}", counted);
   return fmt::format("{} that are multiples of {}", counted, multiple);
 }
@@ -77,8 +78,17 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
                  kVersion, to_string(forest.collective), emit::plain(topology.name, 100),
                  emit::topology_hash(topology), what_in_words(schedule, forest, options),
                  forest.optimum.to_string());
+  const bool unequal = forest.collective != Collective::allreduce && !forest.weight.empty();
   fmt::format_to(std::back_inserter(out), "<!-- {} selects it for {} -->\n", target.name,
-                 selected_counts(schedule, target));
+                 selected_counts(schedule, target, unequal));
+  if (unequal) {
+    fmt::format_to(std::back_inserter(out),
+                   "<!-- Every rank {} as many chunks as its {}_chunks says, in place at their "
+                   "offset in the whole buffer. No runtime checks this: a call in which all ranks "
+                   "have as much gets wrong data. -->\n",
+                   forest.collective == Collective::allgather ? "sends" : "receives",
+                   forest.collective == Collective::allgather ? 'i' : 'o');
+  }
   if (forest.root) {
     fmt::format_to(std::back_inserter(out),
                    "<!-- The root is rank {}. No runtime checks this: a call with any other root "

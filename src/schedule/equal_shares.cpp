@@ -1,24 +1,26 @@
 #include "schedule/equal_shares.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string>
+#include <utility>
 
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::schedule {
 
-Expected<void> refuse_unequal_shares(const CollectiveForest& forest) {
+Expected<void> refuse_unequal_shares(const CollectiveForest& forest, std::string_view why,
+                                     std::string remedy) {
+  if (forest.collective == Collective::allreduce) return {};
   const auto& weight = forest.weight;
   const auto other =
       std::find_if(weight.begin(), weight.end(), [&](auto w) { return w != *weight.begin(); });
   if (other == weight.end()) return {};
-  const auto rank = static_cast<std::size_t>(other - weight.begin());
-  return make_error(
-      Code::T09,
-      "the ranks own unequal shares of the data (rank 0 has weight " +
-          std::to_string(*weight.begin()) + ", rank " + std::to_string(rank) + " has " +
-          std::to_string(*other) + "), and a schedule for MSCCL divides a buffer evenly among them",
-      "write the trees with `format=forest`, or leave the weights out of the topology");
+  return make_error(Code::T09,
+                    fmt::format("the ranks own unequal shares of the data (rank 0 has weight {}, "
+                                "rank {} has {}), and {}",
+                                *weight.begin(), other - weight.begin(), *other, why),
+                    std::move(remedy));
 }
 
 }  // namespace forestcoll::schedule

@@ -1,14 +1,16 @@
-// Programs whose ranks all own as much: what the MSCCL format can express.
+// What cannot be said of ranks that own unequal shares.
 #pragma once
 
-#include <optional>
+#include <string>
+#include <string_view>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/forest.hpp"
 
 namespace forestcoll::schedule {
 
-/// T09 where the ranks own unequal shares: the chunks of a buffer are divided evenly among them.
-[[nodiscard]] Expected<void> refuse_unequal_shares(const CollectiveForest& forest);
+/// T09 where the ranks own unequal shares, for this reason. In an allreduce nobody owns anything.
+[[nodiscard]] Expected<void> refuse_unequal_shares(const CollectiveForest& forest,
+                                                   std::string_view why, std::string remedy);
 
 }  // namespace forestcoll::schedule

@@ -49,6 +49,7 @@ TargetLimits common(std::string name) {
           .both_placements = true,
           .excludes_max_bytes = false,
           .counts_parts = false,
+          .equal_parts = false,
           .acquires_outputs = false,
           .reduce_scatter_name = "reducescatter",
           .default_max_bytes = std::int64_t{1} << 40,
@@ -83,6 +84,7 @@ TargetLimits msccl() {
   limits.max_steps = 256;
   limits.both_placements = false;
   limits.excludes_max_bytes = true;
+  limits.equal_parts = true;
   limits.reduce_scatter_name = "reduce_scatter";
   limits.default_max_bytes = std::int64_t{1} << 30;
   return limits;

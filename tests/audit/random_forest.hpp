@@ -53,15 +53,21 @@ inline forestcoll::Forest random_forest(int n, int k, const std::vector<int>& ro
   return {std::move(table), std::move(trees), std::move(routes)};
 }
 
-/// All phases that the collective needs, each with trees of its own.
+/// All phases that the collective needs, each with trees of its own. `weights`: how often each rank
+/// is a root; empty: once.
 inline forestcoll::CollectiveForest random_collective(forestcoll::Collective collective, int n,
-                                                      int k, bool chain, std::mt19937_64& random) {
+                                                      int k, bool chain, std::mt19937_64& random,
+                                                      const std::vector<int>& weights = {}) {
   using forestcoll::Collective;
   forestcoll::CollectiveForest forest;
   forest.collective = collective;
   forest.k = k;
   std::vector<int> roots;
-  for (int r = 0; r < n; ++r) roots.push_back(r);
+  for (int r = 0; r < n; ++r) {
+    const int weight = weights.empty() ? 1 : weights[static_cast<std::size_t>(r)];
+    for (int i = 0; i < weight; ++i) roots.push_back(r);
+    if (!weights.empty()) forest.weight.push_back(weight);
+  }
   if (is_rooted(collective)) {
     roots = {static_cast<int>(random() % static_cast<std::uint64_t>(n))};
     forest.root = forestcoll::Rank(static_cast<std::int32_t>(roots[0]));

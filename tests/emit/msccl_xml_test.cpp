@@ -74,6 +74,28 @@ TEST(MscclXml, GoldenAllreduce) {
             test::read_file(test::source_path("tests/golden/allreduce-3.xml")));
 }
 
+// Rank 0 owns two chunks, rank 1 none, rank 2 one.
+CollectiveForest of_unequal_shares(Collective collective) {
+  const Forest forest = make_forest(3, {star(3, 0, 2), path(3, 2)});
+  CollectiveForest result = collective_of(collective, 1, forest, forest);
+  for (const std::int64_t share : {2, 0, 1}) result.weight.push_back(share);
+  return result;
+}
+
+TEST(MscclXml, GoldenAllgatherOfUnequalShares) {
+  const std::string xml = emit_xml(of_unequal_shares(Collective::allgather), switched(3));
+  EXPECT_EQ(xml, test::read_file(test::source_path("tests/golden/allgather-unequal-3.xml")));
+  expect_lexical(xml);
+}
+
+TEST(MscclXml, SaysWhoseCallsUnequalSharesServe) {
+  const std::string xml = emit_xml(of_unequal_shares(Collective::reduce_scatter), switched(3));
+  EXPECT_THAT(xml, HasSubstr("any number of elements that the call counts per rank"));
+  EXPECT_THAT(xml, HasSubstr("Every rank receives as many chunks as its o_chunks says"));
+  EXPECT_THAT(emit_xml(of_unequal_shares(Collective::allreduce), switched(3)),
+              Not(HasSubstr("Every rank")));
+}
+
 TEST(MscclXml, LexicalRules) {
   std::mt19937 random(11);
   for (const Collective collective : all_collectives()) {

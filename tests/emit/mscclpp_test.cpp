@@ -97,6 +97,38 @@ TEST(Mscclpp, RootsOfAnAllreduceMayHaveUnequalShares) {
   }
 }
 
+TEST(Mscclpp, RanksMayOwnUnequalShares) {
+  std::mt19937_64 random(21);
+  for (int round = 0; round < 12; ++round) {
+    const int n = 2 + round % 3;
+    std::vector<int> shares;
+    for (int r = 0; r < n; ++r) shares.push_back(1 + static_cast<int>(random() % 3));
+    shares.back() = 4;
+    const auto collective = round % 2 == 0 ? Collective::allgather : Collective::reduce_scatter;
+    const auto forest = random_collective(collective, n, 1 + round % 2, false, random, shares);
+    for (const bool in_place : {true, false}) {
+      PlanOptions options;
+      options.in_place = in_place;
+      const auto plan = lower_to_plan(forest, boxes_of(n, 2), options);
+      ASSERT_TRUE(plan) << to_string(plan.errors().front());
+      for (int r = 0; r < n; ++r) {
+        const PlanGpu& gpu = plan->gpus[Rank(r)];
+        const std::int64_t own = forest.k * shares[static_cast<std::size_t>(r)];
+        EXPECT_EQ(collective == Collective::allgather ? gpu.input_chunks : gpu.output_chunks, own);
+      }
+      const std::string text = to_mscclpp_json(*plan, "unequal");
+      const auto verdict = verify(text, "plan.json", nullptr, {});
+      ASSERT_TRUE(verdict.has_value());
+      EXPECT_TRUE(verdict->ok) << explain(*verdict);
+      ASSERT_FALSE(verdict->conditions.empty());
+      EXPECT_NE(verdict->conditions.back().find("the part of the data that the file gives it"),
+                std::string::npos);
+      EXPECT_NE(verdict->usable_counts.find("whole buffers"), std::string::npos);
+      EXPECT_EQ(execute_plan(nlohmann::json::parse(text), 3), Outcome::right);
+    }
+  }
+}
+
 // More arrive at once than one operation adds: the sum so far is read again.
 TEST(Mscclpp, WideSumsTakeSeveralOperations) {
   const int n = 12;
@@ -253,10 +285,9 @@ TEST(Mscclpp, WhatDoesNotFitIsRefused) {
   EXPECT_NE(refusal(star, 20, 108).find("a tree of rank 0 joins rank 0 to 19 others of its box"),
             std::string::npos);
   EXPECT_NE(refusal(star, 1, 108).find("of other boxes"), std::string::npos);
-  CollectiveForest uneven = random_collective(Collective::allgather, 2, 1, false, random);
-  uneven.weight = IdVector<Rank, std::int64_t>(2, 1);
-  uneven.weight[Rank(1)] = 2;
-  EXPECT_NE(refusal(uneven, 2, 108).find("T09"), std::string::npos);
+  const auto idle = random_collective(Collective::allgather, 3, 1, false, random, {1, 0, 2});
+  EXPECT_NE(refusal(idle, 3, 108).find("no rank without data, as rank 1 is"), std::string::npos);
+  EXPECT_NE(refusal(idle, 3, 108).find("T09"), std::string::npos);
 }
 
 }  // namespace

@@ -56,6 +56,25 @@ TEST(RunProgram, EveryCollectiveIsRightInEveryElement) {
       2);
 }
 
+TEST(RunProgram, UnequalSharesAreRightInEveryElement) {
+  Schedules schedules;
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
+    for (const Format format : {Format::msccl, Format::mscclpp}) {
+      for (const Placement placement : {Placement::in_place, Placement::out_of_place}) {
+        CompileOptions options = options_for(collective);
+        options.format = format;
+        options.lowering.placement = placement;
+        schedules.emplace_back(fmt::format("{}{}{}", to_string(collective),
+                                           static_cast<int>(format), static_cast<int>(placement)),
+                               schedule_of("dgx-a100-x1", {3, 1, 1, 2, 1, 1, 1, 2}, options));
+      }
+    }
+  }
+  expect_right(8, schedules,
+               {"-b", "96K", "-e", "1M", "-f", "10", "-n", "1", "-w", "1", "-c", "2", "--vs-mpi"},
+               2);
+}
+
 TEST(RunProgram, EveryTypeAndOperation) {
   const std::string schedule = schedule_of("dgx-a100-x1", options_for(Collective::allreduce));
   const Result run =

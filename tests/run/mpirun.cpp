@@ -61,6 +61,17 @@ std::string schedule_of(const std::string& fabric, const CompileOptions& options
   return text_of(compile(bundled_fabric(fabric), options));
 }
 
+std::string schedule_of(const std::string& fabric, const std::vector<int>& weights,
+                        const CompileOptions& options) {
+  Topology topology = bundled_fabric(fabric).topology;
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    topology.nodes[topology.ranks[r]].weight = weights[r];
+  }
+  const auto weighted = make_fabric(std::move(topology));
+  if (!weighted) ADD_FAILURE() << to_string(weighted.errors().front());
+  return text_of(compile(*weighted, options));
+}
+
 std::string alltoall_of(const std::string& fabric, Format format) {
   return schedule_of(fabric, test::alltoall_as(format, 2));
 }

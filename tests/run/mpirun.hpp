@@ -20,6 +20,10 @@ Result mpirun(int ranks, const std::vector<std::pair<std::string, std::string>>&
 /// A schedule of a bundled fabric.
 std::string schedule_of(const std::string& fabric, const CompileOptions& options = {});
 
+/// The same where the ranks of the fabric have these weights.
+std::string schedule_of(const std::string& fabric, const std::vector<int>& weights,
+                        const CompileOptions& options);
+
 /// The same of an all-to-all.
 std::string alltoall_of(const std::string& fabric, Format format);
 

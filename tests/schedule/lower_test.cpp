@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
+#include "audit/random_forest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "schedule/lowered.hpp"
 #include "schedule/msccl/fusion.hpp"
@@ -316,12 +318,55 @@ TEST(Lower, RootsOfAnAllreduceMaySumUnequalShares) {
       }
     }
   }
-  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
-    CollectiveForest divided = collective_of(collective, 1, forest, forest);
-    divided.weight = uneven.weight;
-    const auto refused = lower(divided, {});
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.errors().front().code, Code::T09);
+}
+
+std::vector<int> random_shares(int n, std::mt19937_64& random) {
+  std::vector<int> shares;
+  for (int r = 0; r < n; ++r) shares.push_back(static_cast<int>(random() % 4));
+  shares[random() % shares.size()] = 5;
+  return shares;
+}
+
+TEST(Lower, RanksMayOwnUnequalShares) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 24; ++round) {
+    const int n = 2 + static_cast<int>(random() % 5);
+    const auto shares = random_shares(n, random);
+    const auto collective = round % 2 == 0 ? Collective::allgather : Collective::reduce_scatter;
+    const auto forest =
+        audit_test::random_collective(collective, n, 1 + round % 3, round % 5 == 4, random, shares);
+    for (const char* target : {"azure", "rccl-5.7", "rccl-6"}) {
+      for (const auto placement : {Placement::in_place, Placement::out_of_place}) {
+        LowerOptions options{target, 64, placement};
+        options.instances = 1 + round % 2;
+        const auto schedule = lowered_right(forest, options, 3);
+        EXPECT_EQ(schedule.chunks,
+                  schedule.k * std::accumulate(shares.begin(), shares.end(), std::int64_t{0}));
+        for (int r = 0; r < n; ++r) {
+          const RankProgram& program = schedule.programs[Rank(r)];
+          EXPECT_EQ(
+              collective == Collective::allgather ? program.input_chunks : program.output_chunks,
+              schedule.k * shares[static_cast<std::size_t>(r)]);
+        }
+      }
+    }
+  }
+}
+
+// The research runtime checks sizes; one name for both placements there is not.
+TEST(Lower, UnequalSharesAreRefusedWhereNoCallCouldServeThem) {
+  std::mt19937_64 random(4);
+  for (const auto collective : {Collective::allgather, Collective::reduce_scatter}) {
+    const auto forest = audit_test::random_collective(collective, 3, 1, false, random, {2, 1, 1});
+    for (const LowerOptions& options :
+         {LowerOptions{"msccl", 64}, LowerOptions{"azure", 64, Placement::both}}) {
+      const auto refused = lower(forest, options);
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.errors().front().code, Code::T09);
+      EXPECT_NE(refused.errors().front().message.find("rank 0 has weight 2, rank 1 has 1"),
+                std::string::npos)
+          << to_string(refused.errors().front());
+    }
   }
 }
 

@@ -22,6 +22,7 @@
 #include "schedule/msccl/threadblocks.hpp"
 #include "schedule/msccl/views.hpp"
 #include "schedule/msccl/waits.hpp"
+#include "schedule/root_chunks.hpp"
 #include "schedule/xml_target.hpp"
 
 namespace forestcoll {
@@ -83,6 +84,21 @@ Diagnostic too_many_elements(std::string_view rank, std::string_view elements,
 
 std::int64_t most_threadblocks(const LowerOptions& options, const TargetLimits& target) {
   return std::min({options.max_threadblocks, target.max_threadblocks, target.max_children});
+}
+
+// Calls in place put a rank's part at rank × count whatever it owns, and a file for both placements
+// has to name it by the buffer of its own.
+Expected<void> refuse_shares(const CollectiveForest& forest, const TargetLimits& target,
+                             const LowerOptions& options) {
+  if (target.equal_parts) {
+    return schedule::refuse_unequal_shares(
+        forest, fmt::format("target {} loads files of equal shares alone", target.name),
+        "name another target, or write the forest with `format=forest`");
+  }
+  if (options.placement != Placement::both) return {};
+  return schedule::refuse_unequal_shares(
+      forest, "one file cannot serve calls in place and out of place then",
+      "make two files, one with `placement=in_place` and one with `placement=out_of_place`");
 }
 
 // What can be refused before anything of the schedule's size is built.
@@ -256,8 +272,7 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   if (!threadblocks) return threadblocks.errors();
   // 3. The programs.
   const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
-                                        static_cast<std::int64_t>(ranks), forest.k,
-                                        shares(forest) * forest.k);
+                                        schedule::root_chunks(forest, ranks));
   const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
   if (auto done =
           refuse_many_steps(schedule::fewest_steps(messages, fusion, ranks), target, remedy);
@@ -325,9 +340,7 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   const auto found = schedule::xml_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
-  if (asked.collective != Collective::allreduce) {
-    if (const auto done = schedule::refuse_unequal_shares(asked); !done) return done.errors();
-  }
+  if (const auto done = refuse_shares(asked, target, options); !done) return done.errors();
   if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);
   const schedule::Views views(forest);

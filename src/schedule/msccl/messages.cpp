@@ -1,7 +1,7 @@
 // From trees to one sequence of messages.
 //
 // Chunks. The buffer of the whole collective is cut into N·k chunks, k for every root (k in all for
-// broadcast and reduce). In an allreduce, where nobody owns a chunk, a root of weight w has w·k.
+// broadcast and reduce), or w·k for a root of weight w.
 // The trees of a root share its chunks out among them in forest order, each as many as its
 // multiplicity. Instances cut a tree's chunks into equal parts that travel beside each other.
 //
@@ -25,30 +25,14 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "schedule/msccl/addressing.hpp"
+#include "schedule/root_chunks.hpp"
 
 namespace forestcoll::schedule {
 namespace {
 
-// The chunks of every root, one root after the other, in this order or in that of the ranks.
-IdVector<Rank, ChunkRange> root_chunks(const CollectiveForest& whole, std::size_t ranks,
-                                       const std::vector<Rank>& order) {
-  IdVector<Rank, ChunkRange> ranges(ranks);
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < ranks; ++i) {
-    const Rank root = order.empty() ? Rank(i) : order[i];
-    const bool is_root = !whole.root || *whole.root == root;
-    const std::int64_t weight = whole.weight.empty() ? 1 : whole.weight[root];
-    const std::int64_t end = begin + (is_root ? whole.k * weight : 0);
-    ranges[root] = {begin, end};
-    begin = end;
-  }
-  return ranges;
-}
-
 // The chunks of each tree.
 std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
-  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count(), {});
+  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
   std::vector<ChunkRange> ranges;
   ranges.reserve(forest.tree_count());
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
@@ -246,7 +230,7 @@ IdVector<MessageId, Message> order_messages(const CollectiveForest& forest, cons
 IdVector<MessageId, Message> with_roots_in_order(IdVector<MessageId, Message> messages,
                                                  const CollectiveForest& forest,
                                                  const std::vector<Rank>& roots) {
-  const auto before = root_chunks(forest, roots.size(), {});
+  const auto before = root_chunks(forest, roots.size());
   const auto after = root_chunks(forest, roots.size(), roots);
   for (std::size_t m = 0; m < messages.size(); ++m) {
     Message& message = messages[MessageId(m)];

@@ -44,8 +44,8 @@ struct Cutting {
 /// The messages of both phases in an order in which every message follows those whose data it
 /// carries, and images of one another are together. What two ranks that are images of one another
 /// send and receive is in the same order at both, but for images of one message at one rank.
-/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k, in an allreduce of
-/// unequal shares to k times its weight, and are multiples of the number of instances.
+/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k times its weight, and
+/// are multiples of the number of instances.
 /// Cost: O(N · trees + messages · log).
 [[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
                                                           const Cutting& cutting,

@@ -24,6 +24,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/check.hpp"
 #include "schedule/msccl/labels.hpp"
@@ -45,8 +46,8 @@ class ProgramWriter {
       : w_(writing), received_(received), rank_(rank) {}
 
   RankProgram write(const std::vector<BlockLanes>& placed) {
-    program_.input_chunks = w_.addressing.input_chunks();
-    program_.output_chunks = w_.addressing.output_chunks();
+    program_.input_chunks = w_.addressing.input_chunks(rank_);
+    program_.output_chunks = w_.addressing.output_chunks(rank_);
     const std::vector<Event> all = events(placed);
     if (w_.addressing.sends_copies()) copy_own(placed);
     for (const Event& event : all) append(event);
@@ -136,10 +137,18 @@ class ProgramWriter {
     Step step = step_for(Operation::send, message);
     step.src =
         awaited.empty() ? w_.addressing.first_source(rank_, message.first_chunk) : kept(message);
-    step.dst = w_.addressing.kept(message.dst, message.first_chunk).value_or(step.src);
+    step.dst = at_receiver(message).value_or(step.src);
     std::vector<StepRef> steps = steps_of(awaited);
     if (awaited.empty() && w_.addressing.sends_copies()) add_copies(message, steps);
     push(event.threadblock, step, steps);
+  }
+
+  // Where the receiver keeps it: runtimes ignore that but for the bounds of this rank's own buffer,
+  // whose output is smaller where this rank owns less.
+  [[nodiscard]] std::optional<Slice> at_receiver(const Message& message) const {
+    const auto place = w_.addressing.kept(message.dst, message.first_chunk);
+    if (!place || place->buffer != Buffer::output) return place;
+    return place->offset < program_.output_chunks ? place : std::nullopt;
   }
 
   void receive(const Event& event) {

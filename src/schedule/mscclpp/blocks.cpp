@@ -14,6 +14,8 @@
 #include <tuple>
 #include <utility>
 
+#include "schedule/root_chunks.hpp"
+
 namespace forestcoll::schedule {
 namespace {
 
@@ -23,20 +25,22 @@ using Kind = PlanOperation::Kind;
 class Addresses {
  public:
   explicit Addresses(const PlanContext& context)
-      : collective_(context.forest.collective), k_(context.forest.k), in_place_(context.in_place) {}
+      : collective_(context.forest.collective),
+        blocks_(root_chunks(context.forest, context.box_of.size())),
+        in_place_(context.in_place) {}
 
   // What the rank contributes, or as a root spreads.
   [[nodiscard]] Location source(const Segment& segment) const {
     if (collective_ != Collective::allgather) return {Buffer::input, segment.first};
     if (in_place_) return {Buffer::output, segment.first};
-    return {Buffer::input, segment.first - segment.root.value * k_};
+    return {Buffer::input, segment.first - blocks_[segment.root].begin};
   }
   // Where the result belongs.
   [[nodiscard]] Location result(const Segment& segment) const {
     if (collective_ == Collective::allgather) return {Buffer::output, segment.first};
     if (in_place_) return {Buffer::input, segment.first};
     if (collective_ != Collective::reduce_scatter) return {Buffer::output, segment.first};
-    return {Buffer::output, segment.first - segment.root.value * k_};
+    return {Buffer::output, segment.first - blocks_[segment.root].begin};
   }
   // Where a rank keeps a partial sum whose first operand arrived in that slot of its scratch.
   [[nodiscard]] Location sum(const Segment& segment, Rank rank, std::int64_t slot) const {
@@ -52,7 +56,7 @@ class Addresses {
 
  private:
   Collective collective_;
-  std::int64_t k_;
+  IdVector<Rank, ChunkRange> blocks_;
   bool in_place_;
 };
 

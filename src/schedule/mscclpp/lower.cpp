@@ -19,6 +19,7 @@
 #include "schedule/mscclpp/plan.hpp"
 #include "schedule/mscclpp/plan_limits.hpp"
 #include "schedule/mscclpp/segments.hpp"
+#include "schedule/root_chunks.hpp"
 
 namespace forestcoll {
 namespace {
@@ -83,6 +84,17 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
   return {};
 }
 
+// The executor divides the bytes of a buffer by its chunks, and by none it cannot.
+Expected<void> refuse_ranks_without_data(const CollectiveForest& forest) {
+  const auto& weight = forest.weight;
+  const auto none = std::find(weight.begin(), weight.end(), 0);
+  if (none == weight.end()) return {};
+  return schedule::refuse_unequal_shares(
+      forest,
+      fmt::format("MSCCL++ runs no rank without data, as rank {} is", none - weight.begin()),
+      "give every GPU a positive weight, or write MSCCL XML");
+}
+
 ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& options,
                     std::span<const std::vector<std::int32_t>> groups) {
   const CollectiveForest& forest = context.forest;
@@ -93,12 +105,14 @@ ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& opt
   plan.min_bytes = options.min_bytes;
   const std::size_t ranks = rank_count(forest);
   plan.gpus = IdVector<Rank, PlanGpu>(ranks);
-  const std::int64_t whole = is_rooted(forest.collective) ? forest.k
-                             : forest.weight.empty() ? forest.k * static_cast<std::int64_t>(ranks)
-                                                     : chunks_of(forest);
-  for (PlanGpu& gpu : plan.gpus) {
-    gpu.input_chunks = forest.collective == Collective::allgather ? forest.k : whole;
-    gpu.output_chunks = forest.collective == Collective::reduce_scatter ? forest.k : whole;
+  const auto blocks = schedule::root_chunks(forest, ranks);
+  const std::int64_t whole =
+      std::ranges::max(blocks, {}, &schedule::ChunkRange::end).end;  // of the last that has any
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const std::int64_t own = blocks[Rank(r)].size();
+    PlanGpu& gpu = plan.gpus[Rank(r)];
+    gpu.input_chunks = forest.collective == Collective::allgather ? own : whole;
+    gpu.output_chunks = forest.collective == Collective::reduce_scatter ? own : whole;
   }
   for (const auto& group : groups) schedule::append_threadblocks(context, group, plan);
   plan.max_bytes = schedule::max_bytes_of(options, plan);
@@ -113,9 +127,7 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
   FORESTCOLL_CHECK(forest.reduce || forest.broadcast, "a collective has a forest");
   FORESTCOLL_CHECK(box_of.size() == rank_count(forest), "every rank has an entry");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
-  if (forest.collective != Collective::allreduce) {
-    if (const auto done = schedule::refuse_unequal_shares(forest); !done) return done.errors();
-  }
+  if (const auto done = refuse_ranks_without_data(forest); !done) return done.errors();
   if (forest.collective == Collective::reduce) {
     return make_error(Code::T06, "MSCCL++ has no collective reduce",
                       "use reduce_scatter or allreduce, or another `format`");

@@ -118,8 +118,8 @@ struct PlanOptions {
 /// those that a proxy serves that it is done.
 /// Errors, all ErrorKind::limit: T01 threadblocks, T02 operations of a threadblock, T03 channels,
 /// T04 messages of which a buffer has 4 GiB or more, as offsets have 32 bits, T06 a collective that
-/// MSCCL++ does not have, T09 ranks that own different shares, but for an allreduce. Cost: O(E log
-/// E) for E tree edges, a few times where it does not fit at first.
+/// MSCCL++ does not have, T09 a rank that owns nothing, but for an allreduce. Cost: O(E log E) for
+/// E tree edges, a few times where it does not fit at first.
 [[nodiscard]] Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                                                     const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "schedule/root_chunks.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -12,30 +13,19 @@ struct TreeChunks {
   TreeId tree;
 };
 
-// How many chunks each rank roots. Of an allreduce, where nobody owns a chunk, by its weight.
-IdVector<Rank, std::int64_t> chunks_of_roots(const CollectiveForest& whole, std::size_t ranks) {
-  IdVector<Rank, std::int64_t> chunks(ranks, 0);
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const std::int64_t weight = whole.weight.empty() || whole.root ? 1 : whole.weight[Rank(r)];
-    if (!whole.root || *whole.root == Rank(r)) chunks[Rank(r)] = whole.k * weight;
-  }
-  return chunks;
-}
-
 // The trees of a root share its chunks out among them in forest order.
 std::vector<TreeChunks> chunks_of_trees(const Forest& forest, const CollectiveForest& whole) {
-  const auto owed = chunks_of_roots(whole, forest.rank_count());
-  IdVector<Rank, std::int64_t> first(owed.size(), 0), used(owed.size(), 0);
-  for (std::size_t r = 1; r < owed.size(); ++r)
-    first[Rank(r)] = first[Rank(r - 1)] + owed[Rank(r - 1)];
+  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
   std::vector<TreeChunks> result;
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
     const auto& tree = forest.tree(TreeId(t));
-    const std::int64_t begin = first[tree.root] + used[tree.root];
-    used[tree.root] += tree.multiplicity;
+    std::int64_t& begin = left[tree.root].begin;
     result.push_back({begin, begin + tree.multiplicity, TreeId(t)});
+    begin += tree.multiplicity;
   }
-  FORESTCOLL_CHECK(used == owed, "each root's multiplicities sum to k times its weight");
+  for (const ChunkRange& range : left) {
+    FORESTCOLL_CHECK(range.size() == 0, "each root's multiplicities sum to k times its weight");
+  }
   std::sort(result.begin(), result.end(),
             [](const TreeChunks& a, const TreeChunks& b) { return a.begin < b.begin; });
   return result;

@@ -10,7 +10,9 @@
 #include "audit/builders.hpp"
 #include "audit/msccl/race_oracle.hpp"
 #include "audit/mutant_table.hpp"
+#include "audit/random_forest.hpp"
 #include "forestcoll/verify.hpp"
+#include "schedule/run.hpp"
 #include "support/executor.hpp"
 
 namespace audit_test {
@@ -126,6 +128,15 @@ void mutate_header(const Algo& algo, std::vector<Mutant>& out) {
       change("scratch size - 1", [=](Algo& a) { --a.gpus[g].s_chunks; });
     }
     change("idle rank", [=](Algo& a) { a.gpus[g].tbs.clear(); });
+    if (g == 0) continue;
+    if (algo.gpus[g].i_chunks != algo.gpus[g - 1].i_chunks) {
+      change("inputs exchanged",
+             [=](Algo& a) { std::swap(a.gpus[g].i_chunks, a.gpus[g - 1].i_chunks); });
+    }
+    if (algo.gpus[g].o_chunks != algo.gpus[g - 1].o_chunks) {
+      change("outputs exchanged",
+             [=](Algo& a) { std::swap(a.gpus[g].o_chunks, a.gpus[g - 1].o_chunks); });
+    }
   }
 }
 
@@ -141,6 +152,26 @@ std::vector<Mutant> mutants_of(const Algo& algo) {
     }
   }
   return mutants;
+}
+
+// By hand, and our own of ranks that own unequal parts.
+std::vector<std::pair<std::string, Algo>> by_hand_and_of_unequal_parts() {
+  auto all = small_schedules();
+  std::mt19937_64 random(5);
+  using forestcoll::Collective;
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
+    for (const auto placement :
+         {forestcoll::Placement::in_place, forestcoll::Placement::out_of_place}) {
+      const auto forest = random_collective(collective, 3, 1, false, random, {2, 0, 1});
+      const auto schedule = lower(forest, {"azure", 8, placement});
+      EXPECT_TRUE(schedule.has_value());
+      if (!schedule) continue;
+      Algo algo = forestcoll::testing::to_algo(*schedule);
+      algo.nchannels = schedule->channels;
+      all.emplace_back("unequal " + algo.coll, std::move(algo));
+    }
+  }
+  return all;
 }
 
 // Every third mutant, in parts of about a second.
@@ -193,7 +224,7 @@ class Mutation : public testing::TestWithParam<int> {
 };
 
 TEST_P(Mutation, EveryMutantThatMisbehavesIsRejected) {
-  for (const auto& [name, algo] : small_schedules()) {
+  for (const auto& [name, algo] : by_hand_and_of_unequal_parts()) {
     const auto mutants = mutants_of(algo);
     for (auto m = kStride * static_cast<std::size_t>(GetParam()); m < mutants.size();
          m += kStride * kParts) {

@@ -195,10 +195,15 @@ std::vector<Original> originals() {
   for (auto& [name, plan] : shared_plans()) all.push_back({name, plan, 0, true});
   std::mt19937_64 random(7);
   using forestcoll::Collective;
-  for (const Collective collective : {Collective::allreduce, Collective::allgather,
-                                      Collective::reduce_scatter, Collective::broadcast}) {
+  const std::vector<int> equal, unequal = {3, 1, 2};
+  for (const auto& [collective, shares] :
+       {std::pair(Collective::allreduce, equal), std::pair(Collective::allgather, equal),
+        std::pair(Collective::reduce_scatter, equal), std::pair(Collective::broadcast, equal),
+        std::pair(Collective::allgather, unequal),
+        std::pair(Collective::reduce_scatter, unequal)}) {
     for (const bool in_place : {true, false}) {
-      const auto forest = random_collective(collective, 3, 2, false, random);
+      const int k = shares.empty() ? 2 : 1;
+      const auto forest = random_collective(collective, 3, k, false, random, shares);
       forestcoll::IdVector<forestcoll::Rank, std::int32_t> boxes(3, 0);
       boxes[forestcoll::Rank(2)] = 1;
       forestcoll::PlanOptions options;
@@ -207,7 +212,8 @@ std::vector<Original> originals() {
       const auto plan = lower_to_plan(forest, boxes, options);
       EXPECT_TRUE(plan.has_value()) << to_string(plan.errors()[0]);
       if (!plan) continue;
-      all.push_back({std::string(to_string(collective)) + (in_place ? " in place" : ""),
+      all.push_back({std::string(to_string(collective)) + (shares.empty() ? "" : " unequal") +
+                         (in_place ? " in place" : ""),
                      PlanJson::parse(to_mscclpp_json(*plan, "x")),
                      forest.root ? forest.root->value : 0});
     }

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <tuple>
@@ -192,17 +193,86 @@ TEST(Weights, AllReportsAndFormatsKnowThem) {
   EXPECT_EQ(run({"topo", "check", fabric}).code, 0);
 }
 
-TEST(Weights, MscclCannotExpressThem) {
-  const auto synth =
-      run({"synth", "-k", "auto", "-", "-c", "allgather"}, {.input = weighted_topology()});
-  EXPECT_EQ(synth.code, 3);
-  EXPECT_EQ(synth.out, "");
-  EXPECT_THAT(synth.err, HasSubstr("rank 0 has weight 3, rank 2 has 0"));
-  EXPECT_THAT(synth.err, HasSubstr("[T09]"));
-  EXPECT_THAT(synth.err, HasSubstr("--format forest"));
+// The same without a GPU that owns nothing, which no plan can have.
+std::string weighted_boxes() {
+  std::string text = weighted_topology();
+  return text.replace(text.find("\"weight\": 0"), 11, "\"weight\": 1");
+}
+
+TEST(Weights, ScheduleFilesKnowThem) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("w.json", weighted_boxes());
+  const auto bound = nlohmann::json::parse(run({"bound", fabric, "--json"}).out);
+  for (const std::string collective : {"allgather", "reduce_scatter"}) {
+    for (const std::string format : {"msccl", "mscclpp"}) {
+      for (const std::string placement : {"--inplace", "--outofplace"}) {
+        const std::string file = scratch / "schedule";
+        const auto synth = run({"synth", fabric, "-c", collective, "--format", format, placement,
+                                "--json", "-o", file});
+        ASSERT_EQ(synth.code, 0) << synth.err;
+        EXPECT_THAT(synth.err, HasSubstr("only if every rank has the part of the data that the "
+                                         "file gives it"));
+        EXPECT_THAT(synth.err, Not(HasSubstr("--deploy")));
+        const auto summary = nlohmann::json::parse(synth.out);
+        expect_valid(summary, "forestcoll-synth.schema.json");
+        EXPECT_EQ(summary["optimum"]["exact"], bound["algbw"][collective]["exact"]);
+        const auto verify = run({"verify", file, "--topology", fabric, "--json"});
+        ASSERT_EQ(verify.code, 0) << verify.out;
+        const auto verdict = nlohmann::json::parse(verify.out);
+        expect_valid(verdict, "forestcoll-verify.schema.json");
+        EXPECT_EQ(verdict["algbw"], summary["reached"]);
+        const auto times = run({"simulate", file, fabric, "--sizes", "9M", "--json"});
+        EXPECT_EQ(times.code, 0) << times.err;
+      }
+    }
+  }
+}
+
+TEST(Weights, WhatNoCallCouldServeIsRefused) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("w.json", weighted_topology());
+  const auto refused = [&](std::vector<std::string> more, const std::string& says) {
+    std::vector<std::string> arguments = {"synth", fabric, "-c", "allgather"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto synth = run(arguments);
+    EXPECT_EQ(synth.code, 3) << synth.err;
+    EXPECT_EQ(synth.out, "");
+    EXPECT_THAT(synth.err, HasSubstr(says));
+  };
+  refused({"--target", "msccl"},
+          "rank 0 has weight 3, rank 2 has 0), and target msccl loads files "
+          "of equal shares alone [T09]");
+  refused({"--inplace", "--outofplace"}, "make two files, one with --inplace");
+  refused({"--format", "mscclpp"}, "no rank without data, as rank 2 is [T09]");
+  refused({"--deploy", scratch / "d"}, "NCCL's allgather, which gives all ranks as much");
   const auto rooted = run({"synth", "-k", "auto", "-", "-c", "broadcast", "--root", "2"},
                           {.input = weighted_topology()});
   EXPECT_EQ(rooted.code, 0) << rooted.err;
+}
+
+// Others' trees, as wide as their roots' shares; those that know equal shares alone say so.
+TEST(WeightsLong, AreComparedAndMadeInBatches) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("w.json", weighted_boxes());
+  const auto compare = run({"compare", fabric, "-c", "allgather", "--json"});
+  ASSERT_EQ(compare.code, 0) << compare.err;
+  const auto report = nlohmann::json::parse(compare.out);
+  expect_valid(report, "forestcoll-compare.schema.json");
+  std::size_t with_rate = 0;
+  for (const auto& row : report["rows"]) {
+    if (!row.contains("algbw")) continue;
+    ++with_rate;
+    EXPECT_LE(row["algbw"]["value"], report["optimum"]["value"]) << row;
+  }
+  EXPECT_GT(with_rate, 5U) << compare.out;
+  const auto with_none = scratch.write("n.json", weighted_topology());
+  EXPECT_THAT(run({"compare", with_none, "-c", "allgather"}).out,
+              HasSubstr("nccl-ring is for ranks that all own some"));
+  std::filesystem::create_directory(scratch / "in");
+  std::filesystem::copy(fabric, scratch / "in/w.json");
+  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "-c", "allgather",
+                          "--format", "msccl", "--json"});
+  EXPECT_EQ(batch.code, 0) << batch.err << batch.out;
 }
 
 TEST(TimeLimitLong, LeavesTheBestSoFarAndSaysItsGap) {

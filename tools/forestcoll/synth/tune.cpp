@@ -228,7 +228,7 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
   const RateFigures rates = rates_of(prepared);
   report(*tuning, rates, fabric, request.compile, console);
   if (tuning->buffer_bytes > 0) note(console, buffers_line(tuning->buffer_bytes));
-  note(console, next_line(request.compile, arguments.output, arguments.deploy));
+  note(console, next_line(request.compile, fabric.network, arguments.output, arguments.deploy));
   if (!arguments.json) return ExitCode::done;
   const std::string text = to_text(json_of(*tuning, rates, fabric, request.compile));
   return finish(write_output("-", text), console);

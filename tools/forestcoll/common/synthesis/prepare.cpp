@@ -91,6 +91,9 @@ Expected<void> fit_to_fabric(PreparedSynthesis& prepared, const Console& console
   if (!root) return root.errors();
   options.synthesis.root = *root;
   if (auto done = refuse_force_simple(arguments, options, topology); !done) return done;
+  if (auto done = refuse_deployed_shares(arguments, options, prepared.fabric.network); !done) {
+    return done;
+  }
   note_default_target(arguments, options, prepared.fabric, console);
   return {};
 }

@@ -315,9 +315,10 @@ Expected<void> note_tradeoff(MadeSchedule& made, const PreparedSynthesis& prepar
 void note_how_to_go_on(const MadeSchedule& made, const PreparedSynthesis& prepared,
                        const Console& console) {
   const SynthArguments& arguments = prepared.arguments;
-  const std::string next = prepared.request.trace ? trace_line(arguments)
-                                                  : next_line(prepared.request.compile,
-                                                              arguments.output, arguments.deploy);
+  const std::string next = prepared.request.trace
+                               ? trace_line(arguments)
+                               : next_line(prepared.request.compile, prepared.fabric.network,
+                                           arguments.output, arguments.deploy);
   if (made.choice && made.choice->buffer_bytes > 0) {
     note(console, buffers_line(made.choice->buffer_bytes));
   }

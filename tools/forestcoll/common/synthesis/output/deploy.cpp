@@ -235,8 +235,8 @@ std::string buffers_line(std::int64_t buffer_bytes) {
       buffer_bytes, size_in_words(buffer_bytes / 2));
 }
 
-std::string next_line(const CompileOptions& options, const std::string& output,
-                      const std::string& directory) {
+std::string next_line(const CompileOptions& options, const Network& network,
+                      const std::string& output, const std::string& directory) {
   if (options.format != Format::msccl && !is_plan(options)) return "";
   if (!directory.empty()) {
     return fmt::format(
@@ -244,7 +244,13 @@ std::string next_line(const CompileOptions& options, const std::string& output,
         directory);
   }
   if (output == "-") return "";
-  if (is_plan(options) && is_personalized(options.synthesis.collective)) {
+  const Collective collective = options.synthesis.collective;
+  const bool unequal = has_unequal_shares(network, collective);
+  if (unequal && !is_plan(options)) {
+    return "  next: give it to the runtime, for calls with these shares alone "
+           "(docs/run-on-gpus.md)";
+  }
+  if (is_plan(options) && (unequal || is_personalized(collective))) {
     return "  next: give the plan to mscclpp.Executor (docs/run-on-gpus.md)";
   }
   return "  next: --deploy DIR in place of -o writes it with environment, rank order and launcher "

@@ -40,7 +40,7 @@ struct Deployment {
 
 /// The line of the summary that says how to go on: with the deployment in `directory`, or where
 /// that is empty, with a file that was written alone. Empty for what no runtime loads.
-[[nodiscard]] std::string next_line(const CompileOptions& options, const std::string& output,
-                                    const std::string& directory);
+[[nodiscard]] std::string next_line(const CompileOptions& options, const Network& network,
+                                    const std::string& output, const std::string& directory);
 
 }  // namespace forestcoll::cli

@@ -160,6 +160,17 @@ Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) 
   return {};
 }
 
+Expected<void> refuse_deployed_shares(const SynthArguments& arguments,
+                                      const CompileOptions& options, const Network& network) {
+  const Collective collective = options.synthesis.collective;
+  if (arguments.deploy.empty() || !has_unequal_shares(network, collective)) return {};
+  return make_error(Code::T06,
+                    fmt::format("--deploy is for NCCL's {}, which gives all ranks as much, and "
+                                "these ranks own unequal shares",
+                                to_string(collective)),
+                    "write the schedule with -o, for callers that have these shares");
+}
+
 Expected<void> refuse_force_simple(const SynthArguments& arguments, const CompileOptions& options,
                                    const Topology& topology) {
   if (!arguments.force_simple || options.format != Format::msccl) return {};

@@ -23,6 +23,11 @@ namespace forestcoll::cli {
 /// S04 where --deploy, which stands in place of -o, is for what no runtime loads.
 [[nodiscard]] Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format);
 
+/// T06 for --deploy where ranks own unequal shares: calls of NCCL give all of them as much.
+[[nodiscard]] Expected<void> refuse_deployed_shares(const SynthArguments& arguments,
+                                                    const CompileOptions& options,
+                                                    const Network& network);
+
 /// S04 for --force-simple where Simple does not hang, or is not what is asked for.
 [[nodiscard]] Expected<void> refuse_force_simple(const SynthArguments& arguments,
                                                  const CompileOptions& options,
