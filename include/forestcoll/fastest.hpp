@@ -33,9 +33,11 @@ struct FastestOptions {
   std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
-  /// Of an all-to-all, whose programs take long to simulate: of our own paths the best number of
-  /// parts alone, of others whole blocks, each in the most instances up to four that fit; of direct
-  /// sends, which a runtime has, parts and fewer instances, too.
+  /// Where programs take long to make and to simulate. Of trees: those of `choose_forest` and what
+  /// others have for large messages, in one instance, and what a runtime has in up to four. Of an
+  /// all-to-all: of our own paths the best number of parts alone, of others whole blocks, each in
+  /// the most instances up to four that fit; of direct sends, which a runtime has, parts and fewer
+  /// instances, too.
   bool few_variants = false;
 };
 

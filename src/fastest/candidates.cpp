@@ -4,6 +4,7 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <functional>
 #include <iterator>
@@ -33,19 +34,21 @@ constexpr std::int64_t kFineChunks = 256;        // of a root, for as many trees
 constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take long
 constexpr std::size_t kMostRanksLowered = 64;    // for which lower trees are looked for
 
+// What is fast for large messages on many ranks.
+constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree", "hierarchical",
+                                                       "two-level"};
+
+bool is_one(const auto& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
 using solver::height_of;
 
 class CandidateFinder {
  public:
-  CandidateFinder(const Fabric& fabric, const CompileOptions& options,
-                  const BaselineOptions& baseline, const std::vector<std::string>& wanted,
+  CandidateFinder(const Fabric& fabric, const CompileOptions& options, const FastestOptions& asked,
                   Effort of_low)
-      : fabric_(fabric),
-        options_(options),
-        silent_(options),
-        baseline_(baseline),
-        wanted_(wanted),
-        of_low_(of_low) {
+      : fabric_(fabric), options_(options), silent_(options), asked_(asked), of_low_(of_low) {
     silent_.synthesis.packing.progress = nullptr;
   }
 
@@ -56,7 +59,7 @@ class CandidateFinder {
     if (options_.tree_count != TreeCount::chosen) return std::move(candidates_);
     if (options_.format == Format::mscclpp) add_switch_plans();
     add_baselines();
-    if (options_.format != Format::mscclpp) add_exchanges();
+    if (options_.format != Format::mscclpp && !asked_.few_variants) add_exchanges();
     if (!candidates_.empty()) return std::move(candidates_);
     return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
                       "`make_baseline()` says why, for each of them");
@@ -66,17 +69,16 @@ class CandidateFinder {
   using Search = std::function<std::vector<Synthesis>()>;
 
   [[nodiscard]] bool is_wanted(std::string_view name) const {
-    return wanted_.empty() || std::ranges::find(wanted_, name) != wanted_.end();
+    const std::vector<std::string>& wanted = asked_.algorithms;
+    return wanted.empty() || is_one(wanted, name);
   }
 
   Expected<void> add_ours() {
     auto best = choose_forest(fabric_, options_);
     if (!best) return best.errors();
-    best->schedule.reset();
     optimum_ = best->synthesis.forest.optimum;
     candidates_.push_back({"forestcoll", *std::move(best), {}});
-    if (options_.tree_count != TreeCount::chosen) return {};
-    add_all();
+    if (options_.tree_count == TreeCount::chosen && !asked_.few_variants) add_all();
     return {};
   }
 
@@ -187,9 +189,11 @@ class CandidateFinder {
     const bool is_large = fabric_.network.ranks.size() > kMostRanksSearched;
     for (const BaselineInfo& info : baselines()) {
       const bool is_slow = info.name == "bfb" || info.name == "multitree" || info.name == "greedy";
-      if (!is_wanted(info.name) || is_stopped() || (is_large && is_slow)) continue;
-      auto made = make_baseline(info.name, fabric_.topology, fabric_.network,
-                                options_.synthesis.collective, options_.synthesis.root, baseline_);
+      const bool is_left_out = asked_.few_variants && !is_one(kForLarge, info.name);
+      if (!is_wanted(info.name) || is_left_out || is_stopped() || (is_large && is_slow)) continue;
+      auto made =
+          make_baseline(info.name, fabric_.topology, fabric_.network, options_.synthesis.collective,
+                        options_.synthesis.root, asked_.baseline);
       if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
       std::vector<CollectiveForest> even = in_powers_of_two(*made->forest);
@@ -312,8 +316,7 @@ class CandidateFinder {
   const Fabric& fabric_;
   const CompileOptions& options_;
   CompileOptions silent_;  // the same, but no progress is told, by several threads at once
-  const BaselineOptions& baseline_;
-  const std::vector<std::string>& wanted_;
+  const FastestOptions& asked_;
   const Effort of_low_;
   std::vector<Candidate> candidates_;
   Ratio optimum_;
@@ -348,11 +351,9 @@ std::string Candidate::in_words() const {
 }
 
 Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
-                                                 const CompileOptions& options,
-                                                 const BaselineOptions& baseline,
-                                                 const std::vector<std::string>& wanted,
-                                                 Effort of_low) {
-  return CandidateFinder(fabric, options, baseline, wanted, of_low).find();
+                                                 const CompileOptions& settled,
+                                                 const FastestOptions& asked, Effort of_low) {
+  return CandidateFinder(fabric, settled, asked, of_low).find();
 }
 
 Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,

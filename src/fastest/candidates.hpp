@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "forestcoll/baseline.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
@@ -23,7 +23,7 @@ struct SwitchedPlan {
 
 struct Candidate {
   std::string algorithm;             ///< "forestcoll", or the name of a baseline or an exchange
-  ChosenForest chosen;               ///< of an exchange without trees
+  ChosenForest chosen;               ///< of an exchange without trees; a schedule is as asked for
   std::optional<Exchange> exchange;  ///< whole buffers in place of trees
   std::optional<AlltoallRoutes> routes = {};  ///< of an all-to-all, in place of trees
   /// Trees of height 1 of an allgather, in which threadblocks send before they receive.
@@ -43,14 +43,15 @@ struct Candidate {
 };
 
 /// The first are the trees over GPUs that `compile` would write. Where a number of trees is asked
-/// for, these alone. Of algorithms that are named in `wanted`, if any. For plans of MSCCL++ there
+/// for, these alone. Of algorithms that are asked for, if any are. For plans of MSCCL++ there
 /// are no exchanges, and there are those that copy and combine in switches: our own and NVLS.
-/// `of_low`: for trees that are lower than those of the highest rate need be.
-/// REQUIRES: `options` are settled. Errors: those of `choose_forest` and of `bound`; B09 where none
-/// of those that are wanted exists here.
-[[nodiscard]] Expected<std::vector<Candidate>> find_candidates(
-    const Fabric& fabric, const CompileOptions& options, const BaselineOptions& baseline,
-    const std::vector<std::string>& wanted, Effort of_low);
+/// `settled`: what `asked` compiles. `of_low`: for trees that are lower than those of the highest
+/// rate need be. Errors: those of `choose_forest` and of `bound`; B09 where none of those that are
+/// wanted exists here.
+[[nodiscard]] Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
+                                                               const CompileOptions& settled,
+                                                               const FastestOptions& asked,
+                                                               Effort of_low);
 
 /// The programs of a candidate. Errors: those of `lower`, `lower_exchange` and `lower_alltoall`.
 [[nodiscard]] Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,

@@ -34,7 +34,8 @@ constexpr std::int64_t kElementBytes = 4;
 // So many that the first pass of one byte of each chunk is less than this part of them.
 constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
-constexpr std::int64_t kMostEvents = 20'000'000;  // of a contender at a size
+// Of a contender at a size.
+constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 1'000'000;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 // Simulated side by side, once what has the lowest bound has set a time to beat.
 constexpr std::size_t kAtOnce = 4;
@@ -82,11 +83,11 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
                                        : find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return parameters.errors();
   contest.parameters_ = *std::move(parameters);
-  auto candidates = is_personalized(contest.compile_.synthesis.collective)
-                        ? find_alltoall_candidates(fabric, contest.compile_, options.algorithms,
-                                                   options.few_variants)
-                        : find_candidates(fabric, contest.compile_, options.baseline,
-                                          options.algorithms, contest.effort_of_low());
+  auto candidates =
+      is_personalized(contest.compile_.synthesis.collective)
+          ? find_alltoall_candidates(fabric, contest.compile_, options.algorithms,
+                                     options.few_variants)
+          : find_candidates(fabric, contest.compile_, options, contest.effort_of_low());
   if (!candidates) return candidates.errors();
   contest.candidates_ = *std::move(candidates);
   const Progress& progress = options.compile.synthesis.packing.progress;
@@ -254,12 +255,13 @@ std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes
     runs = times.runs;
   }
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  const auto run = program(contender).simulator.run({bytes}, parameters,
-                                                    {.stop = compile_.synthesis.packing.stop,
-                                                     .most_seconds = most,
-                                                     .max_events = kMostEvents,
-                                                     .threads = 1,
-                                                     .known = &runs});
+  const auto run = program(contender).simulator.run(
+      {bytes}, parameters,
+      {.stop = compile_.synthesis.packing.stop,
+       .most_seconds = most,
+       .max_events = options_.few_variants ? kMostEventsOfFew : kMostEvents,
+       .threads = 1,
+       .known = &runs});
   Time time{std::nullopt, most};
   if (run) time.seconds = run->times.front().seconds;
   const std::lock_guard lock(times.mutex);

@@ -22,12 +22,13 @@ namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
 constexpr std::int32_t kMostOfFew = 4;  // instances, of few variants
-// Of all ranks together: beyond, a program takes too long to be simulated again and again. But one
-// tree per root is simulated for so many ranks.
-constexpr std::size_t kMostSteps = 64'000;
+// Of all ranks together, or of each: beyond, a program takes too long to be simulated again and
+// again. But one tree per root is simulated for so many ranks.
+constexpr std::size_t kMostSteps = 64'000, kMostStepsOfRank = 512;
 constexpr std::size_t kMostRanksOfOneTree = 512;
 // Twice the instances have so many times the steps at least: twice, where nothing is merged.
 constexpr double kStepsOfTwice = 1.5;
+constexpr double kMostTreesOfMessage = 16;
 
 std::size_t step_count(const Schedule& schedule) {
   std::size_t steps = 0;
@@ -39,35 +40,24 @@ std::size_t step_count(const Schedule& schedule) {
 
 // With one tree per root every edge is a step of either end; and ranks copy what is their own.
 std::size_t most_steps(std::size_t ranks, Collective collective) {
-  if (ranks > kMostRanksOfOneTree) return kMostSteps;
+  if (ranks > kMostRanksOfOneTree) return std::max(kMostSteps, kMostStepsOfRank * ranks);
   const std::size_t phases = collective == Collective::allreduce ? 2 : 1;
   return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1) + ranks);
 }
 
-Fingerprint fingerprint_of(const audit::Program& program) {
-  Fingerprint fingerprint{0, std::hash<std::string>()(program.protocol)};
-  const auto add = [&](std::initializer_list<std::int64_t> values) {
-    for (const std::int64_t value : values) boost::hash_combine(fingerprint.hash, value);
-  };
-  add({program.chunks, program.in_place ? 1 : 0, program.out_of_place ? 1 : 0});
-  for (const audit::Gpu& gpu : program.gpus) {
-    for (const audit::Threadblock& block : gpu.threadblocks) {
-      add({gpu.id, block.id, block.send_peer, block.recv_peer, block.channel});
-      for (const audit::Step& step : block.steps) {
-        add({step.operation - audit::find_operation("s"), static_cast<std::int64_t>(step.source),
-             step.source_offset, static_cast<std::int64_t>(step.destination),
-             step.destination_offset, step.count, step.depends_threadblock, step.depends_step});
-      }
-      fingerprint.size += block.steps.size();
-    }
+// Steps at least, but where more trees than usual share their messages.
+double least_steps(const Candidate& candidate) {
+  std::size_t edges = 0;
+  for (const auto* phase : {&candidate.forest().reduce, &candidate.forest().broadcast}) {
+    if (*phase) edges += (*phase)->tree_count() * ((*phase)->rank_count() - 1);
   }
-  return fingerprint;
+  return static_cast<double>(edges) / kMostTreesOfMessage;
 }
 
-// Direct sends are what a runtime does by itself: what others are compared with is in several
-// numbers of instances.
+// What a runtime does by itself: what others are compared with is in several numbers of instances.
 bool has_runtime_own(const Candidate& candidate) {
-  return candidate.algorithm == "direct";
+  constexpr std::array<std::string_view, 3> kOwn = {"direct", "nccl-ring", "double-tree"};
+  return std::ranges::find(kOwn, candidate.algorithm) != kOwn.end();
 }
 
 class ProgramMaker {
@@ -80,20 +70,48 @@ class ProgramMaker {
         options_(options),
         most_steps_(most_steps(fabric.network.ranks.size(), options.synthesis.collective)) {}
 
-  // All numbers of instances of one candidate.
-  Expected<std::vector<Program>> make(std::size_t candidate, std::optional<std::int32_t> asked,
-                                      std::int32_t most = kInstances.back()) const {
+  // All numbers of instances of one candidate; the first program of the first one, whatever its
+  // steps.
+  Expected<std::vector<Program>> make(std::size_t candidate,
+                                      std::optional<std::int32_t> asked) const {
+    return make_up_to(kInstances.back(), candidate, asked, candidate == 0);
+  }
+
+  // In one number of instances, or few.
+  Expected<std::vector<Program>> make_few(std::size_t candidate) const {
+    if (has_runtime_own(candidates_[candidate])) return make_up_to(kMostOfFew, candidate);
+    if (candidates_[candidate].routes) return make_widest(candidate);
+    const bool has_first = candidate == 0 && fabric_.network.ranks.size() <= kMostRanksOfOneTree;
+    return make_up_to(1, candidate, {}, has_first);
+  }
+
+ private:
+  struct Lowered {
+    std::optional<Schedule> here;  // none: the candidate has it
+  };
+
+  [[nodiscard]] const Schedule& known(std::size_t candidate) const {
+    return *candidates_[candidate].chosen.schedule;
+  }
+
+  Expected<std::vector<Program>> make_up_to(std::int32_t most, std::size_t candidate,
+                                            std::optional<std::int32_t> asked = {},
+                                            bool has_first = false) const {
     std::vector<Program> made;
-    double steps = 0;  // at least, of the next
+    const double most_steps = static_cast<double>(most_steps_);
+    double steps = has_first ? 0 : least_steps(candidates_[candidate]);  // of the next
     for (const std::int32_t instances : kInstances) {
-      if (instances > most || steps > static_cast<double>(most_steps_)) break;
+      if (instances > most || steps > most_steps) break;
       const std::int32_t n = asked.value_or(instances);
-      auto schedule = lowered(candidate, n);
-      if (!schedule && made.empty()) return schedule.errors();
-      const bool is_first = candidate == 0 && made.empty();
-      if (!schedule || (!is_first && step_count(*schedule) > most_steps_)) break;
-      steps = kStepsOfTwice * static_cast<double>(step_count(*schedule));
-      if (auto program = prepared(candidate, n, *schedule)) made.push_back(*std::move(program));
+      auto lowered = lower(candidate, n);
+      if (!lowered && made.empty()) return lowered.errors();
+      if (!lowered) break;
+      const Schedule& schedule = lowered->here ? *lowered->here : known(candidate);
+      const bool is_first = has_first && made.empty();
+      const auto count = static_cast<double>(step_count(schedule));
+      if (!is_first && count > most_steps) break;
+      steps = kStepsOfTwice * count;
+      if (auto program = prepared(candidate, n, schedule)) made.push_back(*std::move(program));
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
@@ -107,20 +125,20 @@ class ProgramMaker {
     }
   }
 
- private:
-  Expected<Schedule> lowered(std::size_t number, std::int32_t instances) const {
+  Expected<Lowered> lower(std::size_t number, std::int32_t instances) const {
     Candidate& candidate = candidates_[number];
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
+    if (candidate.chosen.schedule && instances == options_.lowering.instances) return Lowered();
     auto schedule = lower_candidate(candidate, fabric_, lowering);
+    if (schedule) return Lowered{*std::move(schedule)};
     const bool has_trees = candidate.algorithm == "forestcoll" && !candidate.routes;
-    if (schedule || instances > 1 || !has_trees) return schedule;
+    if (instances > 1 || !has_trees) return schedule.errors();
     // Taller trees with fewer peers, where that makes them fit.
     auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
-    if (!fitted.fits) return schedule;
-    Schedule fits = *std::exchange(fitted.chosen.schedule, std::nullopt);
+    if (!fitted.fits) return schedule.errors();
     candidate.chosen = std::move(fitted.chosen);
-    return fits;
+    return Lowered();
   }
 
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,
@@ -183,6 +201,26 @@ Fingerprint fingerprint_of(const std::string& text) {
   return {text.size(), std::hash<std::string>()(text)};
 }
 
+Fingerprint fingerprint_of(const audit::Program& program) {
+  Fingerprint fingerprint{0, std::hash<std::string>()(program.protocol)};
+  const auto add = [&](std::initializer_list<std::int64_t> values) {
+    for (const std::int64_t value : values) boost::hash_combine(fingerprint.hash, value);
+  };
+  add({program.chunks, program.in_place ? 1 : 0, program.out_of_place ? 1 : 0});
+  for (const audit::Gpu& gpu : program.gpus) {
+    for (const audit::Threadblock& block : gpu.threadblocks) {
+      add({gpu.id, block.id, block.send_peer, block.recv_peer, block.channel});
+      for (const audit::Step& step : block.steps) {
+        add({step.operation - audit::find_operation("s"), static_cast<std::int64_t>(step.source),
+             step.source_offset, static_cast<std::int64_t>(step.destination),
+             step.destination_offset, step.count, step.depends_threadblock, step.depends_step});
+      }
+      fingerprint.size += block.steps.size();
+    }
+  }
+  return fingerprint;
+}
+
 Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
                                              const Fabric& fabric, const CompileOptions& options,
                                              std::optional<std::int32_t> instances,
@@ -192,10 +230,7 @@ Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
   const ProgramMaker maker(candidates, fabric, *std::move(links), options);
   std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
   tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
-    const bool are_few = few_variants && !instances;
-    made[c] = !are_few                         ? maker.make(c, instances)
-              : has_runtime_own(candidates[c]) ? maker.make(c, instances, kMostOfFew)
-                                               : maker.make_widest(c);
+    made[c] = few_variants && !instances ? maker.make_few(c) : maker.make(c, instances);
   });
   std::vector<Program> programs;
   for (auto& each : made) {

@@ -40,6 +40,7 @@ struct Program {
 };
 
 [[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
+[[nodiscard]] Fingerprint fingerprint_of(const audit::Program& program);
 
 /// What the reader makes of the schedule's MSCCL XML, without writing and reading it. For
 /// simulation alone: what is written is read and verified as text. Cost: linear.

@@ -97,6 +97,9 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   options.xml.buffer_bytes = contest.contenders()[contender].buffer_bytes;
   options.lowering.instances = contest.program(contender).instances;
   keep_below(contest.contenders()[contender].max_bytes, options);
+  const ChosenForest& chosen = contest.candidate(contender).chosen;
+  const bool is_as_asked = options.lowering.instances == contest.compile().lowering.instances;
+  if (chosen.schedule && is_as_asked) return Lowered{chosen, std::move(options)};
   return lower_as_written(contest.candidate(contender), fabric, std::move(options));
 }
 

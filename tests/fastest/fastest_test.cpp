@@ -251,6 +251,46 @@ TEST(Contest, SharesInPowersOfTwoAreOfTheTreesOfEqualOnes) {
 }
 
 // All ranks of a star do the same: of their steps a quarter is simulated, in every pass.
+// Few variants are some of all, in the same order, and take what they take among all.
+TEST(Contest, FewVariantsAreSomeOfAll) {
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
+  FastestOptions options = options_for(Collective::allreduce, {1 << 30});
+  auto all = Contest::hold(fabric, options);
+  options.few_variants = true;
+  auto few = Contest::hold(fabric, options);
+  ASSERT_TRUE(all && few);
+  EXPECT_THAT(few->algorithms(),
+              ::testing::UnorderedElementsAre("forestcoll", "nccl-ring", "double-tree",
+                                              "hierarchical", "two-level"));
+  EXPECT_LT(3 * few->programs().size(), all->programs().size());
+  for (const fastest::Program& program : few->programs()) {
+    EXPECT_THAT(all->programs(),
+                ::testing::Contains(::testing::Field(&fastest::Program::fingerprint,
+                                                     ::testing::Eq(program.fingerprint))))
+        << few->candidates()[program.candidate].in_words();
+    const std::string& name = few->candidates()[program.candidate].algorithm;
+    const bool is_runtimes = name == "nccl-ring" || name == "double-tree";
+    EXPECT_LE(program.instances, is_runtimes ? 4 : 1) << name;
+  }
+  EXPECT_GE(few->winners().front()->seconds, all->winners().front()->seconds);
+}
+
+// Choosing the trees has lowered them, and what wins is that.
+TEST(Contest, TreesAreLoweredOnce) {
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
+  FastestOptions options = options_for(Collective::allgather, {1 << 30});
+  options.algorithms = {"forestcoll"};
+  options.instances = 1;
+  auto contest = Contest::hold(fabric, options);
+  ASSERT_TRUE(contest);
+  const fastest::Candidate& first = contest->candidates().front();
+  ASSERT_TRUE(first.chosen.schedule);
+  const auto again = fastest::lower_candidate(first, fabric, contest->compile().lowering);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(fastest::fingerprint_of(fastest::program_of(*first.chosen.schedule)),
+            fastest::fingerprint_of(fastest::program_of(*again)));
+}
+
 TEST(Contest, KnowsWhatSimulationsCost) {
   const Fabric fabric = test::star_of(4);
   auto contest = Contest::hold(fabric, options_for(Collective::allgather, {1 << 20}));

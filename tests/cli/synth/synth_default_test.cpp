@@ -74,14 +74,30 @@ TEST(SynthDefault, ANumberOfTreesIsChosenByRateAsBefore) {
   EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="0")"));
 }
 
-TEST(SynthDefaultLong, OnMoreThan128GpusBoundsChoose) {
-  const Scratch scratch;
+std::string star_of_130() {
   std::string many = star();
   while (many.find("gpu[0-3]") != std::string::npos) {
     many.replace(many.find("gpu[0-3]"), 8, "gpu[0-129]");
   }
-  const auto chosen = run({"synth", scratch.write("many.json", many), "-c", "allgather", "--json",
-                           "-o", scratch / "a"});
+  return many;
+}
+
+TEST(SynthDefaultLong, OnMoreThan128GpusFewVariantsAreSimulated) {
+  const Scratch scratch;
+  const auto chosen = run({"synth", scratch.write("many.json", star_of_130()), "-c", "allgather",
+                           "--json", "-o", scratch / "a"});
+  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  const Json json = Json::parse(chosen.out);
+  ASSERT_TRUE(json.contains("fastest"));
+  ASSERT_TRUE(json.contains("window"));
+  EXPECT_FALSE(json["window"]["times"].empty());
+  EXPECT_THAT(chosen.err, HasSubstr("of few variants, as comparing all takes longer"));
+}
+
+TEST(SynthDefaultLong, PlansOfMoreThan128GpusAreChosenByRate) {
+  const Scratch scratch;
+  const auto chosen = run({"synth", scratch.write("many.json", star_of_130()), "-c", "broadcast",
+                           "--root", "gpu0", "--format", "mscclpp", "--json", "-o", scratch / "a"});
   ASSERT_EQ(chosen.code, 0) << chosen.err;
   EXPECT_FALSE(Json::parse(chosen.out).contains("fastest"));
   EXPECT_THAT(chosen.err, HasSubstr("chosen by rate and bounds"));

@@ -18,12 +18,13 @@
 namespace forestcoll::cli {
 namespace {
 
-// Beyond, simulating all candidates takes longer than a default should.
-constexpr std::size_t kMostRanks = 128;
+// Beyond, making and simulating all candidates takes longer than a default should; then, as XML, so
+// do few of them.
+constexpr std::size_t kMostRanksOfAll = 128, kMostRanks = 1024;
 // Or than a further question should.
 constexpr std::size_t kMostRanksAsked = 64;
 // An all-to-all has as many messages as there are pairs, and few that are alike.
-constexpr std::size_t kMostRanksOfAlltoall = 32, kMostRanksOfAllVariants = 16;
+constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -95,19 +96,20 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
                                             const SynthArguments& arguments) {
   const std::size_t ranks = fabric.network.ranks.size();
   const bool has_paths = is_personalized(request.compile.synthesis.collective);
-  const bool is_large = ranks > (has_paths ? kMostRanksOfAlltoall : kMostRanks);
-  if (!is_large) {
+  const bool is_plan = request.compile.format == Format::mscclpp;
+  const bool are_few = ranks > (has_paths ? kMostRanksOfAllPaths : kMostRanksOfAll);
+  const std::size_t most = has_paths ? kMostRanksOfPaths : is_plan ? kMostRanksOfAll : kMostRanks;
+  if (ranks <= most) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);
-    const bool few_variants = has_paths && ranks > kMostRanksOfAllVariants;
-    auto found = compile_for_size(fabric, calls, arguments, few_variants);
-    if (found && few_variants) found->compiled.chosen.why.insert(0, kOfFewVariants);
+    auto found = compile_for_size(fabric, calls, arguments, are_few);
+    if (found && are_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
     if (found) return found;
   }
   auto compiled = compile(fabric, request.compile);
   if (!compiled) return compiled.errors();
   std::string& why = compiled->chosen.why;
-  if (is_large) why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
+  if (are_few) why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
   return ChosenSchedule{*std::move(compiled)};
 }
 
