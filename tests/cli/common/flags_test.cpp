@@ -9,10 +9,12 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <variant>
 
 #include "cli/program.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/generate.hpp"
+#include "forestcoll/setting.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -130,7 +132,7 @@ TEST(FlagsLong, WhatTheLibraryNamesIsKnown) {
     for (std::sregex_iterator it(literal.begin(), literal.end(), name), end; it != end; ++it) {
       const std::string text = it->str();
       if (others.contains((*it)[1])) continue;
-      EXPECT_TRUE(cli::is_setting(text.substr(1, text.size() - 2))) << literal;
+      EXPECT_TRUE(std::holds_alternative<Mention>(parts_of(text).front())) << literal;
       known.insert((*it)[1]);
     }
   });

@@ -8,11 +8,9 @@
 
 namespace forestcoll::cli {
 
-/// The library knows nothing of the command line: its texts name a setting in backquotes, as its
-/// options call it, alone or with a value. Here such names become flags: "`max_height`" is
-/// --max-height, "`format=forest`" is --format forest. Functions of the library become the commands
-/// that do as they do: "`generate()`" is `forestcoll topo gen`. Other words in backquotes stay as
-/// they are, and so does what stands in quotation marks, which is somebody's input.
+/// The library knows nothing of the command line: its texts name settings as its options call them.
+/// Here each becomes a flag, "`max_height`" --max-height and "`format=forest`" --format forest, and
+/// a function the command that does as it does.
 [[nodiscard]] std::string with_flags(std::string_view text);
 /// The same in Markdown, where flags keep the backquotes.
 [[nodiscard]] std::string with_flags_in_markdown(std::string_view text);
@@ -20,8 +18,5 @@ namespace forestcoll::cli {
 /// finding.
 [[nodiscard]] Diagnostic with_flags(Diagnostic finding);
 [[nodiscard]] Diagnostics with_flags(Diagnostics findings);
-
-/// Whether there is a flag, or a command, for what stands between two backquotes.
-[[nodiscard]] bool is_setting(std::string_view name);
 
 }  // namespace forestcoll::cli
