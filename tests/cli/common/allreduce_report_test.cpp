@@ -1,5 +1,5 @@
 // What is said of the best allreduce, whatever is known of it.
-#include "common/report/figures/allreduce_report.hpp"
+#include "common/report/allreduce_report.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

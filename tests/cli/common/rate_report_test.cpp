@@ -1,11 +1,10 @@
 // The three figures and what a failure costs, in JSON and in words, whatever is known of them.
-#include "common/report/figures/rate_report.hpp"
+#include "common/report/rate_report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/report/figures/price_report.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::testing {

@@ -1,16 +1,23 @@
 // `forestcoll batch`: every topology of a directory, in parallel, and nothing twice.
+#include <oneapi/tbb/global_control.h>
+
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <memory>
 
 #include "batch/results/merge.hpp"
 #include "batch/run.hpp"
+#include "batch/workers/wire.hpp"
 #include "batch/workers/work.hpp"
 #include "command.hpp"
+#include "common/files/io.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kBatchFooter =
     "Outputs are OUT/<path of the topology>/<collective>.xml, with the target and k in the name\n"
     "where several were asked for; report.json, report.md and report.csv lie in OUT. A file\n"
     "appears once it is whole and verified. What is there already and was made of the same\n"
@@ -37,6 +44,29 @@ constexpr const char* kFooter =
     "manifest or report; 4 cannot read the directory or write the outputs, or another batch is\n"
     "at work there; 130 Ctrl-C, 143 terminated: the report has what was done until then.";
 
+// Of this child, whatever it calls, until its end: to take the limit back would make the threads
+// that it forbids.
+void limit_child(int threads) {
+  using Control = oneapi::tbb::global_control;
+  [[maybe_unused]] static const auto* limit =
+      new Control(Control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+}
+
+// What children do: a request on standard input, its answer on standard output.
+ExitCode serve(const Console& console) {
+  const auto request = read_input("-");
+  if (!request) return fail(request.errors(), console);
+  if (const auto task = batch::decode_task(*request)) limit_child(task->threads);
+  Expected<void> written;
+  const bool is_known = batch::answer(*request, [&written](const std::string& part) {
+    written = write_output("-", part);
+    return written.has_value();
+  });
+  if (is_known) return finish(written, console);
+  return fail({make_error(Code::S03, "this command is for the children of `forestcoll batch`", "")},
+              console);
+}
+
 }  // namespace
 
 Command add_batch(CLI::App& program) {
@@ -44,7 +74,7 @@ Command add_batch(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("batch", "Synthesise for every topology of a directory, in parallel");
   batch::add_batch_arguments(*command, *arguments);
-  command->footer(kFooter);
+  command->footer(kBatchFooter);
   const Command merge = batch::add_merge(*command);
   return {command, [arguments, merge](const Console& console) {
             if (merge.parser->parsed()) return merge.run(console);
@@ -55,7 +85,7 @@ Command add_batch(CLI::App& program) {
 Command add_batch_worker(CLI::App& program) {
   CLI::App* command = program.add_subcommand("batch-worker", "A child of `batch`");
   command->group("");  // not for people
-  return {command, [](const Console& console) { return batch::serve(console); }};
+  return {command, [](const Console& console) { return serve(console); }};
 }
 
 }  // namespace forestcoll::cli

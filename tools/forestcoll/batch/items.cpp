@@ -9,7 +9,7 @@
 
 #include "batch/results/store.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/target_options.hpp"
+#include "common/options/schedule_options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 

@@ -8,11 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "batch/workers/machine.hpp"
+#include "batch/workers/process.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/parse_number.hpp"
-#include "common/options/target_options.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
@@ -42,63 +41,38 @@ CLI::Option* add_list(CLI::App& command, const std::string& names, std::vector<s
 }
 
 void add_selection_options(CLI::App& command, Arguments& arguments) {
-  constexpr const char* kGroup = "Which topologies";
-  command
-      .add_flag("--all", arguments.all,
-                "Every file whose content is known, not *.json alone: dumps, graphs")
-      ->group(kGroup);
-  command
-      .add_option("--include", arguments.include,
-                  "Only files that match one of these; * and ? also match /, and a pattern\n"
-                  "without / is for the file's name")
-      ->allow_extra_args(false)
-      ->type_name("PATTERN")
-      ->group(kGroup);
-  command
-      .add_option("--exclude", arguments.exclude, "No files or directories that match one of these")
-      ->allow_extra_args(false)
-      ->type_name("PATTERN")
-      ->group(kGroup);
-  command
-      .add_option("--manifest", arguments.manifest,
-                  "Only the topologies that this JSON file lists, with options for each")
-      ->check(file_name())
-      ->type_name("FILE")
-      ->group(kGroup);
+  const OptionGroup group(command, "Which topologies");
+  group.flag("--all", arguments.all,
+             "Every file whose content is known, not *.json alone: dumps, graphs");
+  group.list("--include", arguments.include, "PATTERN",
+             "Only files that match one of these; * and ? also match /, and a pattern\n"
+             "without / is for the file's name");
+  group.list("--exclude", arguments.exclude, "PATTERN",
+             "No files or directories that match one of these");
+  group
+      .option("--manifest", arguments.manifest, "FILE",
+              "Only the topologies that this JSON file lists, with options for each")
+      ->check(file_name());
 }
 
 void add_running_options(CLI::App& command, Arguments& arguments) {
-  constexpr const char* kGroup = "Running";
-  command
-      .add_option("-j,--jobs", arguments.jobs,
-                  "Items at once (default: the number of processors); no byte depends on it")
-      ->type_name("N")
-      ->group(kGroup);
-  command
-      .add_option("--memory", arguments.memory,
-                  "Items run side by side only as far as their estimates fit into this, such as\n"
-                  "64G, and one that takes more is ended; by default 80 % of the machine, and\n"
-                  "nothing is ended")
-      ->type_name("SIZE")
-      ->group(kGroup);
-  command.add_option("--time-limit", arguments.time_limit, "End an item after so many seconds")
-      ->type_name("SECONDS")
-      ->group(kGroup);
-  command.add_flag("--force", arguments.force, "Make everything anew")->group(kGroup);
-  command.add_flag("--fail-fast", arguments.fail_fast, "Stop when an item fails")->group(kGroup);
-  command
-      .add_flag("--in-process", arguments.in_process,
-                "Threads instead of a child process per item: a crash ends everything")
-      ->group(kGroup);
-  command
-      .add_option("--shard", arguments.shard,
-                  "The I-th of N parts of equal cost; `batch merge` joins them")
-      ->type_name("I/N")
-      ->group(kGroup);
-  command
-      .add_flag("--mpi", arguments.mpi,
-                "Share the work among the processes of mpirun (if built with FORESTCOLL_MPI)")
-      ->group(kGroup);
+  const OptionGroup group(command, "Running");
+  group.option("-j,--jobs", arguments.jobs, "N",
+               "Items at once (default: the number of processors); no byte depends on it");
+  group.option("--memory", arguments.memory, "SIZE",
+               "Items run side by side only as far as their estimates fit into this, such as\n"
+               "64G, and one that takes more is ended; by default 80 % of the machine, and\n"
+               "nothing is ended");
+  group.option("--time-limit", arguments.time_limit, "SECONDS",
+               "End an item after so many seconds");
+  group.flag("--force", arguments.force, "Make everything anew");
+  group.flag("--fail-fast", arguments.fail_fast, "Stop when an item fails");
+  group.flag("--in-process", arguments.in_process,
+             "Threads instead of a child process per item: a crash ends everything");
+  group.option("--shard", arguments.shard, "I/N",
+               "The I-th of N parts of equal cost; `batch merge` joins them");
+  group.flag("--mpi", arguments.mpi,
+             "Share the work among the processes of mpirun (if built with FORESTCOLL_MPI)");
 }
 
 Expected<Shard> parse_shard(const std::string& text) {
@@ -186,8 +160,8 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
   arguments.synth = std::make_unique<SynthOptions>(command);
   command.add_option("DIR", arguments.directory,
                      "Directory of topologies; its directories as well");
-  command.add_option("-o,--output", arguments.output, "Directory of outputs; made if need be")
-      ->type_name("OUT");
+  const OptionGroup general(command);
+  general.option("-o,--output", arguments.output, "OUT", "Directory of outputs; made if need be");
   add_collectives_option(command, arguments.collectives, "What to synthesise");
   add_list(command, "--target", arguments.targets,
            fmt::format(

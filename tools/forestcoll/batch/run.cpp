@@ -1,7 +1,6 @@
 #include "batch/run.hpp"
 
 #include <fmt/format.h>
-#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
 
 #include <algorithm>
@@ -15,13 +14,13 @@
 #include "batch/items.hpp"
 #include "batch/items/discovery.hpp"
 #include "batch/items/overwriting.hpp"
-#include "batch/results/program.hpp"
-#include "batch/results/progress.hpp"
+#include "batch/results/journal.hpp"
 #include "batch/results/store.hpp"
-#include "batch/workers/execution.hpp"
 #include "batch/workers/mpi.hpp"
 #include "batch/workers/probing.hpp"
-#include "batch/workers/signals.hpp"
+#include "batch/workers/process.hpp"
+#include "batch/workers/runner.hpp"
+#include "batch/workers/wire.hpp"
 #include "common/files/io.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -77,7 +76,7 @@ class Batch {
     }
     const auto program = program_fingerprint();
     if (!program) return code(fail(program.errors(), console_));
-    results_.program = *program;
+    program_ = *program;
     // 2. Which topologies there are, and what is to be made of them.
     auto assignments = find_assignments();
     if (!assignments) return code(fail(assignments.errors(), console_));
@@ -93,7 +92,7 @@ class Batch {
     }
     if (request_.shard) keep(share_of(*request_.shard, items_));
     // 4. What is there already.
-    for (const Item& item : items_) results_.items.push_back(untouched(item));
+    journal_.emplace(items_, program_, console_);
     if (lock->alone()) remove_all_leftovers();
     auto missing = settle_without_work(gate);
     // 5. The work.
@@ -155,15 +154,12 @@ class Batch {
                        .words = assignment.words,
                        .confidence = confidence_in(assignment.input)});
     }
-    const auto probes = probe_all(tasks,
-                                  {.jobs = request_.limits.jobs,
-                                   .in_process = arguments_.in_process,
-                                   .seconds = request_.limits.seconds},
-                                  gate);
+    const RunnerLimits limits{.jobs = request_.limits.jobs, .seconds = request_.limits.seconds};
+    const auto probes = probe_all(tasks, limits, *runner_here(limits, gate), gate);
     for (std::size_t i = 0; i < assignments.size(); ++i) {
       if (i < probes.size() && !probes[i].is_topology) continue;
       for (Item& item : items_of(assignments[i])) {
-        if (i < probes.size()) apply(probes[i], results_.program, item);
+        if (i < probes.size()) apply(probes[i], program_, item);
         items_.push_back(std::move(item));
         errors_.push_back(i < probes.size() ? probes[i].error : std::nullopt);
       }
@@ -215,7 +211,6 @@ class Batch {
 
   // Items that failed already, and those in the store; returns the others, the dearest first.
   std::vector<std::size_t> settle_without_work(SignalGate& gate) {
-    progress_.emplace(items_.size(), console_);
     std::vector<Lookup> lookups(items_.size());
     if (!arguments_.force) {
       oneapi::tbb::parallel_for(std::size_t{0}, items_.size(), [&](std::size_t i) {
@@ -227,14 +222,10 @@ class Batch {
     gate.wait(std::chrono::milliseconds(0));
     std::vector<std::size_t> missing;
     for (const std::size_t i : by_cost(items_)) {
-      ItemResult& result = results_.items[i];
       if (errors_[i]) {
-        settle_failed(result, *errors_[i]);
+        journal_->failed(i, *errors_[i]);
       } else if (lookups[i].record) {
-        result.status = Status::cached;
-        result.outputs = lookups[i].record->outputs;
-        result.figures = lookups[i].record->figures;
-        progress_->done(result);
+        journal_->reused(i, *lookups[i].record);
       } else {
         if (lookups[i].miss == Miss::damaged) damaged_.insert(i);
         missing.push_back(i);
@@ -243,36 +234,29 @@ class Batch {
     return missing;
   }
 
-  void settle_failed(ItemResult& result, const ItemError& error) {
-    result.status = Status::failed;
-    result.error = {error.code, on_one_line(printable(error.message)),
-                    on_one_line(printable(error.where))};
-    progress_->done(result);
+  [[nodiscard]] std::unique_ptr<Runner> runner_here(const RunnerLimits& limits,
+                                                    const SignalGate& gate) const {
+    return arguments_.in_process ? run_in_process(limits)
+                                 : run_in_children(limits, gate.mask_before());
   }
 
   void make(std::vector<std::size_t> missing, SignalGate& gate) {
     const bool failed = std::ranges::any_of(errors_, [](const auto& error) { return !!error; });
     if (arguments_.fail_fast && failed) missing.clear();
-    // Threads wait for each other's places: one more than the limit is the thread that waits here.
-    const auto threads = static_cast<std::size_t>(request_.limits.jobs) + 1;
-    const oneapi::tbb::global_control limit(oneapi::tbb::global_control::max_allowed_parallelism,
-                                            threads);
-    std::unique_ptr<Runner> here;
-    if (everywhere_ == nullptr) {
-      here = arguments_.in_process ? run_in_process(request_.limits)
-                                   : run_in_children(request_.limits, gate.mask_before());
-    }
-    execute({.order = std::move(missing),
-             .task = [this](std::size_t item) { return task_of(items_[item]); },
-             .footprint = [this](std::size_t item) { return items_[item].footprint; },
-             .finished = [this](Finished finished) { return settle(std::move(finished)); },
-             .tick = [this] { progress_->tick(); },
-             .waiting =
-                 [this](std::size_t running) {
-                   progress_->say(fmt::format("waiting for {} to end; asked again, ends at once",
-                                              counted(running, "item")));
-                 }},
-            here ? *here : *everywhere_, gate);
+    const auto here =
+        everywhere_ == nullptr ? runner_here(request_.limits, gate) : std::unique_ptr<Runner>();
+    Execution execution{
+        .waiting = {missing.begin(), missing.end()},
+        .footprint = [this](std::size_t item) { return items_[item].footprint; },
+        .request = [this](std::size_t item) { return encode(task_of(items_[item])); },
+        .finished = [this](const Finished& finished) { return settle(finished); },
+        .tick = [this] { journal_->progress().tick(); },
+        .cannot_stop =
+            [this](std::size_t running) {
+              journal_->progress().say(fmt::format(
+                  "waiting for {} to end; asked again, ends at once", counted(running, "item")));
+            }};
+    execute(execution, here ? *here : *everywhere_, gate);
   }
 
   [[nodiscard]] Task task_of(const Item& item) const {
@@ -285,39 +269,25 @@ class Batch {
             .threads = request_.threads};
   }
 
-  bool settle(Finished finished) {
-    if (finished.abandoned) return true;
-    ItemResult& result = results_.items[finished.item];
-    result.seconds = finished.seconds;
-    if (finished.peak_bytes > peak_bytes_) {
-      peak_bytes_ = finished.peak_bytes;
-      peak_item_ = label(result);
+  // Whether the others go on.
+  bool settle(const Finished& finished) {
+    if (finished.end == End::abandoned) return true;
+    const std::size_t item = finished.number;
+    const Effort effort{finished.seconds, finished.peak_bytes};
+    auto answer = finished.end == End::done ? decode_answer(finished.answer) : std::nullopt;
+    if (answer && !answer->error) {
+      journal_->made(item, std::move(answer->outputs), std::move(answer->figures), effort,
+                     damaged_.contains(item));
+      return true;
     }
-    if (finished.answer.error) {
-      settle_failed(result, *std::move(finished.answer.error));
-      return !arguments_.fail_fast;
-    }
-    result.status = Status::ok;
-    result.outputs = std::move(finished.answer.outputs);
-    result.figures = finished.answer.figures;
-    std::string remark;
-    if (damaged_.contains(finished.item)) remark = "what was there was damaged";
-    if (console_.verbose && finished.peak_bytes > 0) {
-      remark += fmt::format("{}{} MiB, estimated {}", remark.empty() ? "" : ", ",
-                            finished.peak_bytes >> 20, items_[finished.item].footprint >> 20);
-    }
-    progress_->done(result, remark);
-    return true;
+    journal_->failed(
+        item, answer ? *answer->error : why_ended(finished, request_.limits, "not done"), effort);
+    return !arguments_.fail_fast;
   }
 
   int report(const SignalGate& gate) {
-    progress_.reset();
-    std::ranges::sort(results_.items, is_before);
-    if (peak_bytes_ > 0) {
-      note(console_, fmt::format("most memory: {} MiB, for {}", peak_bytes_ >> 20, peak_item_));
-    }
     const ExitCode concluded =
-        conclude(std::move(results_), request_.outcome, arguments_.output,
+        conclude(journal_->close(), request_.outcome, arguments_.output,
                  report_name(request_.shard), arguments_.directory, console_);
     note(console_, fmt::format("{:.1f} s", watch_.restart()));
     if (gate.stop_signal() == 0 || concluded == ExitCode::io) return code(concluded);
@@ -333,11 +303,9 @@ class Batch {
   Stopwatch watch_;
   std::vector<Item> items_;
   std::vector<std::optional<ItemError>> errors_;  // of each item, before any work
-  Results results_;
-  std::optional<Progress> progress_;
+  std::string program_;                           // its fingerprint
   std::set<std::size_t> damaged_;
-  std::uint64_t peak_bytes_ = 0;
-  std::string peak_item_;
+  std::optional<Journal> journal_;
 };
 
 int run_with_mpi(const Arguments& arguments, const Expected<Request>& request,

@@ -9,7 +9,9 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
+#include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/demand.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
@@ -138,6 +140,19 @@ void add_switches(const Fabric& fabric, Rank root, BoundAnswer& answer) {
     if (optimum && optimum->upper <= without) continue;
     answer.by_switches.push_back({row.collective, without, std::move(optimum)});
   }
+}
+
+// Of the linear program beside the other collectives: a few hundredths of a second.
+constexpr std::size_t kQuickVariables = 1'500;
+
+// The optimum where it is a matter of milliseconds, and exact.
+std::optional<AlltoallProof> quick_alltoall(const Network& network) {
+  AlltoallOptions options;
+  options.gap = 1;  // any: no first-order method
+  options.variables = kQuickVariables;
+  auto optimum = alltoall_optimum(network, Demand::uniform(network.ranks.size()), options);
+  if (!optimum || !optimum->proof.is_exact()) return std::nullopt;
+  return std::move(optimum->proof);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bound/arguments.hpp"
-#include "common/report/figures/alltoall_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/figures.hpp"

@@ -4,11 +4,19 @@
 #include <cstddef>
 #include <string>
 
-#include "common/bound_alltoall.hpp"
 #include "common/fabric.hpp"
 #include "forestcoll/failures.hpp"
 
 namespace forestcoll::cli {
+
+/// Of collectives along paths, as written on the command line; empty where not given.
+struct AlltoallArguments {
+  std::string demand;      ///< a file
+  std::string gap;         ///< percent
+  std::string time_limit;  ///< seconds
+
+  [[nodiscard]] bool given() const { return !(demand + gap + time_limit).empty(); }
+};
 
 struct BoundArguments {
   std::string topology;

@@ -9,19 +9,17 @@
 
 #include "bound/answer.hpp"
 #include "bound/arguments.hpp"
+#include "bound/paths.hpp"
 #include "bound/report.hpp"
-#include "bound/whatif_report.hpp"
 #include "command.hpp"
-#include "common/bound_alltoall.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/group_rates.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/target_options.hpp"
-#include "common/report/figures/rate_report.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
@@ -68,23 +66,6 @@ Expected<void> misplaced_option(const BoundArguments& options) {
   if (!options.whatif) return {};
   return make_error(Code::S04, fmt::format("--whatif does not know {}", options.collective),
                     "use --drop and --derate for one failure at a time");
-}
-
-ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
-                            const Console& console) {
-  const Collective collective = *collective_of(options.collective);
-  const auto root = find_root(fabric.topology, collective, options.root);
-  if (!root) return fail(root.errors(), console);
-  const auto demand = read_demand(fabric.network, collective, *root, options.alltoall.demand);
-  if (!demand) return fail(demand.errors(), console);
-  return run_bound_paths(fabric, *demand, options.alltoall,
-                         {.json = options.json,
-                          .check = options.check,
-                          .quantized = !options.reading.quantize.empty(),
-                          .top = options.top,
-                          .threads = options.threads,
-                          .target = options.target},
-                         console);
 }
 
 Expected<BoundFindings> find_all(const Fabric& fabric, const BoundArguments& options,
@@ -222,26 +203,25 @@ Command add_bound(CLI::App& program) {
   auto options = std::make_shared<BoundArguments>();
   CLI::App* command = program.add_subcommand(
       "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
-  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
-      ->required();
+  add_topology_argument(*command, options->topology);
   add_collective_option(
       *command, options->collective,
       "Only this collective (default: allgather, reduce_scatter and allreduce, and alltoall where\n"
       "that is quick)");
   add_root_option(*command, options->root);
-  command->add_flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 2)");
-  command->add_flag("--check", options->check,
-                    "Compute the rate again by bisection, in independent code; they must agree");
-  command->add_flag(
+  const OptionGroup general(*command);
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 2)");
+  general.flag("--check", options->check,
+               "Compute the rate again by bisection, in independent code; they must agree");
+  general.flag(
       "--whatif", options->whatif,
       "Rank the links, their single cables, nodes, boxes and what switches can do by what their "
       "failure costs, and the upgrades that pay, each solved exactly");
-  command
-      ->add_option("--top", options->top,
-                   "List the N largest links of the bottleneck, and N lines of --whatif (the "
-                   "report in text)")
-      ->check(CLI::Range(std::size_t{1}, kMostLines).description(""))
-      ->type_name("N");
+  general
+      .option("--top", options->top, "N",
+              "List the N largest links of the bottleneck, and N lines of --whatif (the "
+              "report in text)")
+      ->check(CLI::Range(std::size_t{1}, kMostLines).description(""));
   add_alltoall_options(*command, options->alltoall);
   add_jobs_option(*command, options->threads,
                   "The most threads to use, of a large irregular alltoall (default: all\n"

@@ -8,9 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/report/figures/allreduce_report.hpp"
-#include "common/report/figures/bottleneck_json.hpp"
-#include "common/report/figures/rate_report.hpp"
+#include "common/report/allreduce_report.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 
 namespace forestcoll::cli {

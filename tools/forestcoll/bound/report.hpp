@@ -1,14 +1,17 @@
-// The report of `forestcoll bound`.
+// The report of `forestcoll bound`, and what failures cost and upgrades bring.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bound/answer.hpp"
 #include "common/group_rates.hpp"
-#include "common/report/figures/price_report.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/whatif.hpp"
 
 namespace forestcoll::cli {
 
@@ -30,5 +33,18 @@ struct BoundFindings {
 /// The format forestcoll-bound, version 2.
 [[nodiscard]] Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
                                  const BoundArguments& options);
+
+/// The `count` dearest failures and best upgrades, a line each.
+[[nodiscard]] std::string in_words(const WhatIf& what_if, const Topology& topology,
+                                   const WhatIfOptions& options, std::size_t count);
+
+/// The "what_if" of the bound report: everything.
+[[nodiscard]] Json to_json(const WhatIf& what_if, const Topology& topology,
+                           const WhatIfOptions& options);
+
+/// The same of switches that lose a role: `count` lines, and "role_failures".
+[[nodiscard]] std::string in_words(const RoleFailures& roles, const Topology& topology,
+                                   std::size_t count);
+[[nodiscard]] Json to_json(const RoleFailures& roles, const Topology& topology);
 
 }  // namespace forestcoll::cli

@@ -1,5 +1,3 @@
-#include "bound/whatif_report.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/figures/rate_report.hpp"
+#include "bound/report.hpp"
+#include "common/report/rate_report.hpp"
 
 namespace forestcoll::cli {
 namespace {

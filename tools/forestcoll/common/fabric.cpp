@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/files/io.hpp"
-#include "common/options/file_option.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
@@ -111,106 +111,78 @@ std::optional<GroupBeside> group_beside(const Topology& whole, Failures failures
 }  // namespace
 
 void add_dump_options(CLI::App& command, DumpOptions& options) {
-  constexpr const char* kGroup = "Dumps of machines";
-  command
-      .add_option(
-          "--nvlink", options.nvlink,
-          "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
-          "to the NVSwitches")
-      ->type_name("nvswitch=GB/s")
-      ->group(kGroup);
-  add_file_option(command, "--box", options.box,
-                  "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
-                  "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
-                  "dump of one machine, which every host is",
-                  "NAME|FILE")
-      ->group(kGroup);
-  command
-      .add_flag(
-          "--pcie-p2p", options.pcie_p2p,
-          "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
-          "not join them all, they do so in any case")
-      ->group(kGroup);
+  const OptionGroup group(command, "Dumps of machines");
+  group.option("--nvlink", options.nvlink, "nvswitch=GB/s",
+               "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
+               "to the NVSwitches");
+  group.file("--box", options.box,
+             "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
+             "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
+             "dump of one machine, which every host is",
+             "NAME|FILE");
+  group.flag("--pcie-p2p", options.pcie_p2p,
+             "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
+             "not join them all, they do so in any case");
 }
 
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
-  command
-      .add_option("--max-nodes", options.max_nodes,
-                  "Refuse topologies of more nodes after ranges are expanded")
+  const OptionGroup general(command);
+  general
+      .option("--max-nodes", options.max_nodes, "N",
+              "Refuse topologies of more nodes after ranges are expanded")
       ->check(positive_integer())
-      ->capture_default_str()
-      ->type_name("N");
-  command.add_flag("--strict", options.strict,
-                   "A warning about the topology (W01 to W09, W12) is an error");
-  command
-      .add_option("--quantize", options.quantize,
-                  "Round every bandwidth to a multiple of this many GB/s")
-      ->type_name("GB/s");
+      ->capture_default_str();
+  general.flag("--strict", options.strict,
+               "A warning about the topology (W01 to W09, W12) is an error");
+  general.option("--quantize", options.quantize, "GB/s",
+                 "Round every bandwidth to a multiple of this many GB/s");
   add_dump_options(command, options.dump);
 }
 
 void add_failure_options(CLI::App& command, Failures& failures) {
-  constexpr const char* kGroup = "Failures";
-  command
-      .add_option(
-          "--drop", failures.drop,
-          "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
-          "(A~B*1, kind=K*1), a node, a box, or what a switch can do (nvsw:multicast, "
-          "nvsw:reduce);\n"
-          "ids and ranges such as box[0-1]/nic3; several times")
-      ->allow_extra_args(false)
-      ->type_name("LINK|NODE|NODE:ROLE")
-      ->group(kGroup);
-  command
-      .add_option("--derate", failures.derate,
-                  "Leave F of a link's bandwidth, 0 < F <= 1, such as box0/nic0~ib0=1/2")
-      ->allow_extra_args(false)
-      ->type_name("LINK=F")
-      ->group(kGroup);
+  const OptionGroup group(command, "Failures");
+  group.list("--drop", failures.drop, "LINK|NODE|NODE:ROLE",
+             "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
+             "(A~B*1, kind=K*1), a node, a box, or what a switch can do (nvsw:multicast, "
+             "nvsw:reduce);\n"
+             "ids and ranges such as box[0-1]/nic3; several times");
+  group.list("--derate", failures.derate, "LINK=F",
+             "Leave F of a link's bandwidth, 0 < F <= 1, such as box0/nic0~ib0=1/2");
   const auto names_some = [](const std::string& list) {
     return list.empty() ? std::string("the list names no GPU") : std::string();
   };
   auto* ranks =
-      command
-          .add_option("--ranks", failures.ranks,
-                      "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers,\n"
-                      "with commas; the others are gone")
-          ->check(names_some)
-          ->type_name("LIST")
-          ->group(kGroup);
-  auto* members =
-      command
-          .add_option("--members", failures.members,
-                      "A process group: only these GPUs take part, listed as for --ranks")
-          ->check(names_some)
-          ->excludes(ranks)
-          ->type_name("LIST")
-          ->group(kGroup);
+      group
+          .option("--ranks", failures.ranks, "LIST",
+                  "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers,\n"
+                  "with commas; the others are gone")
+          ->check(names_some);
+  auto* members = group
+                      .option("--members", failures.members, "LIST",
+                              "A process group: only these GPUs take part, listed as for --ranks")
+                      ->check(names_some)
+                      ->excludes(ranks);
   auto* relays =
-      command
-          .add_flag_callback(
+      group
+          .place(command.add_flag_callback(
               "--relays", [&failures] { failures.relays = Failures::Relays::all; },
               "The GPUs that --members leaves out pass data on like switches where the format\n"
               "can say so (forests, flows; not XML and plans, whose programs run on the\n"
-              "members alone)")
-          ->needs(members)
-          ->group(kGroup);
-  command
-      .add_flag_callback(
+              "members alone)"))
+          ->needs(members);
+  group
+      .place(command.add_flag_callback(
           "--no-relays", [&failures] { failures.relays = Failures::Relays::none; },
-          "Nor do those that the topology itself says relay")
-      ->excludes(relays)
-      ->group(kGroup);
+          "Nor do those that the topology itself says relay"))
+      ->excludes(relays);
 }
 
 void add_latency_option(CLI::App& command, Failures& failures) {
-  command
-      .add_option("--latency", failures.latency,
-                  "Microseconds, one way, of all links of a kind, whether the file gives them a\n"
-                  "latency or not: ib=2, nvlink=700ns; =1 is of links without a kind; several\n"
-                  "times. Links that have none in the file count with a typical one by kind")
-      ->allow_extra_args(false)
-      ->type_name("KIND=US");
+  const OptionGroup general(command);
+  general.list("--latency", failures.latency, "KIND=US",
+               "Microseconds, one way, of all links of a kind, whether the file gives them a\n"
+               "latency or not: ib=2, nvlink=700ns; =1 is of links without a kind; several\n"
+               "times. Links that have none in the file count with a typical one by kind");
 }
 
 Expected<Reading> reading_of(const ReadingOptions& options) {

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "common/bound_alltoall.hpp"
-#include "common/report/figures/alltoall_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/synthesize.hpp"

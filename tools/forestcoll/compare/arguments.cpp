@@ -3,22 +3,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "common/bound_alltoall.hpp"
+#include <algorithm>
+#include <string_view>
+
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/size_options.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "compare/comparison.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "forestcoll/baseline.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 void add_algorithm_options(CLI::App& command, CompareArguments& options) {
-  constexpr const char* kGroup = "Algorithms";
+  const OptionGroup group(command, "Algorithms");
   std::string known = fmt::format("{}, {}", kOurs, kOursByRate);
   for (const BaselineInfo& info : baselines()) known += fmt::format(", {}", info.name);
   known +=
@@ -26,91 +29,161 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   std::string of_alltoall = kOurs;
   for (const BaselineInfo& info : alltoall_baselines())
     of_alltoall += fmt::format(", {}", info.name);
-  command
-      .add_option(
-          "--algorithms", options.algorithms,
-          fmt::format("Which to compare: all, or names with commas: {}; of an alltoall:\n{}", known,
-                      of_alltoall))
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME,...")
-      ->group(kGroup);
-  command
-      .add_option("--schedule", options.schedules,
-                  "Also this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON; several\n"
-                  "times")
-      ->allow_extra_args(false)
-      ->type_name("FILE")
-      ->group(kGroup);
-  add_file_option(command, "--nccl-graph", options.nccl_graph,
-                  "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)")
-      ->group(kGroup);
-  command.add_flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings")
-      ->group(kGroup);
-  command
-      .add_flag("--nccl-constants", options.nccl_constants,
-                "nccl-ring: only the ring speeds of NCCL's own table")
-      ->group(kGroup);
+  group
+      .list("--algorithms", options.algorithms, "NAME,...",
+            fmt::format("Which to compare: all, or names with commas: {}; of an alltoall:\n{}",
+                        known, of_alltoall))
+      ->delimiter(',');
+  group.list("--schedule", options.schedules, "FILE",
+             "Also this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON; several\n"
+             "times");
+  group.file("--nccl-graph", options.nccl_graph,
+             "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)");
+  group.flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings");
+  group.flag("--nccl-constants", options.nccl_constants,
+             "nccl-ring: only the ring speeds of NCCL's own table");
 }
 
 void add_model_options(CLI::App& command, CompareArguments& options) {
-  constexpr const char* kGroup = "Times";
-  command
-      .add_option("--sizes", options.sizes,
-                  fmt::format("Buffer sizes to simulate: {}", kSizesInWords))
-      ->capture_default_str()
-      ->type_name("SIZES")
-      ->group(kGroup);
-  command
-      .add_flag("--trees", options.trees,
-                "Times of trees without threadblocks, as fast as their links allow, in place of\n"
-                "those of programs")
-      ->group(kGroup);
-  auto* gpu = command
-                  .add_option("--gpu", options.gpu,
-                              fmt::format("Whose figures the simulation takes: {}\n(default: the "
-                                          "GPU that the fabric names or has the links of, else\n"
-                                          "a100)",
-                                          fmt::join(simulation_gpus(), ", ")))
-                  ->type_name("NAME")
-                  ->group(kGroup);
-  add_file_option(command, "--parameters", options.parameters,
-                  "Figures of a GPU from a file, as for `forestcoll simulate`")
-      ->excludes(gpu)
-      ->group(kGroup);
-  command
-      .add_option("--measured", options.measured,
-                  "Output of nccl-tests or forestcoll-run, laid over the times of one algorithm\n"
-                  "(forestcoll where none is named) and marked as what it is; several times")
-      ->allow_extra_args(false)
-      ->type_name("[ALGORITHM=]FILE")
-      ->group(kGroup);
+  const OptionGroup group(command, "Times");
+  group
+      .option("--sizes", options.sizes, "SIZES",
+              fmt::format("Buffer sizes to simulate: {}", kSizesInWords))
+      ->capture_default_str();
+  group.flag("--trees", options.trees,
+             "Times of trees without threadblocks, as fast as their links allow, in place of\n"
+             "those of programs");
+  auto* gpu = group.option("--gpu", options.gpu, "NAME",
+                           fmt::format("Whose figures the simulation takes: {}\n(default: the "
+                                       "GPU that the fabric names or has the links of, else\n"
+                                       "a100)",
+                                       fmt::join(simulation_gpus(), ", ")));
+  group
+      .file("--parameters", options.parameters,
+            "Figures of a GPU from a file, as for `forestcoll simulate`")
+      ->excludes(gpu);
+  group.list("--measured", options.measured, "[ALGORITHM=]FILE",
+             "Output of nccl-tests or forestcoll-run, laid over the times of one algorithm\n"
+             "(forestcoll where none is named) and marked as what it is; several times");
 }
 
 void add_output_options(CLI::App& command, CompareArguments& options) {
-  constexpr const char* kGroup = "Output";
-  std::vector<CLI::Option*> formats = {
-      command.add_flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
-      command.add_flag("--csv", options.csv, "Report as CSV: a line per algorithm and size"),
-      command.add_flag("--markdown", options.markdown, "Report as Markdown"),
-      command.add_flag("--latex", options.latex, "Report as LaTeX tables (package booktabs)")};
+  const OptionGroup group(command, "Output");
+  const std::vector<CLI::Option*> formats = {
+      group.flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
+      group.flag("--csv", options.csv, "Report as CSV: a line per algorithm and size"),
+      group.flag("--markdown", options.markdown, "Report as Markdown"),
+      group.flag("--latex", options.latex, "Report as LaTeX tables (package booktabs)")};
   for (std::size_t i = 0; i < formats.size(); ++i) {
-    formats[i]->group(kGroup);
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
-  add_file_option(command, "--svg", options.svg, "Draw algbw over size; - is standard output")
-      ->group(kGroup);
-  add_file_option(command, "--html", options.html,
-                  "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
-                  "trees and tables (Graphviz draws the fabric)")
-      ->group(kGroup);
+  group.file("--svg", options.svg, "Draw algbw over size; - is standard output");
+  group.file("--html", options.html,
+             "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
+             "trees and tables (Graphviz draws the fabric)");
+}
+
+// The baselines that have the collective.
+std::vector<std::string> baselines_of(const CompareArguments& options) {
+  std::vector<std::string> names;
+  const Collective collective = *collective_of(options.collective);
+  if (is_personalized(collective)) {
+    for (const BaselineInfo& info : alltoall_baselines()) {
+      if (has_paths_for(info, collective)) names.emplace_back(info.name);
+    }
+    return names;
+  }
+  for (const BaselineInfo& info : baselines()) {
+    if (std::ranges::find(info.supported, collective) != info.supported.end()) {
+      names.emplace_back(info.name);
+    }
+  }
+  if (options.trees) return names;
+  if (collective == Collective::allreduce) {
+    for (const ExchangeInfo& info : exchanges()) names.emplace_back(info.name);
+  }
+  names.emplace_back("nccl-pick");
+  if (collective == Collective::allreduce) names.emplace_back("mscclpp-pick");
+  return names;
+}
+
+bool is_algorithm(const std::string& name, const CompareArguments& options) {
+  if (name == kOurs) return true;
+  if (has_paths(options.collective)) {
+    const BaselineInfo* info = find_alltoall_baseline(name);
+    return info != nullptr && has_paths_for(*info, *collective_of(options.collective));
+  }
+  return name == kOursByRate || is_selector(name) || find_exchange(name) != nullptr ||
+         find_baseline(name) != nullptr;
+}
+
+Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
+  std::vector<std::string_view> known = {"all", kOurs};
+  const bool of_paths = has_paths(options.collective);
+  for (const BaselineInfo& info : of_paths ? alltoall_baselines() : baselines()) {
+    if (of_paths && !has_paths_for(info, *collective_of(options.collective))) continue;
+    known.push_back(info.name);
+  }
+  return make_error(Code::S03, fmt::format("--algorithms: there is no \"{}\"", name),
+                    fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
+// "all" is ours and every baseline that has this collective.
+Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::string& asked : options.algorithms) {
+    if (asked == "all") {
+      add(kOurs);
+      if (!has_paths(options.collective) && !options.trees) add(kOursByRate);
+      for (const std::string& name : baselines_of(options)) add(name);
+    } else if (is_algorithm(asked, options)) {
+      add(asked);
+    } else {
+      return no_algorithm(asked, options);
+    }
+  }
+  return names;
+}
+
+// What says nothing to the algorithms that are compared.
+Expected<void> refuse_for_algorithms(const CompareArguments& options,
+                                     const std::vector<std::string>& names) {
+  const bool rings = std::ranges::any_of(names, has_box_rings);
+  const bool nccl_ring = std::ranges::find(names, "nccl-ring") != names.end();
+  if (const char* option = first_given({{"--nccl-graph", !options.nccl_graph.empty() && !rings},
+                                        {"--nccl-constants", options.nccl_constants && !rings},
+                                        {"--cross-nic", options.cross_nic && !nccl_ring}})) {
+    return make_error(
+        Code::S04, fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
+        "add nccl-ring to them, or leave it out");
+  }
+  return {};
+}
+
+// Programs alone cannot be asked for as trees.
+Expected<void> refuse_with_trees(const CompareArguments& options,
+                                 const std::vector<std::string>& names) {
+  if (!options.trees) return {};
+  if (has_paths(options.collective)) {
+    return make_error(Code::S04, fmt::format("{} has no trees", with_article(options.collective)),
+                      "leave --trees out");
+  }
+  const auto program = std::ranges::find_if(names, [](const std::string& name) {
+    return name == kOursByRate || is_selector(name) ||
+           (find_exchange(name) != nullptr && find_baseline(name) == nullptr);
+  });
+  if (program == names.end()) return {};
+  return make_error(Code::S04, fmt::format("{} is timed as a program alone", *program),
+                    "leave it or --trees out");
 }
 
 }  // namespace
 
 void add_compare_options(CLI::App& command, CompareArguments& options) {
-  command.add_option("TOPOLOGY", options.topology, "Topology file, or - for standard input")
-      ->required();
+  add_topology_argument(command, options.topology);
   add_jobs_option(command, options.threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
   add_collective_option(command, options.collective, "What to compare")->capture_default_str();
@@ -154,6 +227,14 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours.");
+}
+
+Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options) {
+  auto names = names_of(options);
+  if (!names) return names;
+  if (const auto done = refuse_for_algorithms(options, *names); !done) return done.errors();
+  if (const auto done = refuse_with_trees(options, *names); !done) return done.errors();
+  return names;
 }
 
 }  // namespace forestcoll::cli

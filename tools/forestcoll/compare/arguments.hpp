@@ -1,4 +1,4 @@
-// What `forestcoll compare` is asked for.
+// What `forestcoll compare` is asked for, and which algorithms that is.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/fabric.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/failures.hpp"
 
 namespace forestcoll::cli {
@@ -33,5 +34,9 @@ struct CompareArguments {
 
 /// Declares the options, the examples and the exit codes.
 void add_compare_options(CLI::App& command, CompareArguments& options);
+
+/// The names that `--algorithms` asks for, each once; "all" is ours and every baseline that has the
+/// collective. Errors: S03 no such algorithm, S04 options that say nothing to those asked for.
+[[nodiscard]] Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options);
 
 }  // namespace forestcoll::cli

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/fabric.hpp"
-#include "common/report/figures/rate_report.hpp"
-#include "common/report/figures/tree_shape.hpp"
-#include "compare/measured/run_origin.hpp"
+#include "common/report/rate_report.hpp"
+#include "common/report/solver_report.hpp"
+#include "compare/measured/measured.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/branching_forest.hpp"

@@ -5,8 +5,8 @@
 #include <array>
 #include <cmath>
 
-#include "common/report/figures/allreduce_report.hpp"
-#include "common/report/figures/alltoall_report.hpp"
+#include "common/report/allreduce_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/ratio.hpp"

@@ -9,6 +9,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -84,7 +85,8 @@ Command add_explain(CLI::App& program) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* command = program.add_subcommand("explain", "Say what the code of a finding means");
   command->add_option("CODE", arguments->code, "Such as E05; without one, all of them");
-  command->add_flag("--markdown", arguments->markdown, "All of them, as tables");
+  const OptionGroup general(*command);
+  general.flag("--markdown", arguments->markdown, "All of them, as tables");
   command->footer(
       "Example:\n"
       "  forestcoll explain W12\n"

@@ -14,12 +14,10 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/size_options.hpp"
-#include "common/report/latency_report.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/report/time_report.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
@@ -180,33 +178,29 @@ Command add_simulate(CLI::App& program) {
   add_failure_options(*command, options->failures);
   add_latency_option(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
-  command
-      ->add_option(
-          "--sizes", options->sizes,
-          fmt::format("Bytes of the whole buffer, of an alltoall what a GPU sends: {}; an\n"
-                      "alltoallv of unequal amounts is simulated at its own size where\n"
-                      "none is given",
-                      kSizesInWords))
+  const OptionGroup general(*command);
+  general
+      .option("--sizes", options->sizes, "SIZES",
+              fmt::format("Bytes of the whole buffer, of an alltoall what a GPU sends: {}; an\n"
+                          "alltoallv of unequal amounts is simulated at its own size where\n"
+                          "none is given",
+                          kSizesInWords))
       ->each([options](const std::string&) { options->sizes_given = true; })
-      ->capture_default_str()
-      ->type_name("SIZES");
-  auto* gpu = command
-                  ->add_option("--gpu", options->gpu,
-                               fmt::format("Figures of a kind of GPU: {}; \"ideal\" has no costs\n"
-                                           "but those of the topology's links. Default: the GPU\n"
-                                           "that the fabric names or has the links of, else a100",
-                                           fmt::join(simulation_gpus(), ", ")))
-                  ->type_name("NAME");
+      ->capture_default_str();
+  auto* gpu = general.option("--gpu", options->gpu, "NAME",
+                             fmt::format("Figures of a kind of GPU: {}; \"ideal\" has no costs\n"
+                                         "but those of the topology's links. Default: the GPU\n"
+                                         "that the fabric names or has the links of, else a100",
+                                         fmt::join(simulation_gpus(), ", ")));
   add_file_option(*command, "--parameters", options->parameters,
                   "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
       ->excludes(gpu);
-  command->add_flag("--every-pass", options->every_pass,
-                    "Simulate every pass over the program; else the time of many passes is\n"
-                    "extrapolated once each takes as long as the one before");
+  general.flag("--every-pass", options->every_pass,
+               "Simulate every pass over the program; else the time of many passes is\n"
+               "extrapolated once each takes as long as the one before");
   add_jobs_option(*command, options->threads,
                   "Sizes at a time (default: all processors); the result does not depend on it");
-  command->add_flag("--json", options->json,
-                    "Report as JSON (format forestcoll-simulation, version 1)");
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-simulation, version 1)");
   command->footer(
       "Transfers share links max-min fairly; threadblocks run their steps one by one, in passes\n"
       "over the program, with as many operations in flight as the protocol has slots. Forests\n"

@@ -12,7 +12,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/jobs_option.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 
@@ -145,8 +145,8 @@ Command add_topo_check(CLI::App& program) {
   CLI::App* command =
       topo_group(program).add_subcommand("check", "Check topology files, and say all findings");
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
-  command->add_flag("--json", options->json,
-                    "Report as JSON (format forestcoll-topo-check, version 1)");
+  const OptionGroup general(*command);
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-check, version 1)");
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);

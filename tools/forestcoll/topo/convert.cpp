@@ -15,10 +15,10 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/report/latency_report.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/report/time_report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"
 
@@ -101,18 +101,16 @@ Command add_topo_convert(CLI::App& program) {
   auto options = std::make_shared<ConvertArguments>();
   CLI::App* command = topo_group(program).add_subcommand(
       "convert", "Write a topology in the format of another tool");
-  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
-      ->required();
-  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
-      ->capture_default_str()
-      ->type_name("FILE");
-  command
-      ->add_option("--to", options->format,
-                   "The format: topology (ours, ranges and templates expanded), networkx, "
-                   "json-graph, graphml, dot, csv or simgrid (a platform for smpirun);\n"
-                   "without it by FILE's extension")
-      ->check(CLI::IsMember(format_names()))
-      ->type_name("FORMAT");
+  add_topology_argument(*command, options->topology);
+  const OptionGroup general(*command);
+  general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
+      ->capture_default_str();
+  general
+      .option("--to", options->format, "FORMAT",
+              "The format: topology (ours, ranges and templates expanded), networkx, "
+              "json-graph, graphml, dot, csv or simgrid (a platform for smpirun);\n"
+              "without it by FILE's extension")
+      ->check(CLI::IsMember(format_names()));
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_latency_option(*command, options->failures);

@@ -13,9 +13,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/validator_text.hpp"
-#include "common/report/findings/remedies.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -177,12 +175,12 @@ Command add_topo_gen(CLI::App& program) {
       "NAME", options->name,
       "The fabric, such as dgx-a100 or torus, or the expression of a wiring, such as\n"
       "'L2(diamond^2)'");
-  command->add_flag("--list", options->list, "List all fabrics with their parameters");
-  command->add_flag("--json", options->json,
-                    "List them as JSON (format forestcoll-generators, version 1)");
-  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
-      ->capture_default_str()
-      ->type_name("FILE");
+  const OptionGroup general(*command);
+  general.flag("--list", options->list, "List all fabrics with their parameters");
+  general.flag("--json", options->json,
+               "List them as JSON (format forestcoll-generators, version 1)");
+  general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
+      ->capture_default_str();
   add_jobs_option(*command);
   add_parameters(*command, options);
   command->footer(

@@ -16,7 +16,7 @@
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/jobs_option.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
@@ -193,55 +193,38 @@ std::vector<std::string> source_names() {
 }
 
 void add_machine_options(CLI::App& command, ImportArguments& options) {
-  constexpr const char* kGroup = "Machines";
-  command
-      .add_option("--bandwidths", options.bandwidths,
-                  "Of links that the file does not size: nominal (the vendor's), nccl (what NCCL\n"
-                  "plans with; the default for its own files), or a CSV file of kind,GB/s of one\n"
-                  "link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all else")
-      ->type_name("nominal|nccl|FILE")
-      ->group(kGroup);
-  command.add_option("--gpu", options.import.gpu, "The GPUs' model, for nvidia-smi: a100, h100, …")
-      ->type_name("MODEL")
-      ->group(kGroup);
-  command
-      .add_option("--nic-bandwidth", options.nic_bandwidth,
-                  "Of each NIC whose speed the file does not say, or not truly")
-      ->type_name("GB/s")
-      ->group(kGroup);
-  command
-      .add_option("--nvswitch", options.nvswitch,
-                  "merge: the NVSwitches of a machine are one node; split: each is one")
+  const OptionGroup group(command, "Machines");
+  group.option("--bandwidths", options.bandwidths, "nominal|nccl|FILE",
+               "Of links that the file does not size: nominal (the vendor's), nccl (what NCCL\n"
+               "plans with; the default for its own files), or a CSV file of kind,GB/s of one\n"
+               "link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all else");
+  group.option("--gpu", options.import.gpu, "MODEL",
+               "The GPUs' model, for nvidia-smi: a100, h100, …");
+  group.option("--nic-bandwidth", options.nic_bandwidth, "GB/s",
+               "Of each NIC whose speed the file does not say, or not truly");
+  group
+      .place(
+          command.add_option("--nvswitch", options.nvswitch,
+                             "merge: the NVSwitches of a machine are one node; split: each is one"))
       ->check(CLI::IsMember({"merge", "split"}))
-      ->capture_default_str()
-      ->group(kGroup);
-  command.add_option("--host", options.import.host, "What boxes are called; default box0, box1, …")
-      ->type_name("NAME")
-      ->group(kGroup);
+      ->capture_default_str();
+  group.option("--host", options.import.host, "NAME",
+               "What boxes are called; default box0, box1, …");
 }
 
 void add_cluster_options(CLI::App& command, ImportArguments& options) {
-  constexpr const char* kGroup = "Clusters";
-  command.add_option("--boxes", options.import.boxes, "So many machines like the one of the file")
+  const OptionGroup group(command, "Clusters");
+  group.option("--boxes", options.import.boxes, "N", "So many machines like the one of the file")
       ->check(CLI::Range(1, 100'000))
-      ->capture_default_str()
-      ->type_name("N")
-      ->group(kGroup);
-  command
-      .add_option("--fabric", options.import.fabric,
-                  "What joins their NICs: rail (a switch per NIC number), single (one switch),\n"
-                  "odd-even (two), fat-tree:BOXES[:RATIO] (leaves of so many boxes below a spine,\n"
-                  "oversubscribed RATIO to 1)")
-      ->type_name("NAME")
-      ->group(kGroup);
-  command.add_option("--uplinks", options.import.uplinks, "Slurm: links between two switches")
+      ->capture_default_str();
+  group.option("--fabric", options.import.fabric, "NAME",
+               "What joins their NICs: rail (a switch per NIC number), single (one switch),\n"
+               "odd-even (two), fat-tree:BOXES[:RATIO] (leaves of so many boxes below a spine,\n"
+               "oversubscribed RATIO to 1)");
+  group.option("--uplinks", options.import.uplinks, "N", "Slurm: links between two switches")
       ->check(CLI::Range(1, 4096))
-      ->capture_default_str()
-      ->type_name("N")
-      ->group(kGroup);
-  command.add_option("--uplink-bandwidth", options.uplink_bandwidth, "Slurm: of one such link")
-      ->type_name("GB/s")
-      ->group(kGroup);
+      ->capture_default_str();
+  group.option("--uplink-bandwidth", options.uplink_bandwidth, "GB/s", "Slurm: of one such link");
 }
 
 }  // namespace
@@ -255,16 +238,14 @@ Command add_topo_import(CLI::App& program) {
       ->required()
       ->check(CLI::IsMember(source_names()));
   command->add_option("FILE", options->file, "The file, or - for standard input")->required();
-  command->add_option("-o,--output", options->out, "File to write, or - for standard output")
-      ->capture_default_str()
-      ->type_name("FILE");
-  command->add_flag("--json", options->json,
-                    "Report on standard output as JSON (format forestcoll-import, version 1)");
-  command
-      ->add_option("--compute", options->import.compute,
-                   "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
-                   "Slurm: the hosts that are machines of --box; * and ? as in a shell")
-      ->type_name("PATTERN");
+  const OptionGroup general(*command);
+  general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
+      ->capture_default_str();
+  general.flag("--json", options->json,
+               "Report on standard output as JSON (format forestcoll-import, version 1)");
+  general.option("--compute", options->import.compute, "PATTERN",
+                 "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
+                 "Slurm: the hosts that are machines of --box; * and ? as in a shell");
   add_jobs_option(*command);
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);

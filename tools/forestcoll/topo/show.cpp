@@ -18,10 +18,9 @@
 #include "common/files/graphviz.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/report/figures/bottleneck_json.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/codes.hpp"
@@ -246,10 +245,9 @@ Command add_topo_show(CLI::App& program) {
   auto options = std::make_shared<ShowArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("show", "A fabric in words, and in a picture");
-  command->add_option("TOPOLOGY", options->topology, "Topology file, or - for standard input")
-      ->required();
-  command->add_flag("--json", options->json,
-                    "Report as JSON (format forestcoll-topo-show, version 1)");
+  add_topology_argument(*command, options->topology);
+  const OptionGroup general(*command);
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-show, version 1)");
   for (const auto& [name, file, what] :
        {std::tuple("--svg", &ShowArguments::svg,
                    "Draw it as SVG, by Graphviz; - is standard output"),
@@ -258,25 +256,24 @@ Command add_topo_show(CLI::App& program) {
                    "Write the picture's graph in Graphviz's language")}) {
     add_file_option(*command, name, (*options).*file, what);
   }
-  command
-      ->add_option("--detail", options->detail,
-                   "Draw up to so many nodes one by one; with more, boxes are drawn as one node "
-                   "each, and what is linked alike as one")
+  general
+      .option("--detail", options->detail, "N",
+              "Draw up to so many nodes one by one; with more, boxes are drawn as one node "
+              "each, and what is linked alike as one")
       ->capture_default_str()
-      ->each([options](const std::string&) { options->only_of_pictures = "--detail"; })
-      ->type_name("N");
-  command
-      ->add_option("--width", options->width,
-                   "Where rows get wider than so many pixels, draw what is linked alike as one "
-                   "node with a count, in boxes too, and break rows")
+      ->each([options](const std::string&) { options->only_of_pictures = "--detail"; });
+  general
+      .option("--width", options->width, "PIXELS",
+              "Where rows get wider than so many pixels, draw what is linked alike as one "
+              "node with a count, in boxes too, and break rows")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--width"; })
-      ->type_name("PIXELS")
       ->check(CLI::Range(kLeastWidth, kMostWidth).description(""));
-  command->add_option("--time-limit", options->seconds, "Give a picture up after so many seconds")
+  general
+      .option("--time-limit", options->seconds, "SECONDS",
+              "Give a picture up after so many seconds")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
-      ->type_name("SECONDS")
       ->check(seconds_error);
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);

@@ -15,13 +15,11 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/target_options.hpp"
-#include "common/options/validator_text.hpp"
-#include "common/report/findings/warnings.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/report/warnings.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
@@ -320,8 +318,8 @@ Command add_verify(CLI::App& program) {
   add_sms_option(*command, options->sms);
   add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
-  command->add_flag("--json", options->json,
-                    "Report as JSON (format forestcoll-verify, version 1)");
+  const OptionGroup general(*command);
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-verify, version 1)");
   add_jobs_option(*command);
   command->footer(
       "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"

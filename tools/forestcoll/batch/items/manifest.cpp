@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/options/collective_option.hpp"
-#include "common/options/target_options.hpp"
+#include "common/options/schedule_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 

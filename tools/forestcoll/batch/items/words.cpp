@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "common/bound_alltoall.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"

@@ -1,42 +1,65 @@
-// Messages: a task goes out with the item's number as its tag's payload in front; an answer comes
-// back the same way. Both are short, so that plain blocking sends do; what waits is asked for with
-// probes, between looks at the children.
+// Messages: a job goes out, and what became of it comes back, as bytes. Both are short, so that
+// plain blocking sends do; what waits is asked for with probes, between looks at the children.
 #include "batch/workers/mpi.hpp"
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <cstring>
-#include <deque>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::cli::batch {
 namespace {
 
-enum Tag : int { task_tag = 1, answer_tag = 2, stop_tag = 3, home_tag = 4 };
+enum Tag : int { job_tag = 1, finished_tag = 2, stop_tag = 3, home_tag = 4 };
 
 constexpr int kPollMs = 5;
 
-/// What stands in front of a task, and of an answer.
-struct Header {
-  std::uint64_t item = 0, footprint = 0, peak_bytes = 0;
-  double seconds = 0;
-  std::uint64_t abandoned = 0;
-};
+std::string encode(const Job& job) {
+  std::string bytes;
+  Json::to_cbor({{"number", job.number}, {"request", job.request}, {"footprint", job.footprint}},
+                bytes);
+  return bytes;
+}
 
-void send(int rank, Tag tag, const Header& header, const std::string& body) {
-  std::string bytes(sizeof header, '\0');
-  std::memcpy(bytes.data(), &header, sizeof header);
-  bytes += body;
+std::string encode(const Finished& finished) {
+  std::string bytes;
+  Json::to_cbor({{"number", finished.number},
+                 {"end", static_cast<std::uint8_t>(finished.end)},
+                 {"answer", finished.answer},
+                 {"code", name_of(finished.error.code)},
+                 {"message", finished.error.message},
+                 {"seconds", finished.seconds},
+                 {"peak_bytes", finished.peak_bytes}},
+                bytes);
+  return bytes;
+}
+
+Job job_of(const Json& json) {
+  return {json.at("number").get<std::size_t>(), json.at("request").get<std::string>(),
+          json.at("footprint").get<std::uint64_t>()};
+}
+
+Finished finished_of(const Json& json) {
+  return {.number = json.at("number").get<std::size_t>(),
+          .end = static_cast<End>(json.at("end").get<std::uint8_t>()),
+          .answer = json.at("answer").get<std::string>(),
+          .error = {parse_code(json.at("code").get<std::string>()),
+                    json.at("message").get<std::string>(), ""},
+          .seconds = json.at("seconds").get<double>(),
+          .peak_bytes = json.at("peak_bytes").get<std::uint64_t>()};
+}
+
+void send(int rank, Tag tag, const std::string& bytes = {}) {
   MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, rank, tag, MPI_COMM_WORLD);
 }
 
 struct Message {
-  int rank = 0, tag = 0;
-  Header header;
-  std::string body;
+  int tag = 0;
+  Json body;  ///< empty where it is none of ours
 };
 
 // Nothing where no message waits.
@@ -50,10 +73,7 @@ std::optional<Message> receive() {
   std::string bytes(static_cast<std::size_t>(size), '\0');
   MPI_Recv(bytes.data(), size, MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD,
            MPI_STATUS_IGNORE);
-  Message message{status.MPI_SOURCE, status.MPI_TAG, {}, {}};
-  std::memcpy(&message.header, bytes.data(), std::min(bytes.size(), sizeof message.header));
-  if (bytes.size() > sizeof message.header) message.body = bytes.substr(sizeof message.header);
-  return message;
+  return Message{status.MPI_TAG, Json::from_cbor(bytes, true, false)};
 }
 
 class Everywhere : public Runner {
@@ -64,7 +84,7 @@ class Everywhere : public Runner {
   Everywhere(const Everywhere&) = delete;
   Everywhere& operator=(const Everywhere&) = delete;
   ~Everywhere() override {
-    for (std::size_t i = 0; i < others_.size(); ++i) send(rank_of(i), home_tag, {}, {});
+    for (std::size_t i = 0; i < others_.size(); ++i) send(rank_of(i), home_tag);
   }
 
   [[nodiscard]] bool has_room(std::uint64_t footprint) const override {
@@ -72,35 +92,24 @@ class Everywhere : public Runner {
   }
 
   // The others first: this process hands out the work as well.
-  void start(std::size_t item, const Task& task, std::uint64_t footprint) override {
-    const std::size_t other = find_room(footprint);
+  void start(const Job& job) override {
+    const std::size_t other = find_room(job.footprint);
     if (other == others_.size()) {
-      here_->start(item, task, footprint);
+      here_->start(job);
       return;
     }
-    others_[other].add(footprint);
-    away_[item] = {other, footprint};
-    send(rank_of(other), task_tag, {.item = item, .footprint = footprint}, encode(task));
+    others_[other].add(job.footprint);
+    away_[job.number] = {other, job.footprint};
+    send(rank_of(other), job_tag, encode(job));
   }
 
   [[nodiscard]] std::vector<Finished> poll() override {
     std::vector<Finished> all = here_->poll();
-    while (auto message = receive()) {
-      const auto where = away_.extract(static_cast<std::size_t>(message->header.item));
+    while (const auto message = receive()) {
+      Finished finished = finished_of(message->body);
+      const auto where = away_.extract(finished.number);
       if (where.empty()) continue;
       others_[where.mapped().first].remove(where.mapped().second);
-      Finished finished;
-      finished.item = where.key();
-      finished.seconds = message->header.seconds;
-      finished.peak_bytes = message->header.peak_bytes;
-      finished.abandoned = message->header.abandoned != 0;
-      auto answer = decode_answer(message->body);
-      if (answer) {
-        finished.answer = *std::move(answer);
-      } else {
-        finished.answer.error =
-            item_error(Code::J04, "the answer of another process cannot be read");
-      }
       all.push_back(std::move(finished));
     }
     return all;
@@ -111,7 +120,7 @@ class Everywhere : public Runner {
   void stop() override {
     here_->stop();
     if (std::exchange(stopped_, true)) return;
-    for (std::size_t i = 0; i < others_.size(); ++i) send(rank_of(i), stop_tag, {}, {});
+    for (std::size_t i = 0; i < others_.size(); ++i) send(rank_of(i), stop_tag);
   }
 
   [[nodiscard]] int interval_ms() const override { return kPollMs; }
@@ -131,7 +140,7 @@ class Everywhere : public Runner {
 
   std::unique_ptr<Runner> here_;
   std::vector<Load> others_;
-  std::map<std::size_t, std::pair<std::size_t, std::uint64_t>> away_;  // item: who, footprint
+  std::map<std::size_t, std::pair<std::size_t, std::uint64_t>> away_;  // job: who, footprint
   bool stopped_ = false;
 };
 
@@ -173,28 +182,12 @@ std::unique_ptr<Runner> Mpi::run_on_all(const RunnerLimits& limits, const sigset
 void Mpi::serve(const RunnerLimits& limits, SignalGate& gate) const {
   const auto runner = run_in_children(limits, gate.mask_before());
   while (true) {
-    while (auto message = receive()) {
+    while (const auto message = receive()) {
       if (message->tag == home_tag) return;
       if (message->tag == stop_tag) runner->stop();
-      if (message->tag != task_tag) continue;
-      if (const auto task = decode_task(message->body)) {
-        runner->start(static_cast<std::size_t>(message->header.item), *task,
-                      message->header.footprint);
-      } else {
-        Answer answer;
-        answer.error = item_error(Code::J04, "the task cannot be read");
-        send(0, answer_tag, {.item = message->header.item}, encode(answer));
-      }
+      if (message->tag == job_tag) runner->start(job_of(message->body));
     }
-    for (const Finished& finished : runner->poll()) {
-      send(0, answer_tag,
-           {.item = finished.item,
-            .footprint = 0,
-            .peak_bytes = finished.peak_bytes,
-            .seconds = finished.seconds,
-            .abandoned = finished.abandoned ? 1U : 0U},
-           encode(finished.answer));
-    }
+    for (const Finished& finished : runner->poll()) send(0, finished_tag, encode(finished));
     gate.wait(std::chrono::milliseconds(kPollMs));
     if (gate.stop_signal() != 0) runner->stop();
   }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "batch/results/results.hpp"
+#include "common/report/table.hpp"
 #include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
@@ -115,17 +116,6 @@ std::string items_markdown(const Results& results) {
   return text + more(results.items.size(), kMostRowsInMarkdown) + "\n</details>\n";
 }
 
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
-  return "\"" + replaced(field, {{'"', "\"\""}}) + "\"";
-}
-
-std::string record(const std::vector<std::string>& fields) {
-  std::string text;
-  for (std::size_t i = 0; i < fields.size(); ++i) text += (i > 0 ? "," : "") + quoted(fields[i]);
-  return text + "\r\n";
-}
-
 // Line and column, where a place is such.
 std::string line_and_column(const std::string& where) {
   const std::size_t colon = where.find(':');
@@ -168,15 +158,14 @@ std::string to_markdown(const Results& results) {
 }
 
 std::string to_csv(const Results& results) {
-  std::string text = record({"input", "collective", "target", "k", "status", "output", "hash",
-                             "algbw", "algbw_exact", "optimum_fraction", "height", "seconds",
-                             "code", "where", "message", "optimum_range"});
+  Table table{{"input", "collective", "target", "k", "status", "output", "hash", "algbw",
+               "algbw_exact", "optimum_fraction", "height", "seconds", "code", "where", "message",
+               "optimum_range"}};
   for (const ItemResult& item : results.items) {
     const OutputFile output = item.outputs.empty() ? OutputFile() : item.outputs.front();
-    std::vector<std::string> fields = {
-        item.input,         item.variant.collective, item.variant.target,
-        item.variant.trees, to_string(item.status),  output.path,
-        output.hash};
+    TableRow fields = {item.input,         item.variant.collective, item.variant.target,
+                       item.variant.trees, to_string(item.status),  output.path,
+                       output.hash};
     if (item.figures) {
       const auto& fraction = item.figures->optimum_fraction;
       fields.insert(
@@ -191,9 +180,9 @@ std::string to_csv(const Results& results) {
     fields.insert(fields.end(), {std::string(name_of(error.code)), error.where, error.message});
     const bool is_open = item.figures && item.figures->optimum_range;
     fields.push_back(is_open ? range_text(*item.figures->optimum_range) : "");
-    text += record(fields);
+    table.rows.push_back(std::move(fields));
   }
-  return text;
+  return cli::to_csv(table, "\r\n");
 }
 
 std::string to_junit(const Results& results) {

@@ -15,9 +15,10 @@
 
 #include "batch/items/discovery.hpp"
 #include "batch/items/overwriting.hpp"
-#include "batch/results/hash.hpp"
 #include "batch/results/outcome.hpp"
+#include "batch/results/store.hpp"
 #include "common/files/io.hpp"
+#include "common/options/shared_options.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
@@ -230,11 +231,10 @@ Command add_merge(CLI::App& batch) {
   CLI::App* command =
       batch.add_subcommand("merge", "Join the reports of all shards of a batch into one");
   command->add_option("OUT", arguments->directories, "Directories of outputs")->required();
-  command
-      ->add_option("-o,--output", arguments->output,
-                   "Where the whole goes, outputs too; not needed where all shards wrote to one\n"
-                   "directory")
-      ->type_name("DIR");
+  const OptionGroup general(*command);
+  general.option("-o,--output", arguments->output, "DIR",
+                 "Where the whole goes, outputs too; not needed where all shards wrote to one\n"
+                 "directory");
   add_outcome_options(*command, arguments->outcome);
   command->footer(
       "Examples:\n"

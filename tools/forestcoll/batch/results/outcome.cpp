@@ -3,17 +3,107 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <utility>
 
 #include "batch/items/discovery.hpp"
 #include "common/files/io.hpp"
-#include "common/options/file_option.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
+
+// "-6.7 %", of a rate that fell.
+std::string loss_in_words(const Ratio& is, const Ratio& was) {
+  constexpr double kLeastShown = 0.05;
+  const double percent = 100 * share_lost(is, was);
+  return percent < kLeastShown ? "by less than 0.1 %" : fmt::format("-{:.1f} %", percent);
+}
+
+bool is_made(const ItemResult& item) {
+  return item.status == Status::ok || item.status == Status::cached;
+}
+
+const ItemResult* find(const Results& results, const ItemResult& item) {
+  const auto found = std::ranges::lower_bound(results.items, item, is_before);
+  return found != results.items.end() && is_same(*found, item) ? &*found : nullptr;
+}
+
+// "171.43 -> 160.00", with more decimals where two do not tell them apart.
+std::string rates_in_words(const Ratio& was, const Ratio& is) {
+  constexpr int kFewestDecimals = 2, kMostDecimals = 15;
+  for (int decimals = kFewestDecimals;; ++decimals) {
+    const std::string before = fmt::format("{:.{}f}", was.to_double(), decimals);
+    const std::string now = fmt::format("{:.{}f}", is.to_double(), decimals);
+    if (before != now || decimals == kMostDecimals) {
+      return fmt::format("{} -> {} GB/s ({})", before, now, loss_in_words(is, was));
+    }
+  }
+}
+
+std::string names_of(const ItemResult& item) {
+  std::string text;
+  for (const OutputFile& file : item.outputs) text += (text.empty() ? "" : ", ") + file.path;
+  return text;
+}
+
+std::uint64_t bytes_of(const ItemResult& item) {
+  std::uint64_t bytes = 0;
+  for (const OutputFile& file : item.outputs) bytes += file.bytes;
+  return bytes;
+}
+
+std::string files_in_words(const ItemResult& before, const ItemResult& now) {
+  const std::uint64_t was = bytes_of(before), is = bytes_of(now);
+  return was == is ? fmt::format("{}: other content, {} bytes as before", names_of(now), is)
+                   : fmt::format("{}: {} -> {} bytes", names_of(now), was, is);
+}
+
+std::string hash_of(const ItemResult& item) {
+  std::string text;
+  for (const OutputFile& file : item.outputs) text += (text.empty() ? "" : " ") + file.hash;
+  return text;
+}
+
+std::vector<Regression> compare(const ItemResult& before, const ItemResult& now) {
+  std::vector<Regression> found;
+  const auto add = [&](const char* what, std::string change, std::string was, std::string is) {
+    found.push_back({now, what, std::move(change), std::move(was), std::move(is)});
+  };
+  if (!is_made(before)) return found;
+  if (now.status == Status::failed) {
+    const std::string code(now.error ? name_of(now.error->code) : "failed");
+    add("failed", fmt::format("now, and did not before: {}", code), "made", code);
+  }
+  if (!is_made(now)) return found;
+  if (before.figures && now.figures) {
+    const Figures &was = *before.figures, &is = *now.figures;
+    if (is.algbw < was.algbw) {
+      add("rate", rates_in_words(was.algbw, is.algbw), was.algbw.to_string(), is.algbw.to_string());
+    }
+    if (is.height && was.height && *is.height > *was.height) {
+      const std::string high = std::to_string(*was.height), higher = std::to_string(*is.height);
+      add("height", fmt::format("{} -> {}", high, higher), high, higher);
+    }
+  }
+  if (before.outputs != now.outputs) {
+    add("file", files_in_words(before, now), hash_of(before), hash_of(now));
+  }
+  return found;
+}
+
+bool is_allowed(const Regression& regression, const std::vector<Allowance>& allowed) {
+  return std::ranges::any_of(allowed, [&](const Allowance& allowance) {
+    return allowance.what == regression.what &&
+           (allowance.pattern.empty() || matches(allowance.pattern, regression.item.input));
+  });
+}
 
 Expected<void> write_reports(const Results& results, const OutcomeRequest& request,
                              const std::string& directory, const std::string& name,
@@ -34,32 +124,52 @@ Expected<void> write_reports(const Results& results, const OutcomeRequest& reque
 
 }  // namespace
 
+Expected<Allowance> parse_allowance(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  Allowance allowance{text.substr(0, colon),
+                      colon == std::string::npos ? "" : text.substr(colon + 1)};
+  if (allowance.what == "rate" || allowance.what == "height" || allowance.what == "file") {
+    return allowance;
+  }
+  return make_error(
+      Code::S03,
+      fmt::format("--allow: expected rate, height or file, found \"{}\"", allowance.what),
+      "write --allow file, or --allow file:PATTERN for some inputs");
+}
+
+std::vector<Regression> regressions_since(const Results& before, const Results& now,
+                                          const std::vector<Allowance>& allowed) {
+  std::vector<Regression> regressions;
+  for (const ItemResult& item : now.items) {
+    const ItemResult* previous = find(before, item);
+    if (previous == nullptr) continue;
+    for (Regression& regression : compare(*previous, item)) {
+      if (!is_allowed(regression, allowed)) regressions.push_back(std::move(regression));
+    }
+  }
+  return regressions;
+}
+
+std::size_t missing_since(const Results& before, const Results& now) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      before.items, [&](const ItemResult& item) { return find(now, item) == nullptr; }));
+}
+
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
-  constexpr const char* kGroup = "Report";
-  command.add_flag("--json", arguments.json, "The report on standard output as well")
-      ->group(kGroup);
-  command.add_option("--junit", arguments.junit, "A JUnit XML file, which CI systems read")
-      ->check(file_name())
-      ->type_name("FILE")
-      ->group(kGroup);
-  command
-      .add_flag("--annotate", arguments.annotate,
-                "Failures on standard output as GitHub's workflow commands")
-      ->group(kGroup);
-  command
-      .add_option("--baseline", arguments.baseline,
-                  "report.json of an earlier run: a rate that fell, a height that grew, a file\n"
-                  "that changed and an item that fails now are failures (exit code 1)")
-      ->check(file_name())
-      ->type_name("FILE")
-      ->group(kGroup);
-  command
-      .add_option("--allow", arguments.allow,
-                  "Of these, what is no failure: rate, height or file, for all inputs or with\n"
-                  ":PATTERN for some; several times")
-      ->allow_extra_args(false)
-      ->type_name("KIND[:PATTERN]")
-      ->group(kGroup);
+  const OptionGroup group(command, "Report");
+  group.flag("--json", arguments.json, "The report on standard output as well");
+  group.option("--junit", arguments.junit, "FILE", "A JUnit XML file, which CI systems read")
+      ->check(file_name());
+  group.flag("--annotate", arguments.annotate,
+             "Failures on standard output as GitHub's workflow commands");
+  group
+      .option("--baseline", arguments.baseline, "FILE",
+              "report.json of an earlier run: a rate that fell, a height that grew, a file\n"
+              "that changed and an item that fails now are failures (exit code 1)")
+      ->check(file_name());
+  group.list("--allow", arguments.allow, "KIND[:PATTERN]",
+             "Of these, what is no failure: rate, height or file, for all inputs or with\n"
+             ":PATTERN for some; several times");
 }
 
 Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {

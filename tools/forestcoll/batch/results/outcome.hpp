@@ -1,4 +1,4 @@
-// How a batch ends: comparison with a baseline, reports, summary, exit code.
+// How a batch ends: what became worse since an earlier run, reports, summary, exit code.
 #pragma once
 
 #include <optional>
@@ -6,15 +6,32 @@
 #include <vector>
 
 #include "batch/lock.hpp"
-#include "batch/results/regressions.hpp"
 #include "batch/results/results.hpp"
 #include "command.hpp"
+#include "forestcoll/diagnostic.hpp"
 
 namespace CLI {
 class App;
 }
 
 namespace forestcoll::cli::batch {
+
+/// A kind of regression that is no failure, for the inputs that `pattern` matches.
+struct Allowance {
+  std::string what;     ///< "rate", "height" or "file"
+  std::string pattern;  ///< see `matches`; empty: all
+};
+/// From "KIND" or "KIND:PATTERN". Errors: S03.
+[[nodiscard]] Expected<Allowance> parse_allowance(const std::string& text);
+
+/// Items of `before` that are made now with a lower rate, higher trees or other bytes, or that fail
+/// now and did not. Rates are compared exactly. What is only in one of the two, or skipped in one,
+/// is left out.
+[[nodiscard]] std::vector<Regression> regressions_since(const Results& before, const Results& now,
+                                                        const std::vector<Allowance>& allowed);
+
+/// Items of `before` that `now` does not have.
+[[nodiscard]] std::size_t missing_since(const Results& before, const Results& now);
 
 /// As written on the command line.
 struct OutcomeArguments {

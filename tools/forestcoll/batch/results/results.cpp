@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "batch/results/progress.hpp"
+#include "batch/results/journal.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {

@@ -1,14 +1,36 @@
 #include "batch/results/store.hpp"
 
+#include <fmt/format.h>
+#include <link.h>
+
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid_io.hpp>
 #include <cstddef>
+#include <functional>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "batch/items/discovery.hpp"
-#include "batch/results/hash.hpp"
 #include "common/files/io.hpp"
 
 namespace forestcoll::cli::batch {
 namespace {
+
+constexpr boost::uuids::uuid kNameSpace = {{0x8d, 0x1c, 0x2e, 0x5b, 0x0a, 0x77, 0x4f, 0x3e, 0x9b,
+                                            0x60, 0xc4, 0x1f, 0x52, 0xd9, 0x36, 0xa8}};
+
+constexpr const char* kRunningProgram = "/proc/self/exe";
+
+// The loader's list of shared objects, asked for our own.
+int add_own_library(dl_phdr_info* object, std::size_t /*size*/, void* files) {
+  const std::string_view path = object->dlpi_name == nullptr ? "" : object->dlpi_name;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.starts_with("libforestcoll.")) {
+    static_cast<std::vector<std::string>*>(files)->emplace_back(path);
+  }
+  return 0;
+}
 
 constexpr std::size_t kLargestRecord = std::size_t{1} << 20;
 
@@ -31,6 +53,24 @@ std::optional<Record> parse_record(const std::string& text) {
 }
 
 }  // namespace
+
+std::string content_hash(std::string_view bytes) {
+  const boost::uuids::name_generator_sha1 generator(kNameSpace);
+  return boost::uuids::to_string(generator(bytes.data(), bytes.size()));
+}
+
+Expected<std::string> program_fingerprint() {
+  std::vector<std::string> files = {kRunningProgram};
+  dl_iterate_phdr(add_own_library, &files);
+  std::string hashes;
+  for (const std::string& file : files) {
+    const auto bytes = read_input(file);
+    if (!bytes) return bytes.errors();
+    // The library's hash: a program with what a debugger needs has hundreds of megabytes.
+    hashes += fmt::format("{:016x} {};", std::hash<std::string_view>()(*bytes), bytes->size());
+  }
+  return content_hash(hashes);
+}
 
 std::string item_key(const std::string& program, const std::string& fingerprint,
                      const std::vector<std::string>& words) {

@@ -3,12 +3,21 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "batch/items/item.hpp"
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::cli::batch {
+
+/// The same for the same bytes, on every machine: a UUID of version 5 (SHA-1) in a name space of
+/// this project's own. Cost: linear.
+[[nodiscard]] std::string content_hash(std::string_view bytes);
+
+/// The hash of the running program's bytes, and of libforestcoll's where that is shared: the same
+/// on every machine that has the same build. Errors: those of reading. Cost: linear in the file.
+[[nodiscard]] Expected<std::string> program_fingerprint();
 
 struct Record {
   std::string key;  ///< as in `Item`

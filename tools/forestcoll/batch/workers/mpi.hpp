@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "batch/workers/process.hpp"
 #include "batch/workers/runner.hpp"
-#include "batch/workers/signals.hpp"
 
 namespace forestcoll::cli::batch {
 

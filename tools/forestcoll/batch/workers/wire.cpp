@@ -1,12 +1,9 @@
-// Requests and answers as bytes.
-#include <fmt/format.h>
+#include "batch/workers/wire.hpp"
 
 #include <cstddef>
 #include <sstream>
 #include <utility>
 
-#include "batch/workers/work.hpp"
-#include "common/files/io.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
@@ -128,6 +125,10 @@ std::optional<Task> decode_task(const std::string& bytes) {
   return parsed(bytes, parse_task);
 }
 
+std::optional<std::vector<ProbeTask>> decode_probe_tasks(const std::string& bytes) {
+  return parsed(bytes, parse_probe_tasks);
+}
+
 std::optional<Answer> decode_answer(const std::string& bytes) {
   return parsed(bytes, parse_answer);
 }
@@ -143,26 +144,6 @@ std::vector<Probe> decode_probes(const std::string& bytes) {
     }
   }
   return probes;
-}
-
-ExitCode serve(const Console& console) {
-  const auto request = read_input("-");
-  if (!request) return fail(request.errors(), console);
-  if (const auto task = decode_task(*request)) {
-    return finish(write_output("-", encode(perform(*task))), console);
-  }
-  const auto probes = parsed(*request, parse_probe_tasks);
-  if (!probes) {
-    return fail(
-        {make_error(Code::S03, "this command is for the children of `forestcoll batch`", "")},
-        console);
-  }
-  Expected<void> written;
-  probe_each(*probes, [&written](const Probe& probe) {
-    written = write_output("-", encode(probe));
-    return written.has_value();
-  });
-  return finish(written, console);
 }
 
 }  // namespace forestcoll::cli::batch

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "batch/items/discovery.hpp"
-#include "batch/results/hash.hpp"
 #include "batch/results/store.hpp"
+#include "batch/workers/wire.hpp"
 #include "common/fabric.hpp"
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
@@ -164,8 +164,6 @@ Probe probe_unguarded(const ProbeTask& task, const Expected<Reading>& options) {
   return result;
 }
 
-}  // namespace
-
 Answer perform(const Task& task) {
   try {
     return perform_unguarded(task);
@@ -175,8 +173,6 @@ Answer perform(const Task& task) {
     return failed(item_error(Code::J04, fmt::format("internal error: {}", error.what())));
   }
 }
-
-namespace {
 
 Probe probe(const ProbeTask& task, const Expected<Reading>& options) {
   try {
@@ -190,15 +186,22 @@ Probe probe(const ProbeTask& task, const Expected<Reading>& options) {
 
 }  // namespace
 
-void probe_each(const std::vector<ProbeTask>& tasks, const std::function<bool(Probe)>& take) {
+bool answer(const std::string& request, const std::function<bool(const std::string& part)>& take) {
+  if (const auto task = decode_task(request)) {
+    take(encode(perform(*task)));
+    return true;
+  }
+  const auto tasks = decode_probe_tasks(request);
+  if (!tasks) return false;
   std::map<Words, Expected<Reading>> options;  // parsed once: most tasks have the same
-  for (const ProbeTask& task : tasks) {
+  for (const ProbeTask& task : *tasks) {
     auto known = options.find(task.words);
     if (known == options.end()) {
       known = options.emplace(task.words, options_of(task.words)).first;
     }
-    if (!take(probe(task, known->second))) return;
+    if (!take(encode(probe(task, known->second)))) break;
   }
+  return true;
 }
 
 }  // namespace forestcoll::cli::batch

@@ -28,10 +28,6 @@ struct Answer {
   std::optional<ItemError> error;
 };
 
-/// Synthesises, verifies and writes the output, and then the record. Where memory runs out, that is
-/// an error like others (J03).
-[[nodiscard]] Answer perform(const Task& task);
-
 /// How sure it is that a file is a topology: somebody named it; its name is that of a topology, but
 /// may be that of a report or a schedule as well; it may be anything.
 enum class Confidence : std::uint8_t { named, looks_like_one, none };
@@ -52,22 +48,11 @@ struct Probe {
   std::optional<ItemError> error;
 };
 
-/// One after the other; `take` is called with each result as soon as it is known, and ends the work
-/// by returning false.
-void probe_each(const std::vector<ProbeTask>& tasks, const std::function<bool(Probe)>& take);
-
-// For the wire: CBOR, which keeps names that are not UTF-8 as they are.
-[[nodiscard]] std::string encode(const Task& task);
-[[nodiscard]] std::string encode(const std::vector<ProbeTask>& tasks);
-[[nodiscard]] std::string encode(const Answer& answer);
-[[nodiscard]] std::string encode(const Probe& probe);
-/// Nothing where the bytes are not, or not wholly, what `encode` made.
-[[nodiscard]] std::optional<Task> decode_task(const std::string& bytes);
-[[nodiscard]] std::optional<Answer> decode_answer(const std::string& bytes);
-/// As many as are whole.
-[[nodiscard]] std::vector<Probe> decode_probes(const std::string& bytes);
-
-/// The hidden command of children: a request on standard input, answers on standard output.
-[[nodiscard]] ExitCode serve(const Console& console);
+/// Does what a request asks, and gives the answer to `take`, of many probes in parts, as soon as
+/// each is known; false of it ends the work. A task is synthesised, verified and written, and then
+/// its record; where memory runs out, that is an error like others (J03). Returns false where the
+/// request cannot be read.
+[[nodiscard]] bool answer(const std::string& request,
+                          const std::function<bool(const std::string& part)>& take);
 
 }  // namespace forestcoll::cli::batch

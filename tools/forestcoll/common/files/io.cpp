@@ -27,7 +27,6 @@
 #include <vector>
 
 #include "command.hpp"
-#include "common/files/links.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -247,6 +246,8 @@ int write_path(const std::string& path, std::string_view text, bool force_to_dis
   return replace_file(target, text, status.st_mode & static_cast<mode_t>(07777), force_to_disk);
 }
 
+constexpr int kMostLinks = 40;  // in a row, as many as the kernel follows
+
 }  // namespace
 
 void prepare_process() {
@@ -301,6 +302,17 @@ Expected<void> write_output(const std::string& path, std::string_view text, bool
       standard ? write_all(STDOUT_FILENO, text) : write_path(path, text, force_to_disk);
   if (error == 0) return {};
   return failed_to("write", standard ? "<stdout>" : display_name(path), error);
+}
+
+std::filesystem::path end_of_links(const std::filesystem::path& path) {
+  std::filesystem::path end = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code error;
+    const auto next = std::filesystem::read_symlink(end, error);
+    if (error) return end;
+    end = end.parent_path() / next;  // an absolute target stands alone
+  }
+  return path;
 }
 
 }  // namespace forestcoll::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,5 +32,9 @@ void prepare_process();
 /// power: for what can be made again and carries a check of itself.
 [[nodiscard]] Expected<void> write_output(const std::string& path, std::string_view text,
                                           bool force_to_disk = true);
+
+/// What `path` leads to: links are followed, also to a file that is not there yet. The path as it
+/// is where links lead nowhere.
+[[nodiscard]] std::filesystem::path end_of_links(const std::filesystem::path& path);
 
 }  // namespace forestcoll::cli

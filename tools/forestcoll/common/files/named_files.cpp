@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "common/files/links.hpp"
+#include "common/files/io.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 

@@ -8,7 +8,8 @@
 #include <cctype>
 #include <string_view>
 
-#include "common/options/validator_text.hpp"
+#include "common/files/io.hpp"
+#include "common/options/shared_options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 
@@ -83,20 +84,40 @@ std::string resolve_collective(std::string& name) {
 
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
                                    const std::string& meaning) {
-  return command.add_option("-c,--collective", collective, fmt::format("{}: {}", meaning, known()))
-      ->transform(CLI::Validator(resolve_collective, ""))
-      ->type_name("NAME");
+  const OptionGroup general(command);
+  return general
+      .option("-c,--collective", collective, "NAME", fmt::format("{}: {}", meaning, known()))
+      ->transform(CLI::Validator(resolve_collective, ""));
 }
 
 CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
                                     const std::string& meaning) {
-  return command
-      .add_option("-c,--collective", collectives, fmt::format("{}: {}", meaning, known()))
+  const OptionGroup general(command);
+  return general
+      .list("-c,--collective", collectives, "NAME,...", fmt::format("{}: {}", meaning, known()))
       ->delimiter(',')
-      ->allow_extra_args(false)
       ->transform(CLI::Validator(resolve_collective, ""))
-      ->capture_default_str()
-      ->type_name("NAME,...");
+      ->capture_default_str();
+}
+
+Expected<ParsedDemand> read_demand(const Network& network, Collective collective,
+                                   std::optional<Rank> root, const std::string& path) {
+  if (path.empty()) return demand_of(collective, network.ranks.size(), root);
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  return parse_demand(*text, display_name(path), network.ranks.size());
+}
+
+Expected<void> refuse_misplaced_demand(std::string_view collective, const std::string& demand) {
+  if (collective == kUnequalAlltoall && demand.empty()) {
+    return make_error(Code::S04, "an alltoallv is of unequal amounts, and no --demand says which",
+                      "add --demand FILE, or ask for -c alltoall");
+  }
+  if (demand.empty() || collective_of(collective) == Collective::alltoall) return {};
+  return make_error(Code::S04, "--demand is for -c alltoall",
+                    has_paths(collective)
+                        ? "leave --demand out"
+                        : "leave --demand out; the weights of nodes say what they own");
 }
 
 }  // namespace forestcoll::cli

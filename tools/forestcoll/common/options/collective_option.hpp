@@ -1,4 +1,4 @@
-// Names of collectives on the command line.
+// Names of collectives on the command line, and what those along paths have to move.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,10 @@
 #include <vector>
 
 #include "forestcoll/collective.hpp"
+#include "forestcoll/demand.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
 
 namespace CLI {
 class App;
@@ -38,5 +42,14 @@ CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
 /// For several collectives, with commas or given several times.
 CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>& collectives,
                                     const std::string& meaning);
+
+/// S04: "alltoallv" without a file that says how much each pair has, or one for other collectives.
+[[nodiscard]] Expected<void> refuse_misplaced_demand(std::string_view collective,
+                                                     const std::string& demand);
+
+/// The demand of a file, or, where `path` is empty, of blocks. REQUIRES: a root where the
+/// collective has one. Errors: those of reading and of `parse_demand`.
+[[nodiscard]] Expected<ParsedDemand> read_demand(const Network& network, Collective collective,
+                                                 std::optional<Rank> root, const std::string& path);
 
 }  // namespace forestcoll::cli

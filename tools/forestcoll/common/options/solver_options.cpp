@@ -5,12 +5,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <system_error>
 #include <thread>
 
-#include "common/options/file_option.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/parse_number.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -38,26 +37,22 @@ void add_effort_options(CLI::App& command, SolverArguments& arguments) {
                   "minutes")
       ->check(CLI::IsMember({"fast", "default", "max"}))
       ->capture_default_str();
-  command
-      .add_option("-j,--jobs,--threads", arguments.threads,
-                  "Threads (default: all processors); what is written does not depend on it. They\n"
-                  "share the tests of a packing, most of the work on fabrics of thousands of GPUs\n"
-                  "that are not symmetric; elsewhere they gain little")
-      ->type_name("N");
-  command
-      .add_option("--time-limit", arguments.time_limit,
-                  "Stop solving after so many seconds, and take a forest that is made at once, at\n"
-                  "a lower rate; the summary says by how much")
-      ->type_name("SECONDS");
+  const OptionGroup general(command);
+  general.option("-j,--jobs,--threads", arguments.threads, "N",
+                 "Threads (default: all processors); what is written does not depend on it. They\n"
+                 "share the tests of a packing, most of the work on fabrics of thousands of GPUs\n"
+                 "that are not symmetric; elsewhere they gain little");
+  general.option("--time-limit", arguments.time_limit, "SECONDS",
+                 "Stop solving after so many seconds, and take a forest that is made at once, at\n"
+                 "a lower rate; the summary says by how much");
 }
 
 void add_shape_options(CLI::App& command, SolverArguments& arguments) {
-  command
-      .add_option("--max-height", arguments.max_height,
-                  "No tree higher than H hops, at the best rate found for that")
-      ->type_name("H");
-  command.add_flag("--tradeoff", arguments.tradeoff,
-                   "Also say what rate lower trees, and other k, would have; solves several times");
+  const OptionGroup general(command);
+  general.option("--max-height", arguments.max_height, "H",
+                 "No tree higher than H hops, at the best rate found for that");
+  general.flag("--tradeoff", arguments.tradeoff,
+               "Also say what rate lower trees, and other k, would have; solves several times");
   add_file_option(command, "--warm", arguments.warm,
                   "Forest JSON from before a failure: keep its trees where the failure, given by\n"
                   "--drop and --derate, does not touch them, and pack the rest anew",
@@ -103,6 +98,22 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
     }
   }
   return request;
+}
+
+TimeLimit::TimeLimit(std::optional<double> seconds) {
+  if (!seconds) return;
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                       std::chrono::duration<double>(*seconds));
+  if (std::chrono::steady_clock::now() >= end) {
+    source_.request_stop();
+    return;
+  }
+  watcher_ = std::jthread([this, end](const std::stop_token& ended) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_until(lock, ended, end, [] { return false; });
+    if (!ended.stop_requested()) source_.request_stop();
+  });
 }
 
 }  // namespace forestcoll::cli

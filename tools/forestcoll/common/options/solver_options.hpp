@@ -1,9 +1,13 @@
 // How hard, how long and around what to solve: the options of every command that packs trees.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/pack.hpp"
@@ -37,5 +41,21 @@ struct SolverRequest {
 };
 /// Errors (ErrorKind::input): S03 a value that cannot be read, S04 values that do not go together.
 [[nodiscard]] Expected<SolverRequest> resolve(const SolverArguments& arguments);
+
+class TimeLimit {
+ public:
+  /// The time runs from here; nothing happens without a limit.
+  explicit TimeLimit(std::optional<double> seconds);
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread watcher_;  ///< ended, and waited for, before what it uses is gone
+};
 
 }  // namespace forestcoll::cli

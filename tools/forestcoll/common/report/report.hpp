@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -56,5 +57,16 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] Json to_json(const Diagnostic& of_library);
 /// One line of JSON, ended; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string to_text(const Json& json);
+
+/// What to do about errors of one code.
+struct Remedy {
+  Code code = {};
+  std::string_view text = {};
+};
+
+/// These remedies in place of the errors' own.
+[[nodiscard]] Diagnostics with_remedies(Diagnostics errors, std::span<const Remedy> remedies);
+/// These remedies behind the errors' own.
+[[nodiscard]] Diagnostics with_more_remedies(Diagnostics errors, std::span<const Remedy> remedies);
 
 }  // namespace forestcoll::cli

@@ -5,13 +5,13 @@
 #include <utility>
 #include <variant>
 
-#include "common/bound_alltoall.hpp"
 #include "common/files/file_set.hpp"
-#include "common/report/figures/alltoall_report.hpp"
-#include "common/report/latency_report.hpp"
+#include "common/files/io.hpp"
+#include "common/options/collective_option.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
-#include "common/solve.hpp"
+#include "common/report/time_report.hpp"
 #include "common/synthesis/request/refusals.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
@@ -105,6 +105,17 @@ Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& 
   if (!demand) return demand.errors();
   prepared.request.compile.demand = *std::move(demand);
   return {};
+}
+
+// The forest of --warm; nothing where `path` is empty. Errors: those of reading, and F01, F02.
+Expected<std::optional<AnyForest>> load_previous(const std::string& path,
+                                                 const Topology& topology) {
+  if (path.empty()) return std::optional<AnyForest>();
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  auto previous = parse_any_forest(*text, display_name(path), topology);
+  if (!previous) return previous.errors();
+  return std::optional(*std::move(previous));
 }
 
 Expected<void> read_previous(PreparedSynthesis& prepared, const Console& console) {

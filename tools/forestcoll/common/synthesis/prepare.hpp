@@ -7,7 +7,6 @@
 #include "command.hpp"
 #include "common/fabric.hpp"
 #include "common/options/solver_options.hpp"
-#include "common/options/time_limit.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/branching_forest.hpp"

@@ -1,20 +1,53 @@
-#include "compare/page/chart.hpp"
-
+// The chart of a comparison, as SVG: a line for each algorithm over message sizes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <filesystem>
 #include <iterator>
+#include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "common/report/report.hpp"
+#include "compare/page/page.hpp"
 #include "compare/page/page_text.hpp"
+#include "compare/words.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {
+
+// How many colours there are.
+constexpr std::size_t kChartSlots = 12;
+
+struct ChartPoint {
+  double bytes = 0, value = 0;
+};
+
+// A line in its slot's dashes, a dotted line, points, hollow points.
+enum class Mark { line, dots, dot, circle };
+
+struct ChartSeries {
+  std::string name;
+  std::size_t slot = 0;  // its colour and dashes, below kChartSlots; 0 is ours
+  Mark mark = Mark::line;
+  std::vector<ChartPoint> points;
+};
+
+struct Chart {
+  std::string title;
+  std::string value_title;      // "algbw, GB/s"
+  std::optional<double> limit;  // a dashed line across
+  std::string limit_name;
+  std::vector<ChartSeries> series;
+  int width = 900, height = 460;  // below 500, names are listed below the chart
+  bool standalone = true;         // with its colours, a background and an XML namespace
+};
 
 constexpr int kNarrowBelow = 500;
 constexpr double kLabelGap = 15;
@@ -38,6 +71,8 @@ std::string axis_size(double bytes) {
   return fmt::format("{:.4g}{}", bytes, kUnits[unit]);
 }
 
+// The width is shared by powers of two, the height is linear from 0. Same input, same bytes.
+// REQUIRES: some series has a point.
 class ChartWriter {
  public:
   explicit ChartWriter(const Chart& chart) : chart_(chart), narrow_(chart.width < kNarrowBelow) {
@@ -233,9 +268,74 @@ class ChartWriter {
   std::string out_;
 };
 
+// Ours has the first colour wherever it stands.
+std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
+  if (row.algorithm == kOurs) return 0;
+  std::size_t slot = 1;
+  for (const ComparedRow& other : comparison.rows) {
+    if (&other == &row) break;
+    if (other.algorithm != kOurs) ++slot;
+  }
+  return (slot - 1) % (kChartSlots - 1) + 1;
+}
+
+// The name without its folders, and no longer than there is room for in a chart.
+std::string short_name(const std::string& file) {
+  constexpr std::size_t kMost = 20;
+  std::string name = std::filesystem::path(file).filename().string();
+  if (name.size() <= kMost) return name;
+  std::size_t end = kMost - 1;
+  while ((static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // inside a character
+  return name.substr(0, end) + "…";
+}
+
 }  // namespace
 
-std::string to_svg(const Chart& chart) {
+bool has_times(const Comparison& comparison) {
+  for (const ComparedRow& row : comparison.rows) {
+    if (!row.times.empty() || !row.program_times.empty()) return true;
+  }
+  return false;
+}
+
+std::string to_chart(const Comparison& comparison, int width, bool standalone) {
+  const Fabric& fabric = *comparison.fabric;
+  Chart chart;
+  chart.width = width;
+  chart.height = width < 500 ? 330 : 440;
+  chart.standalone = standalone;
+  chart.title = fmt::format("{}, {}", comparison.collective_name, fabric.topology.name);
+  chart.value_title = fmt::format("algbw, GB/s: {}", comparison.measured.empty()
+                                                         ? kModelNotMeasurement
+                                                         : "lines are a model, points measured");
+  chart.limit = comparison.optimum.to_double();
+  chart.limit_name = fmt::format("{}: {} GB/s", optimum_name(comparison), number(*chart.limit));
+  for (const Simulated kind : kSimulatedKinds) {
+    for (const ComparedRow& row : comparison.rows) {
+      if (times_of(row, kind).empty()) continue;
+      const bool program = kind == Simulated::program;
+      ChartSeries series{short_name(row.algorithm) + (program ? ", program" : ""),
+                         slot_of(comparison, row),
+                         program ? Mark::dots : Mark::line,
+                         {}};
+      for (const SimulatedTime& time : times_of(row, kind)) {
+        series.points.push_back({time.bytes, time.algbw});
+      }
+      chart.series.push_back(std::move(series));
+    }
+  }
+  for (const MeasuredRun& run : comparison.measured) {
+    ChartSeries series{fmt::format("{}{} {}", run.origin.text.empty() ? "" : run.origin.text + ": ",
+                                   short_name(run.file), run.placement),
+                       slot_of(comparison, *find_row(comparison, run.algorithm)),
+                       run.placement == "in-place" ? Mark::circle : Mark::dot,
+                       {}};
+    for (const MeasuredTime& time : run.times) {
+      if (time.wrong) continue;
+      series.points.push_back({time.measured.bytes, time.measured.algbw});
+    }
+    chart.series.push_back(std::move(series));
+  }
   return ChartWriter(chart).write();
 }
 

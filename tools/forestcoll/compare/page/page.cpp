@@ -8,12 +8,10 @@
 #include <utility>
 
 #include "common/files/graphviz.hpp"
-#include "common/report/findings/remedies.hpp"
 #include "common/report/flags.hpp"
-#include "compare/page/chart.hpp"
+#include "common/report/report.hpp"
 #include "compare/page/page_text.hpp"
-#include "compare/page/write_chart.hpp"
-#include "compare/tables/winners.hpp"
+#include "compare/tables/write.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/convert.hpp"
 #include "forestcoll/text.hpp"

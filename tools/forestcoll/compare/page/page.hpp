@@ -1,4 +1,5 @@
-// A comparison as one page of HTML that needs nothing else: no network, no other file.
+// A comparison as a chart, and as one page of HTML that needs nothing else: no network, no other
+// file.
 #pragma once
 
 #include <string>
@@ -25,5 +26,9 @@ struct Page {
 ///            [{"root", "multiplicity", "height", "parent": [rank], "via": [[node]]}]}]}}
 /// Of each phase only as many trees as a page can hold.
 [[nodiscard]] Json page_data(const Comparison& comparison);
+
+/// The chart of algbw over size as an SVG file, `width` pixels wide. REQUIRES: has_times().
+[[nodiscard]] std::string to_chart(const Comparison& comparison, int width, bool standalone);
+[[nodiscard]] bool has_times(const Comparison& comparison);
 
 }  // namespace forestcoll::cli

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "compare/page/page.hpp"
-#include "compare/page/write_chart.hpp"
 #include "compare/tables/write.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/convert.hpp"

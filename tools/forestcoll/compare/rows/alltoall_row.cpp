@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "common/report/figures/alltoall_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/baseline.hpp"

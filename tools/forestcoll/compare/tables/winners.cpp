@@ -1,5 +1,3 @@
-#include "compare/tables/winners.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +9,7 @@
 #include <utility>
 
 #include "compare/rows/program_rows.hpp"
+#include "compare/tables/write.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/text.hpp"
 

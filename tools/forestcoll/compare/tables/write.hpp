@@ -1,7 +1,8 @@
-// A comparison as text: for the terminal, for programs, for documents.
+// A comparison as text: for the terminal, for programs, for documents; and who wins, in sentences.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "common/report/report.hpp"
 #include "compare/comparison.hpp"
@@ -21,5 +22,11 @@ namespace forestcoll::cli {
 
 /// One line per algorithm and size, one line for an algorithm without times.
 [[nodiscard]] std::string to_csv(const Comparison& comparison);
+
+/// Sentences, the first of which compares our rate with NCCL's algorithms: an allreduce with the
+/// best of ring, tree and NVLS, anything else with the rings. Further ones are about the other
+/// rows, and about who is fastest at which sizes: trees against trees, programs against programs.
+/// They say so where we are not ahead. Empty where we are not among the rows.
+[[nodiscard]] std::vector<std::string> who_wins(const Comparison& comparison);
 
 }  // namespace forestcoll::cli

@@ -1,12 +1,10 @@
 #include <string>
 
-#include "common/report/figures/allreduce_report.hpp"
-#include "common/report/figures/alltoall_report.hpp"
-#include "common/report/figures/bottleneck_json.hpp"
-#include "common/report/figures/choice_report.hpp"
+#include "common/report/allreduce_report.hpp"
+#include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
-#include "common/report/latency_report.hpp"
-#include "compare/tables/winners.hpp"
+#include "common/report/rate_report.hpp"
+#include "common/report/time_report.hpp"
 #include "compare/tables/write.hpp"
 #include "compare/words.hpp"
 

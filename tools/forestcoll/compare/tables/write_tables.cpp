@@ -1,14 +1,14 @@
-// The same cells in three kinds of table. Columns: what is said once of an algorithm, and its time
-// for every size.
+// The same tables and sentences in several forms. Columns: what is said once of an algorithm, and
+// its time for every size.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "compare/tables/winners.hpp"
+#include "common/report/table.hpp"
 #include "compare/tables/write.hpp"
 #include "compare/words.hpp"
 #include "forestcoll/ratio.hpp"
@@ -16,14 +16,7 @@
 namespace forestcoll::cli {
 namespace {
 
-using Line = std::vector<std::string>;
-
 constexpr std::size_t kCsvColumns = 18;
-
-struct Table {
-  Line head;
-  std::vector<Line> lines;
-};
 
 // Sizes have rows of the time table, so that it stays as narrow as there are algorithms.
 std::vector<const ComparedRow*> timed(const Comparison& comparison, Simulated kind) {
@@ -32,15 +25,6 @@ std::vector<const ComparedRow*> timed(const Comparison& comparison, Simulated ki
     if (!times_of(row, kind).empty()) rows.push_back(&row);
   }
   return rows;
-}
-
-// There is a table for each kind.
-std::vector<Simulated> kinds(const Comparison& comparison) {
-  std::vector<Simulated> result;
-  for (const Simulated kind : kSimulatedKinds) {
-    if (!timed(comparison, kind).empty()) result.push_back(kind);
-  }
-  return result;
 }
 
 std::string program_cell(const ComparedRow& row) {
@@ -53,13 +37,13 @@ std::string program_cell(const ComparedRow& row) {
 
 // What `synth` writes for the default target, what the fabric allows at best, which rows are parts
 // of, and by trees over GPUs and by two phases in turn, where these are less.
-std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t columns) {
-  const auto line = [&](const char* name, const Ratio& algbw) -> Line {
+std::vector<TableRow> optimum_lines(const Comparison& comparison, std::size_t columns) {
+  const auto line = [&](const char* name, const Ratio& algbw) -> TableRow {
     return {name, number(algbw), percent(algbw, comparison.optimum),
             number(comparison.optimum_busbw.to_double() * share(algbw, comparison.optimum))};
   };
   const RateFigures& rates = comparison.figures.rates;
-  std::vector<Line> lines;
+  std::vector<TableRow> lines;
   if (comparison.figures.reached) lines.push_back(line(kReachedName, *comparison.figures.reached));
   Ratio said = comparison.optimum;
   lines.push_back(line(optimum_name(comparison).c_str(), said));
@@ -71,64 +55,43 @@ std::vector<Line> optimum_lines(const Comparison& comparison, std::size_t column
   if (known != nullptr && known->two_phases && *known->two_phases != said) {
     lines.push_back(line(kTwoPhasesName, *known->two_phases));
   }
-  for (Line& each : lines) each.resize(columns);
+  for (TableRow& each : lines) each.resize(columns);
   return lines;
 }
 
-// With the time that each schedule took to make, which differs from run to run, only for the
-// terminal.
-Table rate_table(const Comparison& comparison, bool seconds = false) {
+// With the time that each schedule took to make, which differs from run to run, before the last
+// column where it is asked for.
+Table rate_table(const Comparison& comparison, bool seconds) {
   Table table{{"algorithm", "algbw GB/s", fraction_title(comparison), "busbw GB/s", "height",
-               "mean", "k", "trees", "tb/ch/steps", "busiest link"},
-              {}};
-  table.lines = optimum_lines(comparison, table.head.size());
+               "mean", "k", "trees", "tb/ch/steps", "busiest link"}};
+  table.rows = optimum_lines(comparison, table.head.size());
   for (const ComparedRow& row : comparison.rows) {
     if (row.error) continue;
     const bool trees = row.shape.has_value();
     const std::string parts = parts_in_words(row);
-    table.lines.push_back(
+    table.rows.push_back(
         {row.algorithm, number(row.algbw), fraction_in_words(row, comparison),
          number(row.busbw.to_double()), trees ? std::to_string(row.shape->highest) : "-",
          trees ? number(row.shape->mean_height) : "-", parts.empty() ? "-" : parts,
          trees ? std::to_string(row.shape->trees) : "-", program_cell(row),
          row.busiest ? fmt::format("{} -> {}", row.busiest->src, row.busiest->dst) : "-"});
     if (seconds) {
-      table.lines.back().insert(table.lines.back().end() - 1,
-                                row.seconds ? duration_in_words(*row.seconds) : "-");
+      table.rows.back().insert(table.rows.back().end() - 1,
+                               row.seconds ? duration_in_words(*row.seconds) : "-");
     }
   }
   if (!seconds) return table;
   table.head.insert(table.head.end() - 1, "made in");
-  for (Line& line : table.lines) line.resize(table.head.size());
-  return table;
-}
-
-// The fastest of a line is marked by `best`.
-Table time_table(const Comparison& comparison, Simulated kind,
-                 const std::function<std::string(const std::string&)>& best, const char* micro) {
-  const auto rows = timed(comparison, kind);
-  Table table{{"size"}, {}};
-  for (const ComparedRow* row : rows) table.head.push_back(row->algorithm);
-  for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
-    const auto seconds = [&](const ComparedRow* row) { return times_of(*row, kind)[i].seconds; };
-    const double least = seconds(*std::ranges::min_element(rows, {}, seconds));
-    Line line = {rounded_size_in_words(static_cast<double>(comparison.sizes[i]))};
-    for (const ComparedRow* row : rows) {
-      const std::string cell = duration_in_words(seconds(row), micro);
-      line.push_back(seconds(row) == least ? best(cell) : cell);
-    }
-    table.lines.push_back(std::move(line));
-  }
+  for (TableRow& line : table.rows) line.resize(table.head.size());
   return table;
 }
 
 Table measured_table(const MeasuredRun& run) {
   Table table{
-      {"size", run.origin.text.empty() ? "measured GB/s" : "run GB/s", "model GB/s", "achieved"},
-      {}};
+      {"size", run.origin.text.empty() ? "measured GB/s" : "run GB/s", "model GB/s", "achieved"}};
   for (const MeasuredTime& time : run.times) {
     const bool both = time.modelled.has_value();
-    table.lines.push_back(
+    table.rows.push_back(
         {rounded_size_in_words(time.measured.bytes), short_number(time.measured.algbw),
          both ? short_number(*time.modelled) : "-",
          time.wrong ? "wrong results"
@@ -146,27 +109,27 @@ std::string measured_heading(const Comparison& comparison, const MeasuredRun& ru
 }
 
 // What the tables leave out, and why.
-std::vector<std::pair<std::string, std::string>> remarks(const Comparison& comparison) {
-  std::vector<std::pair<std::string, std::string>> list;
+std::vector<std::string> remarks(const Comparison& comparison) {
+  std::vector<std::string> list;
+  const auto add = [&list](const std::string& who, const std::string& what) {
+    list.push_back(fmt::format("{}: {}", who, one_line(what)));
+  };
   for (const RefusedSize& size : comparison.refused_sizes) {
-    list.emplace_back(fmt::format("size \"{}\"", size.text), why(size.error));
+    add(fmt::format("size \"{}\"", size.text), why(size.error));
   }
   for (const ComparedRow& row : comparison.rows) {
-    if (row.error) list.emplace_back(row.algorithm, why(*row.error));
+    if (row.error) add(row.algorithm, why(*row.error));
     if (!row.error && row.times_error) {
-      list.emplace_back(row.algorithm, "not simulated: " + why(*row.times_error));
+      add(row.algorithm, "not simulated: " + why(*row.times_error));
     }
     if (row.program_error) {
-      list.emplace_back(row.algorithm,
-                        "no program for the default target: " + why(*row.program_error));
+      add(row.algorithm, "no program for the default target: " + why(*row.program_error));
     }
     if (row.program_times_error && !row.program_error) {
-      list.emplace_back(row.algorithm,
-                        "not simulated as a program: " + why(*row.program_times_error));
+      add(row.algorithm, "not simulated as a program: " + why(*row.program_times_error));
     }
-    if (!row.note.empty()) list.emplace_back(row.algorithm, row.note);
+    if (!row.note.empty()) add(row.algorithm, row.note);
   }
-  for (auto& [who, what] : list) what = one_line(what);
   return list;
 }
 
@@ -181,33 +144,83 @@ std::string model_line(const Comparison& comparison, Simulated kind) {
                      comparison.gpu, comparison.gpu_chosen, kModelNotMeasurement);
 }
 
-// Columns as wide as their widest cell; names to the left, figures to the right.
-std::string aligned(const Table& table, std::size_t left_columns_at_end) {
-  std::vector<std::size_t> widths(table.head.size(), 0);
-  const auto grow = [&](const Line& line) {
-    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], line[c].size());
-  };
-  grow(table.head);
-  for (const Line& line : table.lines) grow(line);
-  const auto write = [&](const Line& line) {
-    std::string text;
-    for (std::size_t c = 0; c < line.size(); ++c) {
-      const bool left = c == 0 || c + left_columns_at_end >= line.size();
-      text += left ? fmt::format("{:<{}}  ", line[c], widths[c])
-                   : fmt::format("{:>{}}  ", line[c], widths[c]);
+// The times of one kind, and which cell of each size is the fastest.
+struct TimeTable {
+  std::string says;
+  Table table;
+  std::vector<std::vector<bool>> best;
+};
+
+struct TitledTable {
+  std::string title;
+  Table table;
+};
+
+// All that a report says, before it has a form.
+struct Report {
+  std::string heading;
+  Table rates;
+  std::string optimum, bottleneck;  // the first may be empty
+  std::vector<TimeTable> times;
+  std::vector<TitledTable> measured;
+  std::vector<std::string> remarks, sentences;
+};
+
+TimeTable time_table(const Comparison& comparison, Simulated kind, const char* micro) {
+  const auto rows = timed(comparison, kind);
+  TimeTable times{model_line(comparison, kind), {{"size"}}, {}};
+  for (const ComparedRow* row : rows) times.table.head.push_back(row->algorithm);
+  for (std::size_t i = 0; i < comparison.sizes.size(); ++i) {
+    const auto seconds = [&](const ComparedRow* row) { return times_of(*row, kind)[i].seconds; };
+    const double least = seconds(*std::ranges::min_element(rows, {}, seconds));
+    TableRow line = {rounded_size_in_words(static_cast<double>(comparison.sizes[i]))};
+    std::vector<bool> best = {false};
+    for (const ComparedRow* row : rows) {
+      line.push_back(duration_in_words(seconds(row), micro));
+      best.push_back(seconds(row) == least);
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
-  };
-  std::string text = write(table.head);
-  for (const Line& line : table.lines) text += write(line);
-  return text;
+    times.table.rows.push_back(std::move(line));
+    times.best.push_back(std::move(best));
+  }
+  return times;
+}
+
+// `micro` stands for the u of microseconds.
+Report report_of(const Comparison& comparison, bool seconds, const char* micro) {
+  Report report{.heading = heading(comparison),
+                .rates = rate_table(comparison, seconds),
+                .optimum = optimum_in_words(comparison),
+                .bottleneck = bottleneck_in_words(comparison),
+                .times = {},
+                .measured = {},
+                .remarks = remarks(comparison),
+                .sentences = who_wins(comparison)};
+  for (const Simulated kind : kSimulatedKinds) {
+    if (!timed(comparison, kind).empty()) {
+      report.times.push_back(time_table(comparison, kind, micro));
+    }
+  }
+  for (const MeasuredRun& run : comparison.measured) {
+    report.measured.push_back({measured_heading(comparison, run), measured_table(run)});
+  }
+  return report;
+}
+
+// The table with `before` and `after` around the fastest of each size.
+Table marked(TimeTable times, std::string_view before, std::string_view after) {
+  for (std::size_t i = 0; i < times.best.size(); ++i) {
+    for (std::size_t c = 0; c < times.best[i].size(); ++c) {
+      std::string& cell = times.table.rows[i][c];
+      if (times.best[i][c]) cell = fmt::format("{}{}{}", before, cell, after);
+    }
+  }
+  return std::move(times.table);
 }
 
 std::string markdown(const Table& table) {
-  const auto write = [](const Line& line) {
+  const auto write = [](const TableRow& row) {
     std::string text;
-    for (std::string cell : line) {
+    for (std::string cell : row) {
       for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) {
         cell.insert(at, 1, '\\');
       }
@@ -218,7 +231,7 @@ std::string markdown(const Table& table) {
   std::string text = write(table.head) + "|---";
   for (std::size_t c = 1; c < table.head.size(); ++c) text += "|---:";
   text += "|\n";
-  for (const Line& line : table.lines) text += write(line);
+  for (const TableRow& row : table.rows) text += write(row);
   return text;
 }
 
@@ -238,132 +251,111 @@ std::string latex_cell(const std::string& cell) {
   return text;
 }
 
+// Cells in which nothing means anything else.
+Table latex_cells(Table table) {
+  for (std::string& cell : table.head) cell = latex_cell(cell);
+  for (TableRow& row : table.rows) {
+    for (std::string& cell : row) cell = latex_cell(cell);
+  }
+  return table;
+}
+
 // `said` stands below the figures, so that no document has them without it.
 std::string latex(const Table& table, const std::string& said) {
-  const auto write = [](const Line& line) {
-    Line cells;
-    for (const std::string& cell : line) {
-      // Bold cells come as commands already.
-      const bool bold = cell.starts_with("\\textbf{");
-      cells.push_back(
-          bold ? fmt::format("\\textbf{{{}}}", latex_cell(cell.substr(8, cell.size() - 9)))
-               : latex_cell(cell));
-    }
-    return fmt::format("  {} \\\\\n", fmt::join(cells, " & "));
+  const auto write = [](const TableRow& row) {
+    return fmt::format("  {} \\\\\n", fmt::join(row, " & "));
   };
   std::string text = fmt::format("\\begin{{tabular}}{{l{}}}\n  \\toprule\n",
                                  std::string(table.head.size() - 1, 'r'));
   text += write(table.head) + "  \\midrule\n";
-  for (const Line& line : table.lines) text += write(line);
+  for (const TableRow& row : table.rows) text += write(row);
   return text + fmt::format(
                     "  \\bottomrule\n  \\multicolumn{{{}}}{{l}}{{\\footnotesize {}}} "
                     "\\\\\n\\end{{tabular}}\n",
                     table.head.size(), latex_cell(said));
 }
 
-std::string csv_cell(const std::string& cell) {
-  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
-  std::string text = "\"";
-  for (const char c : cell) text += c == '"' ? "\"\"" : std::string(1, c);
-  return text + "\"";
-}
-
-std::string csv_line(const Line& line) {
-  Line cells;
-  for (const std::string& cell : line) cells.push_back(csv_cell(cell));
-  return fmt::format("{}\n", fmt::join(cells, ","));
-}
-
 }  // namespace
 
 std::string to_terminal(const Comparison& comparison) {
-  std::string text = heading(comparison) + "\n";
-  text += fmt::format("Rates by the congestion model: {}\n", kModelNotMeasurement);
-  text += aligned(rate_table(comparison, true), 1);
-  if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n";
-  text += "bottleneck: " + bottleneck_in_words(comparison) + "\n";
-  for (const Simulated kind : kinds(comparison)) {
-    text += "\n" + model_line(comparison, kind) + "; * is the fastest\n";
-    text += aligned(time_table(
-                        comparison, kind, [](const std::string& cell) { return "*" + cell; }, "u"),
-                    0);
+  const Report report = report_of(comparison, true, "u");
+  std::string text =
+      fmt::format("{}\nRates by the congestion model: {}\n", report.heading, kModelNotMeasurement);
+  text += aligned(report.rates, 1, 1);
+  if (!report.optimum.empty()) text += report.optimum + "\n";
+  text += "bottleneck: " + report.bottleneck + "\n";
+  for (const TimeTable& times : report.times) {
+    text += fmt::format("\n{}; * is the fastest\n{}", times.says,
+                        aligned(marked(times, "*", ""), 1, 0));
   }
-  for (const MeasuredRun& run : comparison.measured) {
-    text += "\n" + measured_heading(comparison, run) + "\n";
-    text += aligned(measured_table(run), 0);
+  for (const auto& [title, table] : report.measured) {
+    text += fmt::format("\n{}\n{}", title, aligned(table, 1, 0));
   }
-  const auto list = remarks(comparison);
-  if (!list.empty()) text += "\n";
-  for (const auto& [who, what] : list) text += fmt::format("{}: {}\n", who, what);
+  if (!report.remarks.empty()) text += "\n";
+  for (const std::string& remark : report.remarks) text += remark + "\n";
   text += "\n";
-  for (const std::string& sentence : who_wins(comparison)) text += sentence + "\n";
+  for (const std::string& sentence : report.sentences) text += sentence + "\n";
   return text;
 }
 
 std::string to_markdown(const Comparison& comparison) {
-  std::string text = fmt::format("### {}\n\nRates by the congestion model: {}.\n\n",
-                                 heading(comparison), kModelNotMeasurement);
-  text += markdown(rate_table(comparison)) + "\n";
-  if (const std::string line = optimum_in_words(comparison); !line.empty()) text += line + "\n\n";
-  text += fmt::format("Bottleneck: {}.\n\n", bottleneck_in_words(comparison));
-  for (const Simulated kind : kinds(comparison)) {
-    text += model_line(comparison, kind) + ".\n\n";
-    text +=
-        markdown(time_table(
-            comparison, kind, [](const std::string& cell) { return "**" + cell + "**"; }, "µ")) +
-        "\n";
+  const Report report = report_of(comparison, false, "µ");
+  std::string text = fmt::format("### {}\n\nRates by the congestion model: {}.\n\n{}\n",
+                                 report.heading, kModelNotMeasurement, markdown(report.rates));
+  if (!report.optimum.empty()) text += report.optimum + "\n\n";
+  text += fmt::format("Bottleneck: {}.\n\n", report.bottleneck);
+  for (const TimeTable& times : report.times) {
+    text += fmt::format("{}.\n\n{}\n", times.says, markdown(marked(times, "**", "**")));
   }
-  for (const MeasuredRun& run : comparison.measured) {
-    text += measured_heading(comparison, run) + ".\n\n";
-    text += markdown(measured_table(run)) + "\n";
+  for (const auto& [title, table] : report.measured) {
+    text += fmt::format("{}.\n\n{}\n", title, markdown(table));
   }
-  for (const auto& [who, what] : remarks(comparison)) text += fmt::format("- {}: {}\n", who, what);
-  if (!remarks(comparison).empty()) text += "\n";
-  for (const std::string& sentence : who_wins(comparison)) text += sentence + "\n";
+  for (const std::string& remark : report.remarks) text += fmt::format("- {}\n", remark);
+  if (!report.remarks.empty()) text += "\n";
+  for (const std::string& sentence : report.sentences) text += sentence + "\n";
   return text;
 }
 
 std::string to_latex(const Comparison& comparison) {
-  std::string text = fmt::format("% {}; {}\n", heading(comparison), kModelNotMeasurement);
-  Table rates = rate_table(comparison);
-  for (Line& line : rates.lines) line.pop_back();
-  rates.head.pop_back();
-  text += latex(rates, fmt::format("Rates by the congestion model: {}", kModelNotMeasurement));
-  for (const Simulated kind : kinds(comparison)) {
-    const Table times = time_table(
-        comparison, kind, [](const std::string& cell) { return "\\textbf{" + cell + "}"; }, "u");
-    text += "\n" + latex(times, model_line(comparison, kind));
+  Report report = report_of(comparison, false, "u");
+  std::string text = fmt::format("% {}; {}\n", report.heading, kModelNotMeasurement);
+  report.rates.head.pop_back();  // links, which make it too wide
+  for (TableRow& row : report.rates.rows) row.pop_back();
+  text += latex(latex_cells(report.rates),
+                fmt::format("Rates by the congestion model: {}", kModelNotMeasurement));
+  for (TimeTable& times : report.times) {
+    times.table = latex_cells(std::move(times.table));
+    text += "\n" + latex(marked(times, "\\textbf{", "}"), times.says);
   }
-  for (const MeasuredRun& run : comparison.measured) {
-    text += "\n" + latex(measured_table(run), measured_heading(comparison, run));
+  for (const auto& [title, table] : report.measured) {
+    text += "\n" + latex(latex_cells(table), title);
   }
-  for (const auto& [who, what] : remarks(comparison)) text += fmt::format("% {}: {}\n", who, what);
-  for (const std::string& sentence : who_wins(comparison)) {
+  for (const std::string& remark : report.remarks) text += fmt::format("% {}\n", remark);
+  for (const std::string& sentence : report.sentences) {
     text += fmt::format("\n{}\n", latex_cell(one_line(sentence)));
   }
   return text;
 }
 
 std::string to_csv(const Comparison& comparison) {
-  std::string text =
-      csv_line({"topology", "collective", "algorithm", "origin", "error", "algbw_exact", "algbw",
-                "busbw", "optimum_fraction", "height_max", "height_mean", "k", "trees", "bytes",
-                "seconds", "algbw_at_size", "busbw_at_size", "simulated"});
+  Table table{{"topology", "collective", "algorithm", "origin", "error", "algbw_exact", "algbw",
+               "busbw", "optimum_fraction", "height_max", "height_mean", "k", "trees", "bytes",
+               "seconds", "algbw_at_size", "busbw_at_size", "simulated"}};
   const std::string& name = comparison.fabric->topology.name;
   const std::string& collective = comparison.collective_name;
   const auto plain = [](double value) { return fmt::format("{:.9g}", value); };
-  const auto sized = [&](Line line, const SimulatedTime& time, const std::string& what) {
+  const auto sized = [&](TableRow line, const SimulatedTime& time, const std::string& what) {
     line.push_back(fmt::format("{:.0f}", time.bytes));
     for (const double value : {time.seconds, time.algbw, time.busbw}) line.push_back(plain(value));
     line.push_back(what);
-    text += csv_line(line);
+    table.rows.push_back(line);
   };
   for (const ComparedRow& row : comparison.rows) {
-    Line line = {name, collective, row.algorithm, "model"};
+    TableRow line = {name, collective, row.algorithm, "model"};
     if (row.error) {
       line.push_back(why(*row.error));
       line.resize(kCsvColumns);
-      text += csv_line(line);
+      table.rows.push_back(line);
       continue;
     }
     const bool trees = row.shape.has_value();
@@ -379,20 +371,20 @@ std::string to_csv(const Comparison& comparison) {
     for (const SimulatedTime& time : row.program_times) sized(line, time, "program");
     if (!row.times.empty() || !row.program_times.empty()) continue;
     line.resize(kCsvColumns);
-    text += csv_line(line);
+    table.rows.push_back(line);
   }
   for (const MeasuredRun& run : comparison.measured) {
-    Line line = {name, collective, run.algorithm,
-                 run.origin.text.empty()
-                     ? fmt::format("measured {}: {}", run.placement, run.file)
-                     : fmt::format("{} {}: {}", in_words(run.origin), run.placement, run.file)};
+    TableRow line = {name, collective, run.algorithm,
+                     run.origin.text.empty()
+                         ? fmt::format("measured {}: {}", run.placement, run.file)
+                         : fmt::format("{} {}: {}", in_words(run.origin), run.placement, run.file)};
     line.resize(kCsvColumns - 5);
     for (const MeasuredTime& time : run.times) {
       line[4] = time.wrong ? "wrong results" : "";
       sized(line, time.measured, "");
     }
   }
-  return text;
+  return to_csv(table, "\n");
 }
 
 }  // namespace forestcoll::cli

@@ -9,7 +9,7 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/options/jobs_option.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "design/cluster/cluster_study.hpp"
 #include "design/cluster/costs.hpp"
@@ -81,29 +81,23 @@ Command add_design_cluster(CLI::App& program) {
   auto options = std::make_shared<ClusterArguments>();
   CLI::App* command = design_group(program).add_subcommand(
       "cluster", "The best fabrics of switches for so many GPUs, by cost and rate");
-  command->add_option("--gpus", options->request.gpus, "How many, in whole boxes")
+  const OptionGroup general(*command);
+  general.option("--gpus", options->request.gpus, "N", "How many, in whole boxes")
       ->required()
-      ->check(CLI::Range(std::size_t{2}, std::size_t{65'536}).description(""))
-      ->type_name("N");
-  command->add_option("--box", options->request.box, "What they sit in, a name of `topo gen`")
-      ->capture_default_str()
-      ->type_name("NAME");
-  command->add_option("--costs", options->costs, "Prices of switches and cables (JSON)")
-      ->required()
-      ->type_name("FILE");
-  command
-      ->add_option("--kept", options->request.kept,
-                   "Keep the figures of every fabric here, and take those that are known")
-      ->type_name("DIR");
-  command->add_flag("--json", options->json,
-                    "Report as JSON (format forestcoll-design-cluster, version 1)");
-  command->add_flag("--front", options->front, "List the front only");
-  command->add_option("--csv", options->csv, "Write all figures, exactly")->type_name("FILE");
-  command->add_option("--svg", options->svg, "Draw allgather over cost")->type_name("FILE");
-  command->add_option("--html", options->html, "Write a page with chart and table")
-      ->type_name("FILE");
-  command->add_option("--write", options->directory, "Write the front as topology files")
-      ->type_name("DIR");
+      ->check(CLI::Range(std::size_t{2}, std::size_t{65'536}).description(""));
+  general.option("--box", options->request.box, "NAME", "What they sit in, a name of `topo gen`")
+      ->capture_default_str();
+  general.option("--costs", options->costs, "FILE", "Prices of switches and cables (JSON)")
+      ->required();
+  general.option("--kept", options->request.kept, "DIR",
+                 "Keep the figures of every fabric here, and take those that are known");
+  general.flag("--json", options->json,
+               "Report as JSON (format forestcoll-design-cluster, version 1)");
+  general.flag("--front", options->front, "List the front only");
+  general.option("--csv", options->csv, "FILE", "Write all figures, exactly");
+  general.option("--svg", options->svg, "FILE", "Draw allgather over cost");
+  general.option("--html", options->html, "FILE", "Write a page with chart and table");
+  general.option("--write", options->directory, "DIR", "Write the front as topology files");
   add_jobs_option(*command, options->request.threads,
                   "Fabrics at a time (default: all processors)");
   command->footer(

@@ -1,23 +1,20 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "common/report/table.hpp"
 #include "design/cluster/cluster_study.hpp"
-#include "design/page/page.hpp"
-#include "design/page/scatter.hpp"
+#include "design/page.hpp"
 
 namespace forestcoll::cli {
 namespace {
-
-using Row = std::vector<std::string>;
 
 std::string gigabytes(const Ratio& value) {
   return fmt::format("{:.3f}", value.to_double());
 }
 
-Row row_of(const ClusterOffer& offer) {
+TableRow row_of(const ClusterOffer& offer) {
   const ClusterFigures& f = offer.figures;
   return {
       offer.on_front ? "*" : "",
@@ -32,13 +29,13 @@ Row row_of(const ClusterOffer& offer) {
       in_words(offer.shape)};
 }
 
-std::vector<Row> offer_rows(const ClusterStudy& study, bool front_only) {
-  std::vector<Row> rows = {{"front", "cost", "allgather", "allreduce", "all-to-all",
-                            "a switch less", "switches", "cables", "of", "fabric"}};
+Table offer_table(const ClusterStudy& study, bool front_only) {
+  Table table{{"front", "cost", "allgather", "allreduce", "all-to-all", "a switch less", "switches",
+               "cables", "of", "fabric"}};
   for (const ClusterOffer& offer : study.offers) {
-    if (!front_only || offer.on_front) rows.push_back(row_of(offer));
+    if (!front_only || offer.on_front) table.rows.push_back(row_of(offer));
   }
-  return rows;
+  return table;
 }
 
 std::string offer_legend(const ClusterStudy& study) {
@@ -51,21 +48,10 @@ std::string offer_legend(const ClusterStudy& study) {
 }  // namespace
 
 std::string table_of(const ClusterStudy& study, bool front_only) {
-  const std::vector<Row> rows = offer_rows(study, front_only);
-  std::vector<std::size_t> widths(rows.front().size(), 0);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text = fmt::format(
-      "{} in boxes of {}: {} of {}, {} kept from before\n", counted(study.gpus, "GPU"), study.box,
-      counted(study.offers.size(), "offer"), counted(study.shapes, "fabric"), study.kept);
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      text += fmt::format("{:>{}}  ", row[i], widths[i]);
-    }
-    text += row.back() + "\n";
-  }
-  return text + offer_legend(study);
+  return fmt::format("{} in boxes of {}: {} of {}, {} kept from before\n",
+                     counted(study.gpus, "GPU"), study.box, counted(study.offers.size(), "offer"),
+                     counted(study.shapes, "fabric"), study.kept) +
+         aligned(offer_table(study, front_only), 0, 1) + offer_legend(study);
 }
 
 Json to_json(const ClusterStudy& study) {
@@ -143,7 +129,7 @@ std::string page_of(const ClusterStudy& study) {
   const Scatter scatter = offer_scatter(study);
   return to_html({.title = "Clusters: " + scatter.title,
                   .scatter = scatter,
-                  .rows = offer_rows(study, false),
+                  .table = offer_table(study, false),
                   .legend = offer_legend(study)});
 }
 

@@ -13,7 +13,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/jobs_option.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "design/direct/direct_report.hpp"
 #include "design/direct/direct_study.hpp"
@@ -118,18 +118,16 @@ ExitCode run_direct(const DirectArguments& options, const Console& console) {
 }
 
 void add_outputs(CLI::App& command, DirectArguments& options) {
-  command.add_flag("--json", options.json,
-                   "Report as JSON (format forestcoll-design-direct, version 1)");
-  command.add_flag("--front", options.front, "List those on a front only");
-  command.add_option("--csv", options.csv, "Write all figures, exactly")->type_name("FILE");
-  command.add_option("--svg", options.svg, "Draw times over steps")->type_name("FILE");
-  command.add_option("--html", options.html, "Write a page with chart and table")
-      ->type_name("FILE");
-  command.add_option("--write", options.directory, "Write the front as topology files")
-      ->type_name("DIR");
-  command.add_option("--bandwidth", options.bandwidth, "Of each link in these files")
-      ->capture_default_str()
-      ->type_name("BANDWIDTH");
+  const OptionGroup general(command);
+  general.flag("--json", options.json,
+               "Report as JSON (format forestcoll-design-direct, version 1)");
+  general.flag("--front", options.front, "List those on a front only");
+  general.option("--csv", options.csv, "FILE", "Write all figures, exactly");
+  general.option("--svg", options.svg, "FILE", "Draw times over steps");
+  general.option("--html", options.html, "FILE", "Write a page with chart and table");
+  general.option("--write", options.directory, "DIR", "Write the front as topology files");
+  general.option("--bandwidth", options.bandwidth, "BANDWIDTH", "Of each link in these files")
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -138,24 +136,20 @@ Command add_design_direct(CLI::App& program) {
   auto options = std::make_shared<DirectArguments>();
   CLI::App* command = design_group(program).add_subcommand(
       "direct", "The best wirings of so many accelerators without switches");
-  command->add_option("-n,--nodes", options->request.nodes, "How many accelerators")
-      ->required()
-      ->type_name("N");
-  command->add_option("--ports,--degree", options->request.ports, "Of each, to send and to receive")
-      ->required()
-      ->type_name("D");
+  const OptionGroup general(*command);
+  general.option("-n,--nodes", options->request.nodes, "N", "How many accelerators")->required();
+  general
+      .option("--ports,--degree", options->request.ports, "D", "Of each, to send and to receive")
+      ->required();
   add_collective_option(*command, options->collective,
                         "What the front is about: steps and the time of this one (default: of\n"
                         "allgather and alltoall)");
-  command->add_option("--also", options->also, "This wiring too, an expression; several times")
-      ->allow_extra_args(false)
-      ->type_name("WIRING");
-  command->add_flag("--two-way", options->request.two_way, "Cables both ways only");
-  command->add_option("--randoms", options->request.randoms, "Random regular graphs to try")
+  general.list("--also", options->also, "WIRING", "This wiring too, an expression; several times");
+  general.flag("--two-way", options->request.two_way, "Cables both ways only");
+  general.option("--randoms", options->request.randoms, "N", "Random regular graphs to try")
       ->check(CLI::Range(0, 100).description(""))
-      ->capture_default_str()
-      ->type_name("N");
-  command->add_flag(
+      ->capture_default_str();
+  general.flag(
       "--thorough", options->thorough,
       "Solve all-to-all of large irregular wirings too, of --also and of all that may be on the\n"
       "front, which takes long");

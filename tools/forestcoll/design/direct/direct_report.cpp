@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <pugixml.hpp>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
-#include "design/page/page.hpp"
-#include "design/page/scatter.hpp"
+#include "common/report/table.hpp"
+#include "design/page.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -46,14 +45,7 @@ std::string mark_of(const StudiedWiring& wiring) {
   return std::string(wiring.on_front ? "*" : "") + (wiring.on_bfb_front ? "b" : "");
 }
 
-const std::vector<std::string>& titles() {
-  static const std::vector<std::string> all = {
-      "front",      "steps",    "allgather", "BFB",          "allreduce",
-      "all-to-all", "distance", "bisection", "a cable less", "wiring"};
-  return all;
-}
-
-std::vector<std::string> cells_of(const StudiedWiring& wiring) {
+TableRow cells_of(const StudiedWiring& wiring) {
   const WiringFigures& f = wiring.figures;
   return {mark_of(wiring),
           std::to_string(f.steps),
@@ -67,13 +59,14 @@ std::vector<std::string> cells_of(const StudiedWiring& wiring) {
           wiring.expression};
 }
 
-std::vector<std::vector<std::string>> rows_of(const DirectStudy& study, bool front_only) {
-  std::vector<std::vector<std::string>> rows = {titles()};
+Table wiring_table(const DirectStudy& study, bool front_only) {
+  Table table{{"front", "steps", "allgather", "BFB", "allreduce", "all-to-all", "distance",
+               "bisection", "a cable less", "wiring"}};
   for (const StudiedWiring& wiring : study.wirings) {
     if (front_only && !wiring.on_front && !wiring.on_bfb_front) continue;
-    rows.push_back(cells_of(wiring));
+    table.rows.push_back(cells_of(wiring));
   }
-  return rows;
+  return table;
 }
 
 constexpr const char* kLegend =
@@ -118,21 +111,9 @@ std::string in_words(const WiringFigures& f) {
 }
 
 std::string table_of(const DirectStudy& study, bool front_only) {
-  const auto rows = rows_of(study, front_only);
-  std::vector<std::size_t> widths(titles().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text =
-      fmt::format("{} of {}: {}\n", counted(study.nodes, "node"), counted(study.ports, "port"),
-                  counted(study.wirings.size(), "wiring"));
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) {
-      text += fmt::format("{:>{}}  ", row[i], widths[i]);
-    }
-    text += row.back() + "\n";
-  }
-  return text + kLegend;
+  return fmt::format("{} of {}: {}\n", counted(study.nodes, "node"), counted(study.ports, "port"),
+                     counted(study.wirings.size(), "wiring")) +
+         aligned(wiring_table(study, front_only), 0, 1) + kLegend;
 }
 
 Json to_json(const WiringFigures& f) {
@@ -215,7 +196,7 @@ std::string page_of(const DirectStudy& study) {
   const Scatter scatter = scatter_of(study);
   return to_html({.title = "Wirings: " + scatter.title,
                   .scatter = scatter,
-                  .rows = rows_of(study, false),
+                  .table = wiring_table(study, false),
                   .legend = kLegend});
 }
 

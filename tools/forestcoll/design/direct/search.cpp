@@ -9,8 +9,8 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
-#include "common/options/jobs_option.hpp"
-#include "common/options/time_limit.hpp"
+#include "common/options/shared_options.hpp"
+#include "common/options/solver_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "design/direct/direct_report.hpp"
@@ -113,26 +113,22 @@ Command add_design_search(CLI::App& program) {
       "search", "Look for a better wiring by exchanging the ends of cables");
   command->add_option("START", options->start, "The wiring to begin with, such as 'torus(8,8)'")
       ->required();
-  command->add_option("--moves", options->moves, "Exchanges to try")
+  const OptionGroup general(*command);
+  general.option("--moves", options->moves, "N", "Exchanges to try")
       ->check(CLI::Range(std::size_t{1}, kMostMoves).description(""))
-      ->capture_default_str()
-      ->type_name("N");
+      ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the exchanges")->capture_default_str();
-  command
-      ->add_option("--time-limit", options->seconds,
-                   "Stop after so many seconds; then the result depends on the machine")
-      ->check(CLI::Range(0.0, kMostSeconds).description(""))
-      ->type_name("SECONDS");
-  command
-      ->add_option("-o,--output", options->out,
-                   "Write the wiring as a topology file, or - for standard output, which then\n"
-                   "has no report")
-      ->type_name("FILE");
-  command->add_option("--bandwidth", options->bandwidth, "Of each link in this file")
-      ->capture_default_str()
-      ->type_name("BANDWIDTH");
-  command->add_flag("--json", options->json,
-                    "Report as JSON (format forestcoll-design-search, version 1)");
+  general
+      .option("--time-limit", options->seconds, "SECONDS",
+              "Stop after so many seconds; then the result depends on the machine")
+      ->check(CLI::Range(0.0, kMostSeconds).description(""));
+  general.option("-o,--output", options->out, "FILE",
+                 "Write the wiring as a topology file, or - for standard output, which then\n"
+                 "has no report");
+  general.option("--bandwidth", options->bandwidth, "BANDWIDTH", "Of each link in this file")
+      ->capture_default_str();
+  general.flag("--json", options->json,
+               "Report as JSON (format forestcoll-design-search, version 1)");
   add_jobs_option(*command);
   command->footer(
       "A move stays where it makes nothing worse: first the exact time of allgather, then the\n"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/findings/warnings.hpp"
+#include "common/report/warnings.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/ratio.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/fabric.hpp"
-#include "common/report/figures/rate_report.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/report/write_report.hpp"
 #include "forestcoll/compile.hpp"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/report/figures/tree_shape.hpp"
+#include "common/report/solver_report.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 

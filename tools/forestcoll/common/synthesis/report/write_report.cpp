@@ -8,11 +8,9 @@
 #include <optional>
 #include <string_view>
 
-#include "common/report/figures/solver_report.hpp"
-#include "common/report/figures/tree_shape.hpp"
-#include "common/report/findings/warnings.hpp"
+#include "common/report/solver_report.hpp"
+#include "common/report/warnings.hpp"
 #include "common/synthesis/report/branching_report.hpp"
-#include "common/synthesis/report/trees_per_root.hpp"
 #include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/report/figures/rate_report.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/report/branching_report.hpp"
 #include "forestcoll/branching_forest.hpp"

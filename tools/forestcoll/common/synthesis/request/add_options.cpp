@@ -5,11 +5,9 @@
 #include <string>
 
 #include "common/options/collective_option.hpp"
-#include "common/options/file_option.hpp"
-#include "common/options/size_options.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/options/solver_options.hpp"
-#include "common/options/target_options.hpp"
-#include "common/options/validator_text.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -26,105 +24,81 @@ std::string refuse_nothing(const std::string& text) {
 constexpr const char* kScheduleGroup = "Schedule";
 
 void add_placement_options(CLI::App& command, SynthArguments& arguments) {
-  command.add_flag("--inplace", arguments.in_place, "For calls in place (the default)")
-      ->group(kScheduleGroup);
-  command
-      .add_flag("--outofplace", arguments.out_of_place,
-                "For calls out of place, which leave their input as it is; with --inplace, for\n"
-                "both")
-      ->group(kScheduleGroup);
+  const OptionGroup group(command, kScheduleGroup);
+  group.flag("--inplace", arguments.in_place, "For calls in place (the default)");
+  group.flag("--outofplace", arguments.out_of_place,
+             "For calls out of place, which leave their input as it is; with --inplace, for\n"
+             "both");
 }
 
 void add_protocol_options(CLI::App& command, SynthArguments& arguments) {
-  command
-      .add_option(
+  const OptionGroup group(command, kScheduleGroup);
+  group
+      .place(command.add_option(
           "--proto", arguments.protocol,
           "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
-          "between boxes, where Simple hangs; with --size and --tune what is fastest")
-      ->check(CLI::IsMember({"Simple", "LL", "LL128"}))
-      ->group(kScheduleGroup);
-  command
-      .add_flag("--force-simple", arguments.force_simple,
-                "Simple for a broadcast or reduce between boxes all the same")
-      ->group(kScheduleGroup);
+          "between boxes, where Simple hangs; with --size and --tune what is fastest"))
+      ->check(CLI::IsMember({"Simple", "LL", "LL128"}));
+  group.flag("--force-simple", arguments.force_simple,
+             "Simple for a broadcast or reduce between boxes all the same");
 }
 
 void add_threadblock_options(CLI::App& command, SynthArguments& arguments) {
-  command
-      .add_option("--instances", arguments.instances,
-                  "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
-                  "default 1, with --size and --tune 1, 2, 4 or 8")
-      ->check(CLI::Range(1, kMostInstances).description(""))
-      ->type_name("N")
-      ->group(kScheduleGroup);
-  command
-      .add_option("--threadblocks", arguments.threadblocks,
-                  "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
-                  "N: at most N per GPU. By default as many as fit and help")
-      ->type_name("HOW")
-      ->group(kScheduleGroup);
-  command
-      .add_flag("--unfused", arguments.unfused,
-                "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards")
-      ->group(kScheduleGroup);
+  const OptionGroup group(command, kScheduleGroup);
+  group
+      .option("--instances", arguments.instances, "N",
+              "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
+              "default 1, with --size and --tune 1, 2, 4 or 8")
+      ->check(CLI::Range(1, kMostInstances).description(""));
+  group.option("--threadblocks", arguments.threadblocks, "HOW",
+               "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
+               "N: at most N per GPU. By default as many as fit and help");
+  group.flag("--unfused", arguments.unfused,
+             "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards");
 }
 
 // For which sizes a runtime selects the schedule.
 void add_window_options(CLI::App& command, SynthArguments& arguments) {
-  command
-      .add_option("--min-bytes", arguments.min_bytes,
-                  "Buffer size from which a runtime selects the schedule, such as 64K; default 0")
-      ->type_name("SIZE")
-      ->group(kScheduleGroup);
-  command
-      .add_option("--max-bytes", arguments.max_bytes,
-                  "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
-                  "below 1G")
-      ->type_name("SIZE")
-      ->group(kScheduleGroup);
-  command
-      .add_option(
-          "--sizes", arguments.sizes,
-          "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-          "that size alone. A window, no list: several sizes are for --tune. What is written\n"
-          "is the fastest for the larger one, or for 1G where that is less; of flows, small\n"
-          "messages for the next hop are put together where that pays")
-      ->type_name("MIN:MAX")
-      ->group(kScheduleGroup);
+  const OptionGroup group(command, kScheduleGroup);
+  group.option("--min-bytes", arguments.min_bytes, "SIZE",
+               "Buffer size from which a runtime selects the schedule, such as 64K; default 0");
+  group.option("--max-bytes", arguments.max_bytes, "SIZE",
+               "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
+               "below 1G");
+  group.option("--sizes", arguments.sizes, "MIN:MAX",
+               "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
+               "that size alone. A window, no list: several sizes are for --tune. What is written\n"
+               "is the fastest for the larger one, or for 1G where that is less; of flows, small\n"
+               "messages for the next hop are put together where that pays");
 }
 
 // For which sizes it is to be the fastest.
 void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
-  command
-      .add_option(
-          "--size", arguments.size,
+  const OptionGroup group(command, kScheduleGroup);
+  group
+      .option(
+          "--size", arguments.size, "SIZE",
           "The fastest schedule for a buffer of this size, by simulation (a model, not a\n"
           "measurement): of our own trees, many and few, high and low, and of all others of\n"
           "--algorithm, in all protocols and several numbers of instances; as mscclpp of plans,\n"
           "those among them whose switches copy and combine")
-      ->check(CLI::Validator(refuse_nothing, ""))
-      ->type_name("SIZE")
-      ->group(kScheduleGroup);
-  command
-      .add_option(
-          "--tune", arguments.tune,
+      ->check(CLI::Validator(refuse_nothing, ""));
+  group
+      .option(
+          "--tune", arguments.tune, "SIZES",
           fmt::format(
               "The same for each of these sizes, one file per range, into the directory -o, which\n"
               "must be empty or not there: {}. A\n"
               "size whose elements of 4 bytes no file's chunks divide is named as not served;\n"
               "as mscclpp they are plans, each for its range of sizes",
               kSizesInWords))
-      ->check(CLI::Validator(refuse_nothing, ""))
-      ->type_name("SIZES")
-      ->group(kScheduleGroup);
-  command
-      .add_option("--buffsize", arguments.buffers,
-                  "NCCL_BUFFSIZE that the ranks are started with, for --size and --tune; default\n"
-                  "what is fastest of the runtime's own 4M and 512K, one for all files; 4M\n"
-                  "where the environment is not yours to set")
-      ->check(CLI::Validator(refuse_nothing, ""))
-      ->type_name("SIZE")
-      ->group(kScheduleGroup);
+      ->check(CLI::Validator(refuse_nothing, ""));
+  group
+      .option("--buffsize", arguments.buffers, "SIZE",
+              "NCCL_BUFFSIZE that the ranks are started with, for --size and --tune; default\n"
+              "what is fastest of the runtime's own 4M and 512K, one for all files; 4M\n"
+              "where the environment is not yours to set")
+      ->check(CLI::Validator(refuse_nothing, ""));
 }
 
 void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
@@ -138,12 +112,10 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
 }  // namespace
 
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
-  command.add_option("TOPOLOGY", arguments.topology, "Topology file, or - for standard input")
-      ->required();
-  command
-      .add_option("-o,--output", arguments.output,
-                  "Where the schedule goes; - is standard output (default)")
-      ->type_name("FILE");
+  add_topology_argument(command, arguments.topology);
+  const OptionGroup general(command);
+  general.option("-o,--output", arguments.output, "FILE",
+                 "Where the schedule goes; - is standard output (default)");
   add_file_option(command, "--deploy", arguments.deploy,
                   "In place of -o: a directory, empty or not there, with the schedule or those of\n"
                   "--tune, the runtime's environment, the order of ranks and a launcher line",
@@ -153,9 +125,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
                   "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
                   "CSV or a JSON array of arrays (with -c alltoall --format flows)");
   add_root_option(command, arguments.root);
-  command
-      .add_option(
-          "-k", arguments.trees,
+  general
+      .option(
+          "-k", arguments.trees, "K",
           "Trees per root: `optimal` reaches the optimum; `auto` (default for msccl, mscclpp) is\n"
           "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
           "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
@@ -163,8 +135,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "N is exactly N; max:N, with N up to 10000, is the best up to N. Of an alltoall: parts\n"
           "that every pair's data is cut into; auto is the least of 1, 2, 4, 8 within 1 % of the\n"
           "best, N and max:N go up to 4096")
-      ->take_last()
-      ->type_name("K");
+      ->take_last();
   command
       .add_option(
           "--format", arguments.format,
@@ -184,8 +155,8 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
     arguments.target_given = true;
   });
   add_schedule_options(command, arguments);
-  command.add_flag("--json", arguments.json,
-                   "Summary as JSON on standard output (format forestcoll-synth, version 1)");
+  general.flag("--json", arguments.json,
+               "Summary as JSON on standard output (format forestcoll-synth, version 1)");
   add_effort_options(command, arguments.solver);
   add_shape_options(command, arguments.solver);
   add_failure_options(command, arguments.failures);

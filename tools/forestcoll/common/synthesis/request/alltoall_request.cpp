@@ -9,11 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "common/bound_alltoall.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/size_options.hpp"
-#include "common/options/target_options.hpp"
-#include "common/synthesis/request/trace_request.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
+#include "common/synthesis/request/trace.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -25,18 +24,17 @@ constexpr std::int64_t kMaxParts = 4096;
 
 // The options of trees, or of schedules of trees, that were given.
 Expected<void> refuse_tree_options(const SynthArguments& arguments) {
-  for (const auto& [option, given] :
-       {std::pair("--nccl-graph", !arguments.baseline.nccl_graph.empty()),
-        std::pair("--cross-nic", arguments.baseline.cross_nic),
-        std::pair("--nccl-constants", arguments.baseline.nccl_constants),
-        std::pair("--unfused", arguments.unfused),
-        std::pair("--force-simple", arguments.force_simple),
-        std::pair("--threadblocks per-tree", arguments.threadblocks == "per-tree"),
-        std::pair("--effort", arguments.solver.effort != "default"),
-        std::pair("--max-height", !arguments.solver.max_height.empty()),
-        std::pair("--tradeoff", arguments.solver.tradeoff),
-        std::pair("--warm", !arguments.solver.warm.empty())}) {
-    if (!given) continue;
+  if (const char* option =
+          first_given({{"--nccl-graph", !arguments.baseline.nccl_graph.empty()},
+                       {"--cross-nic", arguments.baseline.cross_nic},
+                       {"--nccl-constants", arguments.baseline.nccl_constants},
+                       {"--unfused", arguments.unfused},
+                       {"--force-simple", arguments.force_simple},
+                       {"--threadblocks per-tree", arguments.threadblocks == "per-tree"},
+                       {"--effort", arguments.solver.effort != "default"},
+                       {"--max-height", !arguments.solver.max_height.empty()},
+                       {"--tradeoff", arguments.solver.tradeoff},
+                       {"--warm", !arguments.solver.warm.empty()}})) {
     return make_error(Code::S04,
                       fmt::format("{} is about trees, and {} has none", option,
                                   with_article(arguments.collective)),
@@ -92,9 +90,8 @@ Diagnostic no_parts(const std::string& text) {
 
 Expected<void> refuse_with_several(const SynthArguments& arguments) {
   if (arguments.tune.empty()) return {};
-  for (const auto& [option, given] : {std::pair("--demand", !arguments.demand.empty()),
-                                      std::pair("--algorithm", arguments.baseline.chosen())}) {
-    if (!given) continue;
+  if (const char* option = first_given({{"--demand", !arguments.demand.empty()},
+                                        {"--algorithm", arguments.baseline.chosen()}})) {
     return make_error(Code::S04,
                       fmt::format("{} is about one schedule, and --tune makes several", option),
                       fmt::format("leave {} or --tune out", option));

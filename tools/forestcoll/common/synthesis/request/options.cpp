@@ -12,11 +12,11 @@
 
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
-#include "common/options/size_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/request/alltoall_request.hpp"
 #include "common/synthesis/request/refusals.hpp"
-#include "common/synthesis/request/trace_request.hpp"
+#include "common/synthesis/request/trace.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/fabric.hpp"
+#include "common/options/schedule_options.hpp"
 #include "common/options/solver_options.hpp"
-#include "common/synthesis/request/baseline_options.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"

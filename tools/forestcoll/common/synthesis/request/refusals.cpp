@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <tuple>
 #include <utility>
 
-#include "common/files/nccl_rings.hpp"
+#include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
-#include "common/synthesis/request/trace_request.hpp"
+#include "common/synthesis/request/trace.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
@@ -44,19 +44,18 @@ Expected<void> refuse_with_plan(const SynthArguments& arguments) {
 }
 
 Expected<void> refuse_with_forest(const SynthArguments& arguments) {
-  for (const auto& [option, given] :
-       {std::pair("--target", arguments.target_given),
-        std::pair("--sms", arguments.sms.has_value()), std::pair("--inplace", arguments.in_place),
-        std::pair("--outofplace", arguments.out_of_place),
-        std::pair("--proto", !arguments.protocol.empty()),
-        std::pair("--force-simple", arguments.force_simple),
-        std::pair("--instances", arguments.instances.has_value()),
-        std::pair("--threadblocks", !arguments.threadblocks.empty()),
-        std::pair("--unfused", arguments.unfused),
-        std::pair("--min-bytes", !arguments.min_bytes.empty()),
-        std::pair("--max-bytes", !arguments.max_bytes.empty()),
-        std::pair("--sizes", !arguments.sizes.empty())}) {
-    if (!given) continue;
+  if (const char* option = first_given({{"--target", arguments.target_given},
+                                        {"--sms", arguments.sms.has_value()},
+                                        {"--inplace", arguments.in_place},
+                                        {"--outofplace", arguments.out_of_place},
+                                        {"--proto", !arguments.protocol.empty()},
+                                        {"--force-simple", arguments.force_simple},
+                                        {"--instances", arguments.instances.has_value()},
+                                        {"--threadblocks", !arguments.threadblocks.empty()},
+                                        {"--unfused", arguments.unfused},
+                                        {"--min-bytes", !arguments.min_bytes.empty()},
+                                        {"--max-bytes", !arguments.max_bytes.empty()},
+                                        {"--sizes", !arguments.sizes.empty()}})) {
     return make_error(
         Code::S04,
         fmt::format("{} is for schedules, not for --format {}", option, arguments.format),
@@ -94,25 +93,24 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
         fmt::format("the algorithms are forestcoll, {}", names_of_baselines()));
   }
   const bool rings = has_box_rings(baseline.algorithm);
-  for (const auto& [option, given, fits] :
-       {std::tuple("--nccl-graph", !baseline.nccl_graph.empty(), rings),
-        std::tuple("--nccl-constants", baseline.nccl_constants, rings),
-        std::tuple("--cross-nic", baseline.cross_nic, baseline.algorithm == "nccl-ring")}) {
-    if (!given || fits) continue;
+  if (const char* option =
+          first_given({{"--nccl-graph", !baseline.nccl_graph.empty() && !rings},
+                       {"--nccl-constants", baseline.nccl_constants && !rings},
+                       {"--cross-nic", baseline.cross_nic && baseline.algorithm != "nccl-ring"}})) {
     return make_error(Code::S04,
                       fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
                       "ask for --algorithm nccl-ring with it, or leave it out");
   }
   if (!baseline.chosen()) return {};
   const SolverArguments& solver = arguments.solver;
-  for (const auto& [option, given] :
-       {std::pair("-k", !arguments.trees.empty()), std::pair("--tune", !arguments.tune.empty()),
-        std::pair("--size", !arguments.size.empty()),
-        std::pair("--effort", solver.effort != "default"),
-        std::pair("--time-limit", !solver.time_limit.empty()),
-        std::pair("--max-height", !solver.max_height.empty()),
-        std::pair("--tradeoff", solver.tradeoff), std::pair("--warm", !solver.warm.empty())}) {
-    if (!given) continue;
+  if (const char* option = first_given({{"-k", !arguments.trees.empty()},
+                                        {"--tune", !arguments.tune.empty()},
+                                        {"--size", !arguments.size.empty()},
+                                        {"--effort", solver.effort != "default"},
+                                        {"--time-limit", !solver.time_limit.empty()},
+                                        {"--max-height", !solver.max_height.empty()},
+                                        {"--tradeoff", solver.tradeoff},
+                                        {"--warm", !solver.warm.empty()}})) {
     return make_error(Code::S04,
                       fmt::format("{} is for forestcoll's own trees, not for those of {}", option,
                                   baseline.algorithm),
@@ -150,9 +148,8 @@ Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) 
     return make_error(Code::S04, "--tune gives every file its own window",
                       "leave --sizes, --min-bytes and --max-bytes out");
   }
-  for (const auto& [option, given] : {std::pair("--warm", !arguments.solver.warm.empty()),
-                                      std::pair("--tradeoff", arguments.solver.tradeoff)}) {
-    if (!given) continue;
+  if (const char* option = first_given({{"--warm", !arguments.solver.warm.empty()},
+                                        {"--tradeoff", arguments.solver.tradeoff}})) {
     return make_error(Code::S04,
                       fmt::format("{} is about one forest, and --tune makes several", option),
                       fmt::format("leave {} or --tune out", option));

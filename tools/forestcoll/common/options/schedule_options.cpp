@@ -1,0 +1,98 @@
+#include "common/options/schedule_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "common/files/io.hpp"
+#include "common/options/shared_options.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/schedule.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::int32_t kSmsAtMost = 4096;
+
+}  // namespace
+
+std::string refuse_unknown_target(const std::string& name) {
+  if (is_target(name)) return {};
+  return validator_text(Code::T07,
+                        fmt::format("\"{}\" is no target; known are {}", name, names_of_targets()));
+}
+
+bool is_target(std::string_view name) {
+  return find_target(name) != nullptr;
+}
+
+std::string names_of_targets() {
+  std::string names = known_targets();
+  for (const PlanTarget& each : plan_targets()) names += ", " + each.name;
+  return names;
+}
+
+void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
+  command
+      .add_option("--target", target,
+                  fmt::format("The runtime whose limits apply: {};\n"
+                              "the last two are releases of MSCCL++, for --format mscclpp, and {}\n"
+                              "is the newer one",
+                              names_of_targets(), kPlanTarget))
+      ->check(CLI::Validator(refuse_unknown_target, "NAME"))
+      ->capture_default_str();
+  add_sms_option(command, sms);
+}
+
+void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms) {
+  const OptionGroup general(command);
+  general
+      .option("--sms", sms, "N",
+              fmt::format("Threadblocks that a GPU holds at once (its streaming "
+                          "multiprocessors);\ndefault {}, for RCCL {}: with more, a schedule "
+                          "hangs",
+                          default_sms("azure"), default_sms("rccl-6")))
+      ->check(CLI::Range(1, kSmsAtMost).description(""));
+}
+
+void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
+  const OptionGroup group(command, "Algorithm");
+  group
+      .option("--algorithm", arguments.algorithm, "NAME",
+              "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
+              "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
+              "hierarchical, greedy, pat, swing, bine, one-shot, two-shot, two-level,\n"
+              "recursive-doubling, swing-doubling, all-pairs-once, all-pairs; of an alltoall:\n"
+              "nccl-pairwise, nccl-pxn, hierarchical, bruck, direct; of a scatter or gather:\n"
+              "binomial, direct")
+      ->capture_default_str();
+  group.file("--nccl-graph", arguments.nccl_graph,
+             "Take exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) for the boxes; with\n"
+             "nccl-ring, double-tree or hierarchical");
+  group.flag("--cross-nic", arguments.cross_nic,
+             "nccl-ring between boxes: rings change places in pairs, as with NCCL_CROSS_NIC");
+  group.flag("--nccl-constants", arguments.nccl_constants,
+             "Search for rings at the speeds of NCCL's own table only");
+}
+
+bool has_box_rings(const std::string& algorithm) {
+  return algorithm == "nccl-ring" || algorithm == "double-tree" || algorithm == "hierarchical";
+}
+
+Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
+  if (path.empty()) return std::optional<NcclGraph>();
+  const auto text = read_input(path);
+  if (!text) return text.errors();
+  const auto graphs = read_nccl_graph(*text, display_name(path));
+  if (!graphs) return graphs.errors();
+  const auto rings = std::ranges::find(*graphs, 0, &NcclGraph::id);
+  if (rings != graphs->end()) return std::optional(*rings);
+  Diagnostic error = make_error(Code::B07, "the graph file has no graph of rings (id 0)",
+                                "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings");
+  error.file = display_name(path);
+  return error;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,101 @@
+#include "common/options/shared_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/text.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+void add_option(CLI::App& command, CLI::callback_t take, const std::string& meaning) {
+  command.add_option("-j,--jobs,--threads", std::move(take), meaning)
+      ->check(CLI::Range(1, kMostThreads).description(""))
+      ->type_name("N");
+}
+
+}  // namespace
+
+std::string validator_text(Code code, std::string_view message) {
+  return fmt::format("{} [{}]", message, name_of(code));
+}
+
+Expected<std::int64_t> read_size(const std::string& option, const std::string& text) {
+  if (const auto size = parse_size(text)) return *size;
+  return make_error(Code::S03,
+                    fmt::format("{}: expected a number of bytes, found \"{}\"", option, text),
+                    "write a number, or one with K, M, G or T such as 64M");
+}
+
+Expected<std::vector<std::int64_t>> read_sizes(const std::string& option, const std::string& text) {
+  auto sizes = parse_sizes(text);
+  if (sizes) return sizes;
+  const Diagnostic& error = sizes.errors().front();
+  return make_error(Code::S03, option + ": " + error.message, error.remedy);
+}
+
+CLI::Validator file_name() {
+  const auto refuse_no_name = [](const std::string& text) {
+    if (!text.empty()) return std::string();
+    return validator_text(Code::S03, "expected the name of a file, found nothing");
+  };
+  return {refuse_no_name, ""};
+}
+
+const char* first_given(std::initializer_list<GivenOption> options) {
+  const auto* given = std::ranges::find(options, true, &GivenOption::given);
+  return given == options.end() ? nullptr : given->name;
+}
+
+CLI::Option* add_file_option(CLI::App& command, const std::string& name, std::string& path,
+                             const std::string& what, const std::string& type) {
+  return command.add_option(name, path, what)->check(file_name())->type_name(type);
+}
+
+void add_topology_argument(CLI::App& command, std::string& path) {
+  command.add_option("TOPOLOGY", path, "Topology file, or - for standard input")->required();
+}
+
+void add_schedule_argument(CLI::App& command, std::string& path) {
+  command
+      .add_option("SCHEDULE", path,
+                  "MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content), or -\n"
+                  "for standard input")
+      ->required();
+}
+
+void add_root_option(CLI::App& command, std::string& root) {
+  command
+      .add_option("--root", root,
+                  "Root of broadcast, reduce, scatter and gather: a GPU's id or its rank")
+      ->type_name("GPU");
+}
+
+void add_jobs_option(CLI::App& command, int& threads, const std::string& meaning) {
+  add_option(
+      command,
+      [&threads](const CLI::results_t& values) {
+        return CLI::detail::lexical_cast(values.front(), threads);
+      },
+      meaning);
+}
+
+void add_jobs_option(CLI::App& command) {
+  add_option(
+      command, [](const CLI::results_t&) { return true; },
+      "The most threads to use; most of this work is not divided");
+}
+
+std::optional<int> asked_threads(const CLI::App& command) {
+  const CLI::Option* option = command.get_option_no_throw("--threads");
+  if (option == nullptr || option->count() == 0) return std::nullopt;
+  const auto threads = parse_number<int>(option->results().front());
+  if (!threads || *threads < 1 || *threads > kMostThreads) return std::nullopt;
+  return threads;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,147 @@
+#include "common/report/time_report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/latency.hpp"
+#include "forestcoll/text.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::size_t kMostKinds = 6;
+
+std::string words_of(const TypicalLatency& typical) {
+  return fmt::format("{} {} us", typical.kind.empty() ? "without a kind" : typical.kind,
+                     number(typical.us));
+}
+
+}  // namespace
+
+void report_latencies(const Topology& topology, const Console& console) {
+  const LinkLatencies latencies = link_latencies(topology);
+  if (latencies.typical.empty()) return;
+  std::size_t without = 0;
+  std::vector<std::string> taken;
+  for (const TypicalLatency& typical : latencies.typical) {
+    without += typical.links;
+    if (taken.size() < kMostKinds) taken.push_back(words_of(typical));
+  }
+  if (latencies.typical.size() > kMostKinds) taken.emplace_back("…");
+  note(
+      console,
+      fmt::format("{} of {} {} no latency: typical ones are taken ({}); \"latency\" in the file or "
+                  "--latency KIND=US says others",
+                  without, counted(latencies.links, "link"), without == 1 ? "has" : "have",
+                  fmt::join(taken, ", ")));
+}
+
+Json latencies_json(const Topology& topology) {
+  const LinkLatencies latencies = link_latencies(topology);
+  Json typical = Json::array();
+  for (const TypicalLatency& entry : latencies.typical) {
+    typical.push_back({{"kind", entry.kind}, {"us", entry.us.to_double()}, {"links", entry.links}});
+  }
+  return {{"links", latencies.links}, {"typical", std::move(typical)}};
+}
+
+Json choice_json(const FastestChoice& choice) {
+  return {{"bytes", choice.bytes},         {"algorithm", choice.algorithm},
+          {"name", choice.name},           {"protocol", choice.protocol},
+          {"instances", choice.instances}, {"buffer_bytes", choice.buffer_bytes},
+          {"seconds", choice.seconds}};
+}
+
+const char* bounding(const LeastTime& least) {
+  return least.by == LeastTime::By::latency ? "latency" : "links";
+}
+
+Json to_json(const LeastTime& least) {
+  return {{"seconds", least.seconds}, {"by", bounding(least)}};
+}
+
+Json to_json(const std::vector<ConsideredTime>& considered) {
+  Json rows = Json::array();
+  for (const ConsideredTime& each : considered) {
+    rows.push_back(
+        {{"algorithm", each.algorithm}, {"seconds", each.seconds}, {"at_least", each.is_bound}});
+  }
+  return rows;
+}
+
+Json to_json(const TimeCosts& costs) {
+  return {{"links", costs.links},
+          {"waiting", costs.waiting},
+          {"latencies", costs.latencies},
+          {"threadblocks", costs.threadblocks}};
+}
+
+Json to_json(const FastestChoice& choice) {
+  Json json = choice_json(choice);
+  json["selected"] = choice.is_selected;
+  json["least"] = to_json(choice.least);
+  if (choice.costs) json["costs_seconds"] = to_json(*choice.costs);
+  json["estimate"] = "model, not measurement";
+  json["considered"] = to_json(choice.considered);
+  return json;
+}
+
+std::string time_in_words(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.1f} us", seconds * 1e6)
+                        : fmt::format("{:.2f} ms", seconds * 1e3);
+}
+
+std::string window_lines(const SizeWindow& window, const std::optional<FastestChoice>& choice) {
+  const bool is_behind = std::ranges::any_of(window.times, [](const TimeBeside& time) {
+    return !time.runtime_algorithm.empty() && time.runtime_seconds < time.seconds;
+  });
+  std::string lines =
+      fmt::format("  for buffers {}{}, {}; simulated:",
+                  window.first == 0 ? "of any size" : "from " + size_in_words(window.first),
+                  window.last         ? " up to " + size_in_words(*window.last)
+                  : window.first == 0 ? ""
+                                      : " on",
+                  is_behind ? "though the runtime's own choice is faster and runs without the file"
+                            : "where it is no slower than the runtime's own choice");
+  for (const TimeBeside& time : window.times) {
+    lines +=
+        fmt::format("\n    {:>9} {:>9}", size_in_words(time.bytes), time_in_words(time.seconds));
+    if (time.runtime_algorithm.empty()) continue;
+    lines += fmt::format(", {} {}: {:.2f} times as long", time.runtime_algorithm,
+                         time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
+  }
+  if (choice && !choice->is_selected) {
+    lines += fmt::format(
+        "\n  {} itself is no multiple of what the file takes: there the runtime's own choice runs, "
+        "as no file for that size is as fast",
+        size_in_words(choice->bytes));
+  }
+  return lines;
+}
+
+Json to_json(const SizeWindow& window) {
+  Json json = {
+      {"min_bytes", window.first}, {"max_bytes", nullptr}, {"times", to_json(window.times)}};
+  if (window.last) json["max_bytes"] = *window.last;
+  return json;
+}
+
+Json to_json(const std::vector<TimeBeside>& times) {
+  Json rows = Json::array();
+  for (const TimeBeside& time : times) {
+    Json row = {{"bytes", time.bytes}, {"seconds", time.seconds}, {"runtime", nullptr}};
+    if (!time.runtime_algorithm.empty()) {
+      row["runtime"] = {{"algorithm", time.runtime_algorithm}, {"seconds", time.runtime_seconds}};
+      row["ratio"] = time.seconds / time.runtime_seconds;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+}  // namespace forestcoll::cli

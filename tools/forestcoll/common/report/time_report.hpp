@@ -1,0 +1,50 @@
+// Times in reports: what was chosen for a size, for which sizes it serves, and whose latencies
+// count.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "command.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/fastest.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+
+/// Notes how many links have no latency and what is taken for them; nothing where all have one. For
+/// commands that give times.
+void report_latencies(const Topology& topology, const Console& console);
+
+/// {"links": 48, "typical": [{"kind": "ib", "us": 1.5, "links": 16}]}: links in use, and those of
+/// them that have no latency, by what is taken.
+[[nodiscard]] Json latencies_json(const Topology& topology);
+
+/// What every report says of a choice: its size in bytes, what it is, and its seconds.
+[[nodiscard]] Json choice_json(const FastestChoice& choice);
+
+/// "latency" or "links": which of the two bounds a time that no schedule is below.
+[[nodiscard]] const char* bounding(const LeastTime& least);
+
+/// The choice with its times and those of all other algorithms.
+[[nodiscard]] Json to_json(const FastestChoice& choice);
+/// {"algorithm": "bfb", "seconds": 1e-05, "at_least": false} for each.
+[[nodiscard]] Json to_json(const std::vector<ConsideredTime>& considered);
+/// {"seconds": 1e-05, "by": "latency"}
+[[nodiscard]] Json to_json(const LeastTime& least);
+/// Seconds: {"links": 7e-06, "waiting": 1e-06, "latencies": 2e-06, "threadblocks": 0}
+[[nodiscard]] Json to_json(const TimeCosts& costs);
+
+/// The sizes that a file is for, and a line for each that is told:
+/// "    1 GiB  6.56 ms, nccl-ring 10.2 ms: 0.64 times the runtime's own choice".
+[[nodiscard]] std::string window_lines(const SizeWindow& window,
+                                       const std::optional<FastestChoice>& choice);
+/// {"min_bytes", "max_bytes" (null: as far as the target goes), "times": [{"bytes", "seconds",
+/// "runtime": {"algorithm", "seconds"} or null, "ratio"}]}
+[[nodiscard]] Json to_json(const SizeWindow& window);
+/// The rows of "times" above.
+[[nodiscard]] Json to_json(const std::vector<TimeBeside>& times);
+/// "6.56 ms", "31.2 us"
+[[nodiscard]] std::string time_in_words(double seconds);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,104 @@
+#include "common/synthesis/look_beside.hpp"
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/group_rates.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/synthesis/default_schedule.hpp"
+#include "forestcoll/fabric.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr std::int64_t kLargestKOfTradeoff = 16;
+
+// Times of both schedules, or none. Cost: that of `simulated_time` six times.
+void add_times(FailurePrice& price, const std::string& schedule_before,
+               const forestcoll::Fabric& before, const std::string& schedule_after,
+               const forestcoll::Fabric& after) {
+  std::vector<SimulatedTime> first, second;
+  for (const std::int64_t bytes :
+       {std::int64_t{1} << 20, std::int64_t{64} << 20, std::int64_t{1} << 30}) {
+    const auto from = simulated_time(schedule_before, before, bytes);
+    const auto to = from ? simulated_time(schedule_after, after, bytes) : from;
+    if (!to) return;
+    first.push_back({.bytes = static_cast<double>(bytes), .seconds = *from});
+    second.push_back({.bytes = static_cast<double>(bytes), .seconds = *to});
+  }
+  price.times_before = std::move(first);
+  price.times_after = std::move(second);
+}
+
+}  // namespace
+
+void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Console& console) {
+  const Fabric& fabric = prepared.fabric;
+  const std::stop_token stop = prepared.limit.token();
+  const CollectiveForest& forest = made.solved().forest;
+  made.figures = {rates_beside(made.compiled, prepared), reached_by(made.compiled)};
+  if (made.compiled.paths) {
+    made.group = at_work("finding what relays add", console, [&] {
+      return group_rates(fabric, demand_of(made.compiled.options, fabric.network),
+                         {.threads = prepared.solver.threads, .stop = stop}, forest.optimum);
+    });
+    return;
+  }
+  if (!made.baseline && !made.choice) {
+    made.beside = beside_rings(fabric, made.compiled, stop, console);
+  }
+  // Trees that switches make faster are not what is compared.
+  const auto& by_trees = made.figures->rates.by_trees;
+  const bool are_programs = is_schedule(prepared.request.compile.format);
+  made.group =
+      group_rates(fabric, forest, are_programs || !by_trees ? forest.optimum : by_trees->at_most);
+}
+
+Expected<std::optional<Tradeoff>> find_tradeoff(const MadeSchedule& made,
+                                                const PreparedSynthesis& prepared,
+                                                const Console& console) {
+  if (!prepared.arguments.solver.tradeoff) return std::optional<Tradeoff>();
+  const Network& network = prepared.fabric.network;
+  const std::stop_token stop = prepared.limit.token();
+  SynthesizeOptions asked = prepared.request.compile.synthesis;
+  asked.trees_per_root = made.compiled.options.synthesis.trees_per_root;
+  Tradeoff found;
+  ProgressBar bar("rates by k", console);
+  auto by_k = rate_by_k(network, asked.collective, asked.root, kLargestKOfTradeoff, stop);
+  if (!by_k && !was_stopped(by_k.errors())) return by_k.errors();
+  if (by_k) found.by_k = *std::move(by_k);
+  bar.update("rates by height", std::nullopt);
+  asked.packing = packing_under(bar, prepared.solver, prepared.limit);
+  auto by_height = rate_by_height(network, asked);
+  if (!by_height && !was_stopped(by_height.errors())) return by_height.errors();
+  if (by_height) found.by_height = *std::move(by_height);
+  found.stopped = stop.stop_requested();
+  return std::optional(std::move(found));
+}
+
+Expected<std::optional<FailurePrice>> price_of(const MadeSchedule& after,
+                                               const PreparedSynthesis& prepared,
+                                               const Console& console) {
+  const auto whole = prepare_before(prepared);
+  if (!whole) return whole.errors();
+  if (!*whole) return std::optional<FailurePrice>();
+  PreparedSynthesis& before = **whole;
+  Laps laps;
+  const auto many = refuse_many(before.fabric);
+  const auto made = many ? make_schedule(before, laps, console) : many.errors();
+  FailurePrice price{
+      .collective = std::string(to_string(prepared.request.compile.synthesis.collective)),
+      .before = made ? rates_beside(made->compiled, before) : rates_of(before),
+      .after = after.figures->rates,
+      .reached_before = made ? Expected(reached_by(made->compiled)) : made.errors(),
+      .reached_after = after.figures->reached};
+  if (made) {
+    add_times(price, made->compiled.text, before.fabric, after.compiled.text, prepared.fabric);
+  }
+  return std::optional(std::move(price));
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,43 @@
+// A page with a chart, points in a plane, and a table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/report/table.hpp"
+
+namespace pugi {
+class xml_node;
+}
+
+namespace forestcoll::cli {
+
+struct ScatterPoint {
+  double x = 0, y = 0;
+  std::string name;     ///< shown beside the point where it is marked, and over it always
+  bool marked = false;  ///< on a front
+};
+
+struct Scatter {
+  std::string title, x_title, y_title;
+  std::vector<ScatterPoint> points;
+};
+
+/// Draws it as a child of `parent`. The axes hold all points, the lower one from 0. Same input,
+/// same bytes. REQUIRES: there is a point.
+void draw(const Scatter& scatter, pugi::xml_node parent);
+
+/// A file of its own.
+[[nodiscard]] std::string to_svg(const Scatter& scatter);
+
+struct DesignPage {
+  std::string title;
+  Scatter scatter;
+  Table table;
+  std::string legend;
+};
+
+/// HTML that needs nothing else: no network, no other file. Same input, same bytes.
+[[nodiscard]] std::string to_html(const DesignPage& page);
+
+}  // namespace forestcoll::cli
