@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -19,10 +20,23 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#ifdef FORESTCOLL_IN_PROCESS
+#include "run_program.hpp"
+#endif
+
 namespace forestcoll::testing {
 namespace {
 
 constexpr unsigned kSecondsAtMost = 120;
+
+// Only `batch`, whose children are the program again, and what is set before it starts need the
+// program itself; for all else its `main` is called, which saves the start of a process.
+#ifdef FORESTCOLL_IN_PROCESS
+bool is_black_box(const std::vector<std::string>& arguments, const RunOptions& options) {
+  const bool is_batch = std::ranges::find(arguments, "batch") != arguments.end();
+  return is_batch || options.before_exec || options.program != FORESTCOLL_PROGRAM;
+}
+#endif
 
 [[noreturn]] void become_program(const std::vector<std::string>& arguments,
                                  const RunOptions& options, const Scratch& streams) {
@@ -45,8 +59,15 @@ constexpr unsigned kSecondsAtMost = 120;
   std::vector<std::string> copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  options.before_exec();
+  if (options.before_exec) options.before_exec();
   alarm(kSecondsAtMost);
+#ifdef FORESTCOLL_IN_PROCESS
+  if (!is_black_box(arguments, options)) {
+    const int code = cli::run_program(static_cast<int>(argv.size()) - 1, argv.data());
+    std::fflush(stderr);
+    _exit(code);
+  }
+#endif
   execv(program.c_str(), argv.data());
   _exit(127);
 }

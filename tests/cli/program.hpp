@@ -34,7 +34,7 @@ struct Result {
 struct RunOptions {
   std::string input = {};                     ///< standard input
   std::vector<std::string> environment = {};  ///< "NAME=value", added
-  std::function<void()> before_exec = [] {};  ///< in the child
+  std::function<void()> before_exec = {};     ///< in the child; the program itself is run then
   std::string stdout_path = {};               ///< instead of being captured
   std::string program = FORESTCOLL_PROGRAM;   ///< or a shell, for scripts
 };

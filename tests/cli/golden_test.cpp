@@ -1,0 +1,66 @@
+// What people read: the whole text of one run of each command, in tests/golden/cli. Other tests
+// look at exit codes, JSON and files. FORESTCOLL_GOLDEN=write writes the files anew, to be read
+// before they are committed.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+struct Golden {
+  std::string name;
+  std::vector<std::string> arguments;
+  std::string input = {};
+};
+
+std::vector<Golden> goldens() {
+  return {{"bound", {"bound", topology("mi250-x2"), "--root", "0", "--top", "2"}},
+          {"bound-error", {"bound", topology("dgx-a100-x2"), "--drop", "kind=ib*1"}},
+          {"bound-failure", {"bound", topology("dgx-a100-x2"), "--drop", "box0/nic3~ib1"}},
+          {"compare",
+           {"compare", topology("dgx-1-v100"), "-c", "allgather", "--sizes", "1M", "--markdown"}},
+          {"design-direct", {"design", "direct", "--nodes", "8", "--ports", "2"}},
+          {"explain", {"explain", "E14"}},
+          {"synth", {"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format", "none"}},
+          {"topo-check", {"topo", "check", topology("dgx-a100-x2-degraded")}},
+          {"topo-gen", {"topo", "gen", "--list"}},
+          {"topo-show", {"topo", "show", topology("dgx-h100-x4-rail-2to1")}},
+          {"verify", {"verify", "-"}, read_file(source_path("tests/golden/allreduce-3.xml"))}};
+}
+
+// Without what differs from run to run, and from machine to machine.
+std::string told(const Result& result) {
+  std::string text = "exit code " + std::to_string(result.code) + "\n\n" + result.out +
+                     (result.err.empty() ? "" : "\nstandard error:\n") + result.err;
+  const std::string root = source_path("");
+  for (std::size_t at = 0; (at = text.find(root, at)) != std::string::npos;) {
+    text.erase(at, root.size());
+  }
+  return std::regex_replace(text, std::regex("  seconds: .*"), "  seconds: …");
+}
+
+class Prose : public ::testing::TestWithParam<Golden> {};
+
+TEST_P(Prose, IsAsItWas) {
+  const std::string path = source_path("tests/golden/cli/" + GetParam().name + ".txt");
+  const std::string text = told(run(GetParam().arguments, {.input = GetParam().input}));
+  const char* wanted = std::getenv("FORESTCOLL_GOLDEN");  // NOLINT(concurrency-mt-unsafe)
+  if (wanted != nullptr && std::string(wanted) == "write") std::ofstream(path) << text;
+  EXPECT_EQ(text, read_file(path));
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, Prose, ::testing::ValuesIn(goldens()), [](const auto& golden) {
+  std::string name = golden.param.name;
+  std::erase(name, '-');
+  return name;
+});
+
+}  // namespace
+}  // namespace forestcoll::testing
