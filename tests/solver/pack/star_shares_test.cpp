@@ -1,5 +1,5 @@
 // Shares of the roots of an allreduce's flat trees.
-#include "solver/allreduce/star_shares.hpp"
+#include "solver/pack/star_shares.hpp"
 
 #include <gtest/gtest.h>
 

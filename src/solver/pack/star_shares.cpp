@@ -1,4 +1,4 @@
-#include "solver/allreduce/star_shares.hpp"
+#include "solver/pack/star_shares.hpp"
 
 #include <algorithm>
 #include <functional>
