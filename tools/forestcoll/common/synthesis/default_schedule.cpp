@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t kMostRanksOfAll = 128, kMostRanks = 1024;
 // Or than a further question should.
 constexpr std::size_t kMostRanksAsked = 64;
+// Where every rank is a root, as of an allgather, nothing beyond has few enough steps.
+constexpr std::size_t kMostRanksOfRoots = 512;
 // An all-to-all has as many messages as there are pairs, and few that are alike.
 constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32;
 constexpr const char* kTooMany =
@@ -30,6 +32,15 @@ constexpr const char* kTooMany =
     "1G does";
 constexpr const char* kOfFewVariants =
     "of few variants, as comparing all takes longer (--size 1G does), ";
+
+// Up to which something is simulated.
+std::size_t most_simulated(const CompileOptions& compile) {
+  const Collective collective = compile.synthesis.collective;
+  if (is_personalized(collective)) return kMostRanksOfPaths;
+  if (compile.format == Format::mscclpp) return kMostRanksOfAll;
+  return is_rooted(collective) || collective == Collective::allreduce ? kMostRanks
+                                                                      : kMostRanksOfRoots;
+}
 
 // Of calls whose parts, one of each rank, are powers of two, no more than `most` in all: no others
 // are usual.
@@ -96,10 +107,8 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
                                             const SynthArguments& arguments) {
   const std::size_t ranks = fabric.network.ranks.size();
   const bool has_paths = is_personalized(request.compile.synthesis.collective);
-  const bool is_plan = request.compile.format == Format::mscclpp;
   const bool are_few = ranks > (has_paths ? kMostRanksOfAllPaths : kMostRanksOfAll);
-  const std::size_t most = has_paths ? kMostRanksOfPaths : is_plan ? kMostRanksOfAll : kMostRanks;
-  if (ranks <= most) {
+  if (ranks <= most_simulated(request.compile)) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);
     auto found = compile_for_size(fabric, calls, arguments, are_few);
