@@ -259,7 +259,8 @@ class FlatTrees {
 
   bool pass_to(std::size_t t, Rank from, Rank to) {
     const std::vector<InsideHop>& hops = hops_inside(from);
-    const auto [first, last] = std::ranges::equal_range(hops, to, {}, &InsideHop::to);
+    const auto first = std::ranges::lower_bound(hops, to, {}, &InsideHop::to);
+    const auto last = std::ranges::upper_bound(hops, to, {}, &InsideHop::to);
     if (first == last) return false;
     const InsideHop& best = roomiest({first, last});
     const Route route = maker_.along(std::array{best.up, best.down});
