@@ -35,7 +35,7 @@ constexpr std::int64_t kElementBytes = 4;
 constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
 // Of a contender at a size.
-constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 1'000'000;
+constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 2'000'000;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 // Simulated side by side, once what has the lowest bound has set a time to beat.
 constexpr std::size_t kAtOnce = 4;
