@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "forest/peer_loads.hpp"
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
+#include "solver/common/peer_loads.hpp"
 #include "solver/common/without_detours.hpp"
 
 namespace forestcoll::choose {
@@ -17,7 +17,7 @@ namespace {
 using Mode = TreesPerRoot::Mode;
 
 // How often each rank sends a share to each other one.
-void add_transfers(const Forest& forest, PeerTransfers& transfers) {
+void add_transfers(const Forest& forest, solver::PeerTransfers& transfers) {
   for (std::size_t t = 0; t < forest.tree_count(); ++t) {
     const Forest::Tree& tree = forest.tree(TreeId(t));
     for (std::size_t v = 0; v < forest.rank_count(); ++v) {
@@ -33,7 +33,7 @@ void add_transfers(const Forest& forest, PeerTransfers& transfers) {
 // GB/s by the routes of a runtime, all phases at the same time; none where exact arithmetic does
 // not hold it, or no route leads to a peer.
 std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Network& network) {
-  PeerTransfers transfers;
+  solver::PeerTransfers transfers;
   std::int64_t trees = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     if (!phase) continue;
@@ -43,7 +43,7 @@ std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Networ
       trees += phase->tree(TreeId(t)).multiplicity;
     }
   }
-  const auto loads = peer_loads(network, transfers);
+  const auto loads = solver::peer_loads(network, transfers);
   if (!loads) return std::nullopt;
   std::optional<Ratio> least;
   for (std::size_t a = 0; a < loads->size(); ++a) {

@@ -76,7 +76,8 @@ Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fab
   if (candidate.algorithm != "forestcoll") options.xml.algorithm = candidate.algorithm;
   auto schedule = lower_candidate(candidate, fabric, options.lowering);
   if (!schedule) return schedule.errors();
-  Lowered result{candidate.chosen, std::move(options)};
+  const ChosenForest& chosen = candidate.chosen;
+  Lowered result{{chosen.synthesis, chosen.why}, std::move(options)};
   if (candidate.exchange) {
     CollectiveForest& forest = result.chosen.synthesis.forest;
     const auto verdict =

@@ -1,5 +1,5 @@
 // What programs put on links: by hand, and beside what the independent checker counts.
-#include "forest/peer_loads.hpp"
+#include "solver/common/peer_loads.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include "audit/common/fabric_load.hpp"
 #include "support/fabrics.hpp"
 
-namespace forestcoll {
+namespace forestcoll::solver {
 namespace {
 
 // Two ranks behind two switches: 0 reaches both, one of them by a wider link.
@@ -89,4 +89,4 @@ TEST(PeerLoads, AsTheCheckerCountsThem) {
 }
 
 }  // namespace
-}  // namespace forestcoll
+}  // namespace forestcoll::solver

@@ -10,16 +10,14 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
 
-namespace forestcoll {
+namespace forestcoll::solver {
 
 /// How many shares each rank sends to each other one: by sender and receiver.
 using PeerTransfers = std::map<std::pair<Rank, Rank>, std::int64_t>;
 
-/// The shares on each link. Programs name peers and no routes, so data takes the ways of the fewest
-/// hops through switches: a sender takes the widest of its first links, a switch all that lead on,
-/// each in proportion to what it lets through. None where no way leads to a peer, or where exact
-/// arithmetic does not hold the loads. Cost: O(receivers · links).
+/// The shares on each link, over `PeerRoutes`, each in proportion to its width. None where no way
+/// leads to a peer, or where exact arithmetic does not hold the loads. Cost: O(receivers · links).
 [[nodiscard]] std::optional<IdVector<ArcId, Ratio>> peer_loads(const Network& network,
                                                                const PeerTransfers& transfers);
 
-}  // namespace forestcoll
+}  // namespace forestcoll::solver
