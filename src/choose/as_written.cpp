@@ -30,34 +30,6 @@ void add_transfers(const Forest& forest, solver::PeerTransfers& transfers) {
   }
 }
 
-// GB/s by the routes of a runtime, all phases at the same time; none where exact arithmetic does
-// not hold it, or no route leads to a peer.
-std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Network& network) {
-  solver::PeerTransfers transfers;
-  std::int64_t trees = 0;
-  for (const auto& phase : {forest.reduce, forest.broadcast}) {
-    if (!phase) continue;
-    add_transfers(*phase, transfers);
-    trees = 0;
-    for (std::size_t t = 0; t < phase->tree_count(); ++t) {
-      trees += phase->tree(TreeId(t)).multiplicity;
-    }
-  }
-  const auto loads = solver::peer_loads(network, transfers);
-  if (!loads) return std::nullopt;
-  std::optional<Ratio> least;
-  for (std::size_t a = 0; a < loads->size(); ++a) {
-    const Ratio load = (*loads)[ArcId(a)];
-    if (load == Ratio(0)) continue;
-    const auto times_unit = checked_mul(Ratio(network.capacity[ArcId(a)]), network.unit);
-    const auto times_trees = times_unit ? checked_mul(*times_unit, Ratio(trees)) : std::nullopt;
-    const auto allowed = times_trees ? checked_div(*times_trees, load) : std::nullopt;
-    if (!allowed) return std::nullopt;
-    if (!least || *allowed < *least) least = *allowed;
-  }
-  return least;
-}
-
 // The same trees on the fabric that the restricted one is of.
 Forest on_whole_fabric(const Forest& forest, const IdVector<NodeId, NodeId>& original) {
   if (forest.is_in_forest()) return on_whole_fabric(forest.reversed(), original).reversed();
@@ -114,6 +86,32 @@ std::vector<Synthesis> half_twice(const Network& network, SynthesizeOptions opti
 }
 
 }  // namespace
+
+std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Network& network) {
+  solver::PeerTransfers transfers;
+  std::int64_t trees = 0;
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (!*phase) continue;
+    add_transfers(**phase, transfers);
+    trees = 0;
+    for (std::size_t t = 0; t < (*phase)->tree_count(); ++t) {
+      trees += (*phase)->tree(TreeId(t)).multiplicity;
+    }
+  }
+  const auto loads = solver::peer_loads(network, transfers);
+  if (!loads) return std::nullopt;
+  std::optional<Ratio> least;
+  for (std::size_t a = 0; a < loads->size(); ++a) {
+    const Ratio load = (*loads)[ArcId(a)];
+    if (load == Ratio(0)) continue;
+    const auto times_unit = checked_mul(Ratio(network.capacity[ArcId(a)]), network.unit);
+    const auto times_trees = times_unit ? checked_mul(*times_unit, Ratio(trees)) : std::nullopt;
+    const auto allowed = times_trees ? checked_div(*times_trees, load) : std::nullopt;
+    if (!allowed) return std::nullopt;
+    if (!least || *allowed < *least) least = *allowed;
+  }
+  return least;
+}
 
 Expected<std::vector<Synthesis>> synthesize_as_written(const Network& network,
                                                        const SynthesizeOptions& options,

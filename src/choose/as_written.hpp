@@ -1,11 +1,14 @@
 // Forests for what is written of them: schedules name peers and no routes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::choose {
@@ -19,5 +22,10 @@ namespace forestcoll::choose {
 /// Errors: those of `synthesize`. Cost: that of `synthesize`, at most four times.
 [[nodiscard]] Expected<std::vector<Synthesis>> synthesize_as_written(
     const Network& network, const SynthesizeOptions& options, Format format);
+
+/// GB/s by the routes of a runtime, all phases at the same time; none where exact arithmetic does
+/// not hold it, or no route leads to a peer. Cost: O(edges of trees · log + ranks · links).
+[[nodiscard]] std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest,
+                                                  const Network& network);
 
 }  // namespace forestcoll::choose

@@ -1,8 +1,9 @@
-// Every contender has two proved lower bounds on its time: one of a line, which costs nothing, and
-// a higher one that is made from its program. At a size they are simulated in the order of their
+// Every contender has three proved lower bounds on its time: what its trees put on the busiest
+// link, which asks for no program; one of a line, which costs nothing once there is one; and a
+// higher one that is made from the program. At a size they are simulated in the order of their
 // bounds, until the next bound is above the best time found: none of those that are left can be
-// faster. At first comes one that costs little, for a time that ends the simulations of others
-// early.
+// faster, and programs that links alone make too slow are never made. At first comes one that costs
+// little, for a time that ends the simulations of others early.
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for.h>
@@ -15,14 +16,17 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 
+#include "choose/as_written.hpp"
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
 #include "fastest/contest_queue.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/time_costs.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
 #include "schedule/mscclpp/plan.hpp"
@@ -34,6 +38,9 @@ constexpr std::int64_t kElementBytes = 4;
 // So many that the first pass of one byte of each chunk is less than this part of them.
 constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
+constexpr double kBytesOfGigabyte = 1e9;
+// Of what links need by exact arithmetic, so that rounding makes no bound too high.
+constexpr double kOfExact = 0.999;
 // Of a contender at a size.
 constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 2'000'000;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
@@ -41,7 +48,7 @@ constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 constexpr std::size_t kAtOnce = 4;
 constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
-constexpr std::array<std::int64_t, 2> kBuffers = {0, 1 << 19};
+constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
 
 const ProtocolParameters& protocol_named(const SimulationParameters& parameters,
                                          const std::string& name) {
@@ -92,15 +99,22 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
   contest.candidates_ = *std::move(candidates);
   const Progress& progress = options.compile.synthesis.packing.progress;
   if (progress) progress("writing all that may be fastest", std::nullopt);
-  auto programs = contest.of_plans() ? make_plans(contest.candidates_, fabric, contest.compile_)
-                                     : make_programs(contest.candidates_, fabric, contest.compile_,
-                                                     options.instances, options.few_variants);
-  if (!programs) return programs.errors();
-  contest.programs_ = *std::move(programs);
-  contest.add_contenders();
-  tbb::parallel_for(std::size_t{0}, contest.programs_.size(),
-                    [&](std::size_t p) { contest.find_lines(p); });
+  if (const auto done = contest.begin(); !done) return done.errors();
   return contest;
+}
+
+Expected<void> Contest::begin() {
+  if (of_plans()) {
+    programs_of_ = plans_of(candidates_, *fabric_, compile_);
+  } else {
+    auto programs = programs_in_instances(candidates_, *fabric_, compile_, options_.instances,
+                                          options_.few_variants);
+    if (!programs) return programs.errors();
+    programs_of_ = *std::move(programs);
+  }
+  add_contenders();
+  note_least_of_links();
+  return make_the_likely();
 }
 
 // How high trees are is next to nothing of what a large message takes.
@@ -137,34 +151,118 @@ std::vector<std::int64_t> Contest::buffers_for(const std::string& protocol) cons
   return {kBuffers.begin(), kBuffers.end()};
 }
 
-std::int64_t Contest::max_bytes(const Program& program, const std::string& protocol,
-                                std::int64_t buffer) const {
-  if (of_plans() || protocol != "Simple") return program.max_bytes;
-  return candidates_[program.candidate].most_in_simple(fabric_->topology.ranks.size(),
-                                                       program.instances, buffer);
+std::int64_t Contest::max_bytes(std::size_t contender) const {
+  const Contender& each = contenders_[contender];
+  if (of_plans() || each.protocol != "Simple") return program(contender).max_bytes;
+  return candidate(contender).most_in_simple(fabric_->topology.ranks.size(),
+                                             program(contender).instances, each.buffer_bytes);
 }
 
 void Contest::add_contenders() {
-  std::map<std::tuple<Fingerprint, std::string, std::int64_t>, std::size_t> first;
-  for (std::size_t p = 0; p < programs_.size(); ++p) {
-    for (const std::string& protocol : protocols()) {
-      if (free_ && protocol == "LL128" && !programs_[p].no_ll128.empty()) continue;
-      const std::size_t plain = contenders_.size();
-      for (const std::int64_t buffer : buffers_for(protocol)) {
-        const std::size_t c = contenders_.size();
-        const std::tuple run(programs_[p].fingerprint, protocol, buffer);
-        contenders_.push_back({p, protocol, buffer, plain, first.emplace(run, c).first->second,
-                               max_bytes(programs_[p], protocol, buffer)});
-        times_.push_back(std::make_unique<Times>());
+  const std::size_t numbers = of_plans() ? 1 : instance_count(options_.instances);
+  for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate) {
+    made_.push_back(std::make_unique<Made>());
+    for (std::size_t number = 0; number < numbers; ++number) {
+      for (const std::string& protocol : protocols()) {
+        const std::size_t plain = contenders_.size();
+        for (const std::int64_t buffer : buffers_for(protocol)) {
+          contenders_.push_back({candidate, number, protocol, buffer, plain});
+        }
       }
     }
   }
+  times_.resize(contenders_.size());
 }
 
-std::vector<std::string> Contest::algorithms() const {
+// Of few variants all are made; and what there are many trees of takes longer to be added up.
+void Contest::note_least_of_links() {
+  if (options_.few_variants) return;
+  double efficiency = 0;
+  for (const std::string& protocol : of_plans() ? std::vector<std::string>{""} : protocols()) {
+    efficiency = std::max(efficiency, protocol_named(parameters_, protocol).efficiency);
+  }
+  tbb::parallel_for(std::size_t{0}, candidates_.size(), [&](std::size_t c) {
+    if (const auto most = rate_of_links(candidates_[c])) {
+      made_[c]->each_byte = kOfExact / (most->to_double() * kBytesOfGigabyte * efficiency);
+    }
+  });
+}
+
+// GB/s at most, as a runtime routes it. Of our own trees others are taken where a GPU has too many
+// peers, which may reach more.
+std::optional<Ratio> Contest::rate_of_links(const Candidate& candidate) const {
+  if (candidate.exchange || candidate.routes || candidate.switched) return std::nullopt;
+  const bool may_be_others = candidate.algorithm == "forestcoll";
+  const auto peers = static_cast<std::int32_t>(fabric_->network.ranks.size()) - 1;
+  if (may_be_others && 2 * peers > compile_.lowering.max_threadblocks) return std::nullopt;
+  return choose::algbw_by_peers(candidate.forest(), fabric_->network);
+}
+
+// The first, what links leave near the best at a size, and what nothing is known of; all, where
+// none of these fits.
+Expected<void> Contest::make_the_likely() {
+  double least = std::numeric_limits<double>::infinity();  // of a byte
+  for (const auto& each : made_) {
+    if (each->each_byte > 0) least = std::min(least, each->each_byte);
+  }
+  std::vector<std::size_t> likely = {0}, others;
+  for (std::size_t c = 1; c < candidates_.size(); ++c) {
+    (made_[c]->each_byte <= kNearTheBest * least ? likely : others).push_back(c);
+  }
+  make(likely);
+  const auto has_one = [this](std::size_t c) { return !made_[c]->programs.empty(); };
+  if (std::ranges::none_of(likely, has_one)) make(others);
+  for (const auto& each : made_) {
+    if (each->programs.empty()) continue;
+    no_ll128_ = each->programs.front().no_ll128;
+    return {};
+  }
+  for (const auto& each : made_) {
+    if (!each->errors.empty()) return each->errors;
+  }
+  return make_error(Code::B09, "none of the algorithms has a schedule here that is right",
+                    "write the forest with `format=forest`");
+}
+
+void Contest::make(const std::vector<std::size_t>& candidates) {
+  tbb::parallel_for_each(
+      candidates, [this](std::size_t c) { std::call_once(made_[c]->once, [&] { make_one(c); }); });
+}
+
+// Whoever waits within one takes up no other, for which a thread that waits for this one may wait.
+void Contest::make_one(std::size_t candidate) {
+  Made& made = *made_[candidate];
+  tbb::this_task_arena::isolate([&] {
+    auto programs = programs_of_(candidate);
+    if (programs) {
+      made.programs = *std::move(programs);
+      find_lines(candidate);
+    } else {
+      made.errors = programs.errors();
+    }
+  });
+  made.is_done = true;
+}
+
+bool Contest::is_there(std::size_t contender) const {
+  return times_[contender] != nullptr;
+}
+
+std::vector<const Program*> Contest::all_programs() {
+  std::vector<std::size_t> all(candidates_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  make(all);
+  std::vector<const Program*> programs;
+  for (const auto& each : made_) {
+    for (const Program& program : each->programs) programs.push_back(&program);
+  }
+  return programs;
+}
+
+std::vector<std::string> Contest::algorithms() {
   std::vector<std::string> names;
-  for (const Program& each : programs_) {
-    const std::string& name = candidates_[each.candidate].algorithm;
+  for (const Program* each : all_programs()) {
+    const std::string& name = candidates_[each->candidate].algorithm;
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
@@ -177,7 +275,13 @@ std::int64_t Contest::elements(const Program& program) const {
                           static_cast<std::int64_t>(fabric_->topology.ranks.size()));
 }
 
+bool Contest::serves_around(std::size_t contender, std::int64_t bytes) const {
+  if (!made_[contenders_[contender].candidate]->is_done) return true;
+  return is_there(contender) && bytes <= max_bytes(contender);
+}
+
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
+  if (!made_[contenders_[contender].candidate]->is_done) return true;
   if (!serves_around(contender, bytes)) return false;
   return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
 }
@@ -218,22 +322,35 @@ double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
 }
 
 // Links are the same in all protocols, and a byte is in all buffers.
-void Contest::find_lines(std::size_t program) {
-  const Simulator& simulator = programs_[program].simulator;
-  std::optional<double> of_links;
-  for (std::size_t c = 0; c < contenders_.size(); ++c) {
-    const Contender& contender = contenders_[c];
-    if (contender.program != program || contender.equal != c) continue;
-    const SimulationParameters parameters = parameters_for(contender);
-    if (!of_links) {
-      of_links = simulator.least_seconds(kManyBytes, links_alone()) /
-                 static_cast<double>(kManyBytes) / (1 + kFirstPass);
-    }
-    Times& times = times_of(c);
-    times.first_byte = contender.plain == c ? simulator.least_seconds(1, parameters)
-                                            : times_of(contender.plain).first_byte;
-    times.each_byte = *of_links / protocol_named(parameters, contender.protocol).efficiency;
+void Contest::find_lines(std::size_t candidate) {
+  const std::vector<Program>& programs = made_[candidate]->programs;
+  std::vector<double> of_links;  // seconds for a byte
+  for (const Program& each : programs) {
+    of_links.push_back(each.simulator.least_seconds(kManyBytes, links_alone()) /
+                       static_cast<double>(kManyBytes) / (1 + kFirstPass));
   }
+  const std::size_t count = contenders_.size() / candidates_.size();
+  for (std::size_t c = candidate * count; c < (candidate + 1) * count; ++c) {
+    const Contender& contender = contenders_[c];
+    if (contender.number >= programs.size()) continue;
+    const Program& program = programs[contender.number];
+    if (free_ && contender.protocol == "LL128" && !program.no_ll128.empty()) continue;
+    const SimulationParameters parameters = parameters_for(contender);
+    auto times = std::make_shared<Times>();
+    times->first_byte = contender.plain == c ? program.simulator.least_seconds(1, parameters)
+                                             : times_of(contender.plain).first_byte;
+    times->each_byte =
+        of_links[contender.number] / protocol_named(parameters, contender.protocol).efficiency;
+    const std::tuple run(program.fingerprint, contender.protocol, contender.buffer_bytes);
+    const std::lock_guard lock(shared_->mutex);
+    times_[c] = shared_->by_run.emplace(run, std::move(times)).first->second;
+  }
+}
+
+double Contest::link_seconds(std::size_t contender, std::int64_t bytes) const {
+  const std::size_t candidate = contenders_[contender].candidate;
+  if (!made_[candidate]->is_done) return least_of_links(candidate, bytes);
+  return is_there(contender) ? times_of(contender).each_byte * static_cast<double>(bytes) : 0;
 }
 
 double Contest::quick_bound(std::size_t contender, std::int64_t bytes) const {
@@ -284,7 +401,8 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
   bool has_lowest = false;  // the one with the lowest bound is simulated
   for (;;) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
-    const auto next = !best ? queue.first() : queue.next(has_lowest ? kAtOnce : 1, most);
+    const auto next =
+        !best ? queue.first() : queue.next(has_lowest ? kAtOnce : 1, most / kWorthwhile);
     has_lowest = best.has_value();
     if (next.empty()) break;
     const auto all_taken = seconds_of(next, bytes, most);
@@ -320,14 +438,14 @@ bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of o
 // Side by side. Whoever waits for one of them takes up nothing else, which might take longer.
 std::vector<std::optional<double>> Contest::seconds_of(const std::vector<std::size_t>& contenders,
                                                        std::int64_t bytes, double most) {
-  std::map<std::size_t, std::optional<double>> by_equal;
-  for (const std::size_t c : contenders) by_equal[contenders_[c].equal];
+  std::map<const Times*, std::pair<std::size_t, std::optional<double>>> by_run;
+  for (const std::size_t c : contenders) by_run[&times_of(c)].first = c;
   tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for_each(by_equal,
-                           [&](auto& each) { each.second = seconds(each.first, bytes, most); });
+    tbb::parallel_for_each(
+        by_run, [&](auto& each) { each.second.second = seconds(each.second.first, bytes, most); });
   });
   std::vector<std::optional<double>> taken;
-  for (const std::size_t c : contenders) taken.push_back(by_equal[contenders_[c].equal]);
+  for (const std::size_t c : contenders) taken.push_back(by_run[&times_of(c)].second);
   return taken;
 }
 
@@ -370,8 +488,7 @@ std::vector<std::pair<std::string, std::string>> Contest::left_out() const {
   if (simple_hangs()) {
     result.emplace_back("Simple", why_it_hangs_in_simple(compile_.synthesis.collective));
   }
-  const std::string& why = programs_.front().no_ll128;
-  if (!why.empty()) result.emplace_back("LL128", why);
+  if (!no_ll128_.empty()) result.emplace_back("LL128", no_ll128_);
   return result;
 }
 

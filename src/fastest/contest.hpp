@@ -1,6 +1,7 @@
 // Programs against each other, size by size.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -9,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,14 +19,14 @@
 
 namespace forestcoll::fastest {
 
-/// A program in a protocol.
+/// A program in a protocol. There is one for each number of instances, whether the candidate has a
+/// program in so many or not.
 struct Contender {
-  std::size_t program = 0;
+  std::size_t candidate = 0;
+  std::size_t number = 0;  ///< of the candidate's program
   std::string protocol;
   std::int64_t buffer_bytes = 0;  ///< of a connection in Simple; 0: as the runtime has it
   std::size_t plain = 0;          ///< the contender that differs in its buffers alone, the first
-  std::size_t equal = 0;          ///< the first that runs the same program in the same way
-  std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 
 struct Winner {
@@ -35,11 +37,18 @@ struct Winner {
 
 class Contest {
  public:
-  /// Errors: those of `find_candidates` and `make_programs`; M03.
+  /// So many times the least time by links is near it.
+  static constexpr double kNearTheBest = 1.25;
+  /// What may be faster by less than that is not simulated: the model knows nothing so exactly.
+  static constexpr double kWorthwhile = 1.0005;
+
+  /// Errors: those of `find_candidates`; why the first candidate does not fit, where nothing does;
+  /// M03. Cost: that of the candidates, and of the programs of those that links leave near the best
+  /// at one of the options' sizes.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
-  /// For each of the options' sizes the fastest of what a runtime would select there, of equals the
-  /// first; none where nothing is. All processors work.
+  /// For each of the options' sizes the fastest of what a runtime would select there, but for less
+  /// than `kWorthwhile`; none where nothing is selected. All processors work.
   [[nodiscard]] std::vector<std::optional<Winner>> winners();
   /// The same among those contenders that each of `takes` says, in their order.
   using Takes = std::function<bool(std::size_t contender)>;
@@ -73,29 +82,40 @@ class Contest {
   /// whole, buffers make no difference.
   [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
   /// What its busiest link needs.
-  [[nodiscard]] double link_seconds(std::size_t contender, std::int64_t bytes) const {
-    return times_of(contender).each_byte * static_cast<double>(bytes);
+  [[nodiscard]] double link_seconds(std::size_t contender, std::int64_t bytes) const;
+  /// What the busiest link of every program of the candidate needs, of which none need be made; 0
+  /// where that is not known.
+  [[nodiscard]] double least_of_links(std::size_t candidate, std::int64_t bytes) const {
+    return made_[candidate]->each_byte * static_cast<double>(bytes);
   }
-  /// Would a runtime select it at that size?
+  /// Makes the programs of these, but of those that are made.
+  void make(const std::vector<std::size_t>& candidates);
+  /// The candidate is made, and has a program of this number.
+  [[nodiscard]] bool is_there(std::size_t contender) const;
+  /// Would a runtime select it at that size, if it is there or not made yet?
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
   /// The same of sizes around it, which its chunks divide.
-  [[nodiscard]] bool serves_around(std::size_t contender, std::int64_t bytes) const {
-    return bytes <= contenders_[contender].max_bytes;
-  }
+  [[nodiscard]] bool serves_around(std::size_t contender, std::int64_t bytes) const;
+  /// Up to which it is for: Simple has no room for more. REQUIRES: it is there.
+  [[nodiscard]] std::int64_t max_bytes(std::size_t contender) const;
   /// A runtime selects it for multiples of so many elements of the whole buffer.
   [[nodiscard]] std::int64_t elements(const Program& program) const;
 
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
-  [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
+  /// In the order of their candidates.
   [[nodiscard]] const std::vector<Contender>& contenders() const { return contenders_; }
   [[nodiscard]] const Candidate& candidate(std::size_t contender) const {
-    return candidates_[program(contender).candidate];
+    return candidates_[contenders_[contender].candidate];
   }
+  /// REQUIRES: it is there.
   [[nodiscard]] const Program& program(std::size_t contender) const {
-    return programs_[contenders_[contender].program];
+    const Contender& each = contenders_[contender];
+    return made_[each.candidate]->programs[each.number];
   }
-  /// Of all contenders, in their order, each once.
-  [[nodiscard]] std::vector<std::string> algorithms() const;
+  /// Those of all candidates, all of which are made for it.
+  [[nodiscard]] std::vector<const Program*> all_programs();
+  /// Of all that have a program, in their order, each once; all are made for it.
+  [[nodiscard]] std::vector<std::string> algorithms();
   [[nodiscard]] const CompileOptions& compile() const { return compile_; }
   /// Of MSCCL++, in place of XML.
   [[nodiscard]] bool of_plans() const { return compile_.format == Format::mscclpp; }
@@ -120,22 +140,36 @@ class Contest {
     std::map<std::int64_t, double> least;
     double first_byte = 0, each_byte = 0;  // seconds at least
   };
+  // What a candidate becomes, once it is asked for.
+  struct Made {
+    std::once_flag once;
+    std::atomic<bool> is_done = false;
+    std::vector<Program> programs;
+    Diagnostics errors;
+    double each_byte = 0;  // seconds at least, of any program; known from the start
+  };
+  // Programs that are the same share their times, whichever of them is made first.
+  struct SharedTimes {
+    std::mutex mutex;
+    std::map<std::tuple<Fingerprint, std::string, std::int64_t>, std::shared_ptr<Times>> by_run;
+  };
 
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] Effort effort_of_low() const;
   [[nodiscard]] bool simple_hangs() const;
   void add_contenders();
+  Expected<void> begin();
+  void note_least_of_links();
+  [[nodiscard]] std::optional<Ratio> rate_of_links(const Candidate& candidate) const;
+  Expected<void> make_the_likely();
+  void make_one(std::size_t candidate);
   // Of each, as `seconds` has them.
   [[nodiscard]] std::vector<std::optional<double>> seconds_of(
       const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);
-  void find_lines(std::size_t program);
-  [[nodiscard]] Times& times_of(std::size_t contender) const {
-    return *times_[contenders_[contender].equal];
-  }
+  void find_lines(std::size_t candidate);
+  [[nodiscard]] Times& times_of(std::size_t contender) const { return *times_[contender]; }
   [[nodiscard]] std::vector<std::int64_t> buffers_for(const std::string& protocol) const;
-  [[nodiscard]] std::int64_t max_bytes(const Program& program, const std::string& protocol,
-                                       std::int64_t buffer) const;
   [[nodiscard]] SimulationParameters parameters_for(const Contender& contender) const;
 
   const Fabric* fabric_;
@@ -144,9 +178,12 @@ class Contest {
   bool free_ = false;       // the protocol is chosen by size
   SimulationParameters parameters_;
   std::vector<Candidate> candidates_;
-  std::vector<Program> programs_;
+  ProgramsOf programs_of_;
+  std::vector<std::unique_ptr<Made>> made_;  // by candidate
   std::vector<Contender> contenders_;
-  std::vector<std::unique_ptr<Times>> times_;  // by contender; equals have those of the first
+  std::vector<std::shared_ptr<Times>> times_;  // by contender, once it is there
+  std::unique_ptr<SharedTimes> shared_ = std::make_unique<SharedTimes>();
+  std::string no_ll128_;  // of the first program
 };
 
 }  // namespace forestcoll::fastest

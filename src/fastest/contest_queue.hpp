@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <queue>
 #include <tuple>
@@ -15,21 +16,27 @@
 
 namespace forestcoll::fastest {
 
-/// Contenders by their bounds, the lowest first; each comes up again with its higher bound, before
-/// it is simulated.
+/// Contenders by their bounds, the lowest first: those of a candidate that is not made come up with
+/// what links need of it, each of them again with a line, and again with its higher bound, before
+/// it is simulated. What was made for another size changes nothing.
 class ContestQueue {
  public:
-  /// Of those that `takes` says, and `of`; `first` comes first, whatever its bound.
+  /// Of those that `takes` says, and `of`; `first`, which is there, comes first, whatever its
+  /// bound.
   ContestQueue(Contest& contest, std::int64_t bytes, const Contest::Takes& takes, Contest::Of of,
                std::optional<std::size_t> first = {})
-      : contest_(contest), bytes_(bytes) {
-    for (std::size_t c = 0; c < contest.contenders().size(); ++c) {
-      if (!is_one(c, of) || !takes(c)) continue;
-      const std::size_t same = contest.representative(c, bytes);
-      if (same != c && takes(same)) continue;
-      const bool is_first = first == c;
-      bounds_.push({is_first ? 0 : contest.quick_bound(c, bytes), c, !is_first});
+      : contest_(contest), bytes_(bytes), takes_(takes), of_(of), first_(first) {
+    const std::vector<Contender>& contenders = contest.contenders();
+    for (std::size_t c = 0; c < contenders.size(); ++c) {
+      if (!is_one(c) || !takes(c)) continue;
+      const std::size_t candidate = contenders[c].candidate;
+      if (unmade_.empty() || unmade_.back().candidate != candidate) {
+        unmade_.push_back({contest.least_of_links(candidate, bytes), candidate, {}});
+      }
+      unmade_.back().contenders.push_back(c);
+      if (first == c) unmade_.back().seconds = 0;
     }
+    std::ranges::stable_sort(unmade_, std::greater(), &Unmade::seconds);
   }
 
   struct Bound {
@@ -57,6 +64,7 @@ class ContestQueue {
 
   /// Up to `count` of those that may take no more than `most`.
   std::vector<std::size_t> next(std::size_t count, double most) {
+    make_up_to(most);
     std::vector<std::size_t> found;
     while (found.size() < count && !bounds_.empty() && bounds_.top().seconds <= most) {
       const Bound bound = bounds_.top();
@@ -70,30 +78,66 @@ class ContestQueue {
     return found;
   }
 
-  /// All that are left.
+  /// All that are left, of a candidate that is not made one of its contenders.
   std::vector<Bound> rest() {
     std::vector<Bound> all;
     for (; !bounds_.empty(); bounds_.pop()) all.push_back(bounds_.top());
+    for (const Unmade& each : unmade_) all.push_back({each.seconds, each.contenders.front(), true});
     return all;
   }
 
  private:
-  static constexpr double kNear = 1.25;  // so many times the lowest bound is near it
+  struct Unmade {
+    double seconds = 0;  // at least
+    std::size_t candidate = 0;
+    std::vector<std::size_t> contenders;
+  };
 
   std::vector<Bound> near_the_lowest() {
     double most = std::numeric_limits<double>::infinity();
     std::vector<Bound> near;
-    while (!bounds_.empty() && bounds_.top().seconds <= most) {
+    make_up_to(0);
+    for (;;) {
+      make_up_to(std::min(most, next_lowest()));
+      if (bounds_.empty() || bounds_.top().seconds > most) return near;
       const Bound bound = bounds_.top();
       bounds_.pop();
       if (bound.is_line) {
         push_higher(bound);
       } else {
-        if (near.empty()) most = kNear * bound.seconds;
+        if (near.empty()) most = Contest::kNearTheBest * bound.seconds;
         near.push_back(bound);
       }
     }
-    return near;
+  }
+
+  // Of what is left; with what is near it, as those are made side by side.
+  [[nodiscard]] double next_lowest() const {
+    double least =
+        bounds_.empty() ? std::numeric_limits<double>::infinity() : bounds_.top().seconds;
+    if (!unmade_.empty()) least = std::min(least, unmade_.back().seconds);
+    return Contest::kNearTheBest * least;
+  }
+
+  void make_up_to(double most) {
+    std::vector<Unmade> made;
+    std::vector<std::size_t> candidates;
+    for (; !unmade_.empty() && unmade_.back().seconds <= most; unmade_.pop_back()) {
+      candidates.push_back(unmade_.back().candidate);
+      made.push_back(std::move(unmade_.back()));
+    }
+    contest_.make(candidates);
+    for (const Unmade& each : made) {
+      for (const std::size_t c : each.contenders) push_line(c);
+    }
+  }
+
+  void push_line(std::size_t contender) {
+    if (!contest_.is_there(contender) || !is_one(contender)) return;
+    const std::size_t same = contest_.representative(contender, bytes_);
+    if (same != contender && takes_(same)) return;
+    const bool is_first = first_ == contender;
+    bounds_.push({is_first ? 0 : contest_.quick_bound(contender, bytes_), contender, !is_first});
   }
 
   void push_higher(const Bound& line) {
@@ -101,13 +145,17 @@ class ContestQueue {
     bounds_.push({std::max(line.seconds, least), line.contender, false});
   }
 
-  [[nodiscard]] bool is_one(std::size_t contender, Contest::Of of) const {
-    if (of == Contest::Of::files) return contest_.serves(contender, bytes_);
-    return of == Contest::Of::all || contest_.serves_around(contender, bytes_);
+  [[nodiscard]] bool is_one(std::size_t contender) const {
+    if (of_ == Contest::Of::files) return contest_.serves(contender, bytes_);
+    return of_ == Contest::Of::all || contest_.serves_around(contender, bytes_);
   }
 
   Contest& contest_;
   std::int64_t bytes_;
+  const Contest::Takes& takes_;
+  Contest::Of of_;
+  std::optional<std::size_t> first_;
+  std::vector<Unmade> unmade_;  // the lowest last
   std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;
 };
 

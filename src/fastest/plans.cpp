@@ -1,8 +1,7 @@
 // Candidates as plans of MSCCL++, which have neither protocols nor instances.
 #include <fmt/format.h>
-#include <tbb/parallel_for.h>
 
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "choose/paths_artefact.hpp"
@@ -38,7 +37,7 @@ Expected<choose::NamedPlan> plan_of(const Candidate& candidate, const Fabric& fa
 
 class PlanMaker {
  public:
-  PlanMaker(std::vector<Candidate>& candidates, const Fabric& fabric, const CompileOptions& options)
+  PlanMaker(std::span<Candidate> candidates, const Fabric& fabric, const CompileOptions& options)
       : candidates_(candidates), fabric_(fabric), options_(options) {}
 
   [[nodiscard]] Expected<Program> make(std::size_t number) const {
@@ -77,25 +76,23 @@ class PlanMaker {
   }
 
  private:
-  std::vector<Candidate>& candidates_;
+  std::span<Candidate> candidates_;
   const Fabric& fabric_;
-  const CompileOptions& options_;
+  const CompileOptions options_;
 };
 
 }  // namespace
 
-Expected<std::vector<Program>> make_plans(std::vector<Candidate>& candidates, const Fabric& fabric,
-                                          const CompileOptions& options) {
-  const PlanMaker maker(candidates, fabric, options);
-  std::vector<std::optional<Expected<Program>>> made(candidates.size());
-  tbb::parallel_for(std::size_t{0}, candidates.size(),
-                    [&](std::size_t c) { made[c] = maker.make(c); });
-  std::vector<Program> plans;
-  for (auto& each : made) {
-    if (*each) plans.push_back(**std::move(each));
-  }
-  if (plans.empty()) return made.front()->errors();
-  return plans;
+ProgramsOf plans_of(std::span<Candidate> candidates, const Fabric& fabric,
+                    const CompileOptions& options) {
+  const auto maker = std::make_shared<const PlanMaker>(candidates, fabric, options);
+  return [maker](std::size_t candidate) -> Expected<std::vector<Program>> {
+    auto made = maker->make(candidate);
+    if (!made) return made.errors();
+    std::vector<Program> plans;
+    plans.push_back(*std::move(made));
+    return plans;
+  };
 }
 
 }  // namespace forestcoll::fastest

@@ -1,17 +1,14 @@
 #include "fastest/programs.hpp"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <array>
 #include <boost/functional/hash.hpp>
-#include <functional>
+#include <memory>
 #include <utility>
 
 #include "choose/fit_threadblocks.hpp"
 #include "choose/settle.hpp"
 #include "fastest/write.hpp"
-#include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "simulate/fabric/fabric.hpp"
@@ -62,7 +59,7 @@ bool has_runtime_own(const Candidate& candidate) {
 
 class ProgramMaker {
  public:
-  ProgramMaker(std::vector<Candidate>& candidates, const Fabric& fabric, simulate::Fabric links,
+  ProgramMaker(std::span<Candidate> candidates, const Fabric& fabric, simulate::Fabric links,
                const CompileOptions& options)
       : candidates_(candidates),
         fabric_(fabric),
@@ -188,10 +185,10 @@ class ProgramMaker {
     return why_no_ll128(candidate.forest(), fabric_.topology, options_.lowering.target);
   }
 
-  std::vector<Candidate>& candidates_;
+  std::span<Candidate> candidates_;
   const Fabric& fabric_;
   simulate::Fabric links_;
-  const CompileOptions& options_;
+  const CompileOptions options_;
   std::size_t most_steps_;
 };
 
@@ -221,28 +218,22 @@ Fingerprint fingerprint_of(const audit::Program& program) {
   return fingerprint;
 }
 
-Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
-                                             const Fabric& fabric, const CompileOptions& options,
-                                             std::optional<std::int32_t> instances,
-                                             bool few_variants) {
+Expected<ProgramsOf> programs_in_instances(std::span<Candidate> candidates, const Fabric& fabric,
+                                           const CompileOptions& options,
+                                           std::optional<std::int32_t> instances,
+                                           bool few_variants) {
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
   if (!links) return links.errors();
-  const ProgramMaker maker(candidates, fabric, *std::move(links), options);
-  std::vector<std::optional<Expected<std::vector<Program>>>> made(candidates.size());
-  tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
-    made[c] = few_variants && !instances ? maker.make_few(c) : maker.make(c, instances);
+  const auto maker =
+      std::make_shared<const ProgramMaker>(candidates, fabric, *std::move(links), options);
+  const bool are_few = few_variants && !instances;
+  return ProgramsOf([maker, instances, are_few](std::size_t candidate) {
+    return are_few ? maker->make_few(candidate) : maker->make(candidate, instances);
   });
-  std::vector<Program> programs;
-  for (auto& each : made) {
-    if (!*each) continue;
-    for (Program& program : **each) programs.push_back(std::move(program));
-  }
-  if (!programs.empty()) return programs;
-  for (const auto& each : made) {
-    if (!*each) return each->errors();
-  }
-  return make_error(Code::B09, "none of the algorithms has a schedule here that is right",
-                    "write the forest with `format=forest`");
+}
+
+std::size_t instance_count(std::optional<std::int32_t> instances) {
+  return instances ? 1 : kInstances.size();
 }
 
 }  // namespace forestcoll::fastest

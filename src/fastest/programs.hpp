@@ -4,8 +4,10 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,21 +48,24 @@ struct Program {
 /// simulation alone: what is written is read and verified as text. Cost: linear.
 [[nodiscard]] audit::Program program_of(const Schedule& schedule);
 
-/// All candidates in all numbers of instances, as far as they fit the target, in that order; with
-/// `few_variants` each in one number. What
-/// the checker finds wrong, or what goes where no links are, is left out. Errors: why the first
-/// candidate does not fit, where nothing does. Cost: that of lowering, writing and verifying each,
-/// on all processors.
-[[nodiscard]] Expected<std::vector<Program>> make_programs(std::vector<Candidate>& candidates,
-                                                           const Fabric& fabric,
-                                                           const CompileOptions& options,
-                                                           std::optional<std::int32_t> instances,
-                                                           bool few_variants);
+/// The programs of one candidate by its place, each of which may be asked for by one thread at a
+/// time. What the checker finds wrong, or what goes where no links are, is left out. Errors: why it
+/// does not fit. Cost: that of lowering it, and of verifying what goes along no trees.
+using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t candidate)>;
 
-/// All candidates as plans of MSCCL++, each for all sizes that it can be for. Errors and cost: the
-/// same.
-[[nodiscard]] Expected<std::vector<Program>> make_plans(std::vector<Candidate>& candidates,
-                                                        const Fabric& fabric,
-                                                        const CompileOptions& options);
+/// In all numbers of instances, as far as they fit the target, in that order; with `few_variants`
+/// in few. The first program of the first candidate whatever its steps. The candidates stay where
+/// they are, and the fabric. Errors: those of the fabric's links.
+[[nodiscard]] Expected<ProgramsOf> programs_in_instances(std::span<Candidate> candidates,
+                                                         const Fabric& fabric,
+                                                         const CompileOptions& options,
+                                                         std::optional<std::int32_t> instances,
+                                                         bool few_variants);
+/// So many numbers of instances are tried.
+[[nodiscard]] std::size_t instance_count(std::optional<std::int32_t> instances);
+
+/// As plans of MSCCL++, each for all sizes that it can be for, likewise.
+[[nodiscard]] ProgramsOf plans_of(std::span<Candidate> candidates, const Fabric& fabric,
+                                  const CompileOptions& options);
 
 }  // namespace forestcoll::fastest

@@ -24,7 +24,8 @@ class Tuner {
   Tuner(const TuneOptions& options, const Fabric& fabric, Contest contest)
       : options_(options), fabric_(fabric), contest_(std::move(contest)) {}
 
-  // Of all files together: each is as good as it is at its sizes.
+  // Of all files together: each is as good as it is at its sizes. None is slower than with the
+  // buffers that the runtime has by itself, but for what nobody would see.
   void choose_buffers() {
     const std::vector<std::int64_t> buffers = contest_.buffers();
     std::vector<Contest::Takes> takes;
@@ -33,14 +34,16 @@ class Tuner {
     }
     auto winners = contest_.winners(takes);
     double least = std::numeric_limits<double>::infinity();
+    std::size_t chosen = 0;  // the runtime's own, if they are among them
     for (std::size_t b = 0; b < buffers.size(); ++b) {
       double sum = 0;
       for (const auto& winner : winners[b]) sum += winner ? std::log(winner->seconds) : 0;
-      if (sum >= least) continue;
+      if (sum >= least || is_slower(winners[b], winners.front())) continue;
       least = sum;
-      buffer_bytes_ = buffers[b];
-      winners_ = std::move(winners[b]);
+      chosen = b;
     }
+    buffer_bytes_ = buffers[chosen];
+    winners_ = std::move(winners[chosen]);
     take_those_for_sizes_around();
   }
 
@@ -56,7 +59,7 @@ class Tuner {
         SizeRange next{size, size, *winners[i]};
         next.first = first_size_for(next.winner, result.back(), size);
         const std::size_t before = result.back().winner.contender;
-        result.back().last = std::min(next.first - 1, contest_.contenders()[before].max_bytes);
+        result.back().last = std::min(next.first - 1, contest_.max_bytes(before));
         result.push_back(std::move(next));
       }
       result.back().last = size;
@@ -65,7 +68,8 @@ class Tuner {
   }
 
   // The sizes that no file serves.
-  [[nodiscard]] std::vector<std::int64_t> not_served() const {
+  [[nodiscard]] std::vector<std::int64_t> not_served() {
+    (void)contest_.all_programs();
     std::vector<std::int64_t> sizes;
     for (const std::int64_t size : options_.sizes) {
       bool is_served = false;
@@ -89,7 +93,7 @@ class Tuner {
     return result;
   }
 
-  [[nodiscard]] const Contest& contest() const { return contest_; }
+  [[nodiscard]] Contest& contest() { return contest_; }
   [[nodiscard]] std::int64_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
@@ -110,6 +114,16 @@ class Tuner {
     for (std::size_t i = 0; i < around.size(); ++i) {
       if (are_same(i, i + 1) || (i > 0 && are_same(i - 1, i))) winners_[i] = around[i];
     }
+  }
+
+  // At some size.
+  [[nodiscard]] static bool is_slower(const std::vector<std::optional<Winner>>& those,
+                                      const std::vector<std::optional<Winner>>& others) {
+    constexpr double kSeen = 1.005;
+    for (std::size_t i = 0; i < those.size(); ++i) {
+      if (those[i] && others[i] && those[i]->seconds > kSeen * others[i]->seconds) return true;
+    }
+    return false;
   }
 
   // Buffers matter in Simple alone.

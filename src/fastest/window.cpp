@@ -59,8 +59,7 @@ class WindowFinder {
   [[nodiscard]] TimeBeside time_at(std::int64_t bytes) {
     TimeBeside time{.bytes = bytes, .seconds = contest_.seconds(contender_, bytes).value_or(0)};
     if (!runtime_) return time;
-    const auto own =
-        contest_.winner(bytes, takes(contest_, *runtime_, bytes), Contest::Of::all, runtime_first_);
+    const auto own = contest_.winner(bytes, runtime_takes(bytes), Contest::Of::all, runtime_first_);
     if (!own) return time;
     if (!runtime_first_) runtime_first_ = own->contender;
     time.runtime_algorithm = contest_.candidate(own->contender).algorithm;
@@ -79,8 +78,7 @@ class WindowFinder {
   // All others at the size at which it wins.
   void note_winning(const TimeBeside& there) {
     if (there.runtime_seconds > 0) {
-      known_.push_back(
-          {there.bytes, there.runtime_seconds, takes(contest_, *runtime_, there.bytes)});
+      known_.push_back({there.bytes, there.runtime_seconds, runtime_takes(there.bytes)});
     }
     if (there.seconds > 0) (void)has_faster_file(there.bytes, there.seconds);
   }
@@ -92,7 +90,7 @@ class WindowFinder {
     const auto seconds = contest_.seconds(contender_, bytes);
     if (!seconds) return false;
     return !has_faster_file(bytes, *seconds / kMostOfTheBest) &&
-           (!runtime_ || !is_runtime_faster(bytes, *seconds));
+           (!runtime_ || !is_runtime_faster(bytes, *seconds / Contest::kWorthwhile));
   }
 
   [[nodiscard]] bool has_faster_file(std::int64_t bytes, double seconds) {
@@ -101,7 +99,14 @@ class WindowFinder {
   }
 
   [[nodiscard]] bool is_runtime_faster(std::int64_t bytes, double seconds) {
-    return is_any_faster(bytes, seconds, Contest::Of::all, takes(contest_, *runtime_, bytes));
+    return is_any_faster(bytes, seconds, Contest::Of::all, runtime_takes(bytes));
+  }
+
+  // With the file's buffers, which hold for all that the runtime runs, or without the file.
+  [[nodiscard]] Contest::Takes runtime_takes(std::int64_t bytes) const {
+    return [this, chosen = takes(contest_, *runtime_, bytes)](std::size_t c) {
+      return chosen(c) && has_buffers_of(contest_, contender_, c);
+    };
   }
 
   [[nodiscard]] bool is_any_faster(std::int64_t bytes, double seconds, Contest::Of of,
@@ -138,6 +143,11 @@ class WindowFinder {
 
 }  // namespace
 
+bool has_buffers_of(const Contest& contest, std::size_t contender, std::size_t other) {
+  const std::int64_t bytes = contest.contenders()[other].buffer_bytes;
+  return bytes == 0 || bytes == contest.contenders()[contender].buffer_bytes;
+}
+
 SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
                        std::int64_t bytes) {
   return WindowFinder(contest, fabric, contender).find(bytes);
@@ -145,10 +155,13 @@ SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t conte
 
 Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found, std::int64_t bytes,
                            const Contest::Takes& takes) {
-  const TimeBeside time = time_beside(contest, fabric, found.contender, bytes);
-  if (time.runtime_algorithm.empty() || time.seconds <= time.runtime_seconds) return found;
+  const auto runtime = runtime_choice(contest, fabric);
+  if (!runtime) return found;
+  const auto own =
+      contest.winner(bytes, fastest::takes(contest, *runtime, bytes), Contest::Of::all);
+  if (!own || found.seconds <= Contest::kWorthwhile * own->seconds) return found;
   auto other = contest.winner(bytes, takes, Contest::Of::files_around);
-  if (!other || other->seconds > time.runtime_seconds) return found;
+  if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
   const SizeWindow window = find_window(contest, fabric, other->contender, bytes);
   return window.first == bytes && window.last == bytes ? std::move(found) : *std::move(other);
 }

@@ -9,6 +9,10 @@
 
 namespace forestcoll::fastest {
 
+/// Whether another one runs with the contender's buffers, or as the runtime has them: so does what
+/// a runtime picks by itself, as `NCCL_BUFFSIZE` holds for all that it runs.
+[[nodiscard]] bool has_buffers_of(const Contest& contest, std::size_t contender, std::size_t other);
+
 /// The sizes around `bytes`, in powers of two times it, at which the contender is no slower than
 /// what the runtime itself would pick and takes at most 10 % more than the fastest contender, all
 /// by simulation, and that a runtime selects it at; from 1 byte on where it is good down to 1 KiB,
@@ -20,8 +24,9 @@ namespace forestcoll::fastest {
                                      std::int64_t bytes);
 
 /// `found`, the fastest file that a runtime selects at `bytes`. Where the runtime's own choice is
-/// faster, the fastest of those that it selects at sizes around, which their chunks divide: no file
-/// is worth having at `bytes` itself, but six rings, say, are for all multiples of six chunks.
+/// faster, with whatever buffers, the fastest of those that it selects at sizes around, which their
+/// chunks divide: no file is worth having at `bytes` itself, but six rings, say, are for all
+/// multiples of six chunks.
 [[nodiscard]] Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
                                          std::int64_t bytes, const Contest::Takes& takes);
 

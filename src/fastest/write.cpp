@@ -55,9 +55,10 @@ LeastTime least_time(const Contest& contest, std::int64_t bytes, const Fabric& f
 }
 
 // Of those that reach farthest, the one that most sizes are multiples for.
-const Program& widest(const Contest& contest) {
-  return *std::ranges::max_element(contest.programs(), {}, [&](const Program& program) {
-    return std::pair(program.max_bytes, -contest.elements(program));
+const Program& widest(Contest& contest) {
+  const std::vector<const Program*> programs = contest.all_programs();
+  return **std::ranges::max_element(programs, {}, [&](const Program* program) {
+    return std::pair(program->max_bytes, -contest.elements(*program));
   });
 }
 
@@ -97,7 +98,7 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   options.xml.protocol = contest.contenders()[contender].protocol;
   options.xml.buffer_bytes = contest.contenders()[contender].buffer_bytes;
   options.lowering.instances = contest.program(contender).instances;
-  keep_below(contest.contenders()[contender].max_bytes, options);
+  keep_below(contest.max_bytes(contender), options);
   const ChosenForest& chosen = contest.candidate(contender).chosen;
   const bool is_as_asked = options.lowering.instances == contest.compile().lowering.instances;
   if (chosen.schedule && is_as_asked) return Lowered{chosen, std::move(options)};
@@ -205,7 +206,7 @@ Expected<Compilation> compile_winner(const Contest& contest, std::size_t contend
   return result;
 }
 
-Diagnostic nothing_served(const Contest& contest, std::string_view option) {
+Diagnostic nothing_served(Contest& contest, std::string_view option) {
   const Program& program = widest(contest);
   const std::int64_t elements = contest.elements(program);
   if (contest.of_plans()) {

@@ -33,6 +33,6 @@ void keep_below(std::int64_t max_bytes, CompileOptions& options);
                                      std::int64_t bytes, const Fabric& fabric);
 
 /// S03: no size is served. REQUIRES: none of the contest's sizes is.
-[[nodiscard]] Diagnostic nothing_served(const Contest& contest, std::string_view option);
+[[nodiscard]] Diagnostic nothing_served(Contest& contest, std::string_view option);
 
 }  // namespace forestcoll::fastest

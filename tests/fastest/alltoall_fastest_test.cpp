@@ -37,17 +37,18 @@ TEST(FastestAlltoallLong, IsTheFastestOfAll) {
     auto contest = Contest::hold(fabric, alltoall_of(alltoall_sizes()));
     ASSERT_TRUE(contest) << to_string(contest.errors().front());
     const auto winners = contest->winners();
+    (void)contest->all_programs();
     for (std::size_t i = 0; i < alltoall_sizes().size(); ++i) {
       const std::int64_t size = alltoall_sizes()[i];
       ASSERT_TRUE(winners[i]) << name;
       double best = 1;
       for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
-        if (!contest->serves(c, size)) continue;
+        if (!contest->is_there(c) || !contest->serves(c, size)) continue;
         const double seconds = *contest->seconds(c, size);
         EXPECT_LE(contest->least_seconds(c, size), seconds);
         best = std::min(best, seconds);
       }
-      EXPECT_EQ(winners[i]->seconds, best) << name;
+      EXPECT_LE(winners[i]->seconds, Contest::kWorthwhile * best) << name;
     }
   }
 }

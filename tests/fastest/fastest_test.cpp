@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "fastest/contest.hpp"
@@ -34,6 +38,16 @@ const std::vector<std::int64_t>& some_sizes() {
   return sizes;
 }
 
+// All that there are, once all are made.
+std::vector<std::size_t> all_of(Contest& contest) {
+  (void)contest.all_programs();
+  std::vector<std::size_t> all;
+  for (std::size_t c = 0; c < contest.contenders().size(); ++c) {
+    if (contest.is_there(c)) all.push_back(c);
+  }
+  return all;
+}
+
 class Contests : public ::testing::TestWithParam<std::tuple<const char*, Collective>> {};
 
 // No bound is above the time that is simulated, so nothing is left out that could have won.
@@ -42,15 +56,17 @@ TEST_P(Contests, BoundsAreBounds) {
   const Fabric fabric = test::bundled_fabric(name);
   auto contest = Contest::hold(fabric, options_for(collective, some_sizes()));
   ASSERT_TRUE(contest) << to_string(contest.errors().front());
-  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+  for (const std::size_t c : all_of(*contest)) {
     for (const std::int64_t size : some_sizes()) {
       const auto seconds = contest->seconds(c, size);
-      const bool has_room = size <= contest->contenders()[c].max_bytes;
+      const bool has_room = size <= contest->max_bytes(c);
       ASSERT_TRUE(seconds || !has_room);
       if (!has_room) continue;
       const double least = contest->least_seconds(c, size);
       EXPECT_LE(least, *seconds) << contest->candidate(c).in_words() << size;
       EXPECT_LE(contest->quick_bound(c, size), *seconds)
+          << contest->candidate(c).in_words() << size;
+      EXPECT_LE(contest->least_of_links(contest->contenders()[c].candidate, size), *seconds)
           << contest->candidate(c).in_words() << size;
       EXPECT_GT(least, 0);
     }
@@ -65,14 +81,16 @@ TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
   const auto winners = contest->winners();
   for (std::size_t i = 0; i < some_sizes().size(); ++i) {
     ASSERT_TRUE(winners[i]);
-    std::pair<double, std::size_t> best(1e9, 0);
-    for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+    const std::size_t won = winners[i]->contender;
+    EXPECT_EQ(winners[i]->seconds, *contest->seconds(won, some_sizes()[i]));
+    EXPECT_TRUE(std::ranges::any_of(winners[i]->considered, [&](const ConsideredTime& each) {
+      return each.algorithm == contest->candidate(won).algorithm && !each.is_bound;
+    }));
+    for (const std::size_t c : all_of(*contest)) {
       if (!contest->serves(c, some_sizes()[i])) continue;
-      best = std::min(best, {*contest->seconds(c, some_sizes()[i]), c});
+      EXPECT_LE(winners[i]->seconds, Contest::kWorthwhile * *contest->seconds(c, some_sizes()[i]))
+          << some_sizes()[i] << contest->candidate(c).in_words();
     }
-    EXPECT_EQ(winners[i]->contender, best.second) << some_sizes()[i];
-    EXPECT_EQ(winners[i]->seconds, best.first);
-    EXPECT_EQ(winners[i]->considered.front().algorithm, contest->candidate(best.second).algorithm);
     EXPECT_TRUE(std::ranges::is_sorted(winners[i]->considered, {}, &ConsideredTime::seconds));
   }
 }
@@ -262,17 +280,19 @@ TEST(Contest, FewVariantsAreSomeOfAll) {
   EXPECT_THAT(few->algorithms(),
               ::testing::UnorderedElementsAre("forestcoll", "nccl-ring", "double-tree",
                                               "hierarchical", "two-level"));
-  EXPECT_LT(3 * few->programs().size(), all->programs().size());
-  for (const fastest::Program& program : few->programs()) {
-    EXPECT_THAT(all->programs(),
-                ::testing::Contains(::testing::Field(&fastest::Program::fingerprint,
-                                                     ::testing::Eq(program.fingerprint))))
-        << few->candidates()[program.candidate].in_words();
-    const std::string& name = few->candidates()[program.candidate].algorithm;
+  const auto programs = all->all_programs();
+  EXPECT_LT(3 * few->all_programs().size(), programs.size());
+  for (const fastest::Program* program : few->all_programs()) {
+    const bool is_there = std::ranges::any_of(programs, [&](const fastest::Program* each) {
+      return each->fingerprint == program->fingerprint;
+    });
+    EXPECT_TRUE(is_there) << few->candidates()[program->candidate].in_words();
+    const std::string& name = few->candidates()[program->candidate].algorithm;
     const bool is_runtimes = name == "nccl-ring" || name == "double-tree";
-    EXPECT_LE(program.instances, is_runtimes ? 4 : 1) << name;
+    EXPECT_LE(program->instances, is_runtimes ? 4 : 1) << name;
   }
-  EXPECT_GE(few->winners().front()->seconds, all->winners().front()->seconds);
+  EXPECT_GE(Contest::kWorthwhile * few->winners().front()->seconds,
+            all->winners().front()->seconds);
 }
 
 // Choosing the trees has lowered them, and what wins is that.
@@ -295,7 +315,7 @@ TEST(Contest, KnowsWhatSimulationsCost) {
   const Fabric fabric = test::star_of(4);
   auto contest = Contest::hold(fabric, options_for(Collective::allgather, {1 << 20}));
   ASSERT_TRUE(contest);
-  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+  for (const std::size_t c : all_of(*contest)) {
     const fastest::Program& program = contest->program(c);
     EXPECT_GT(program.simulated_steps, 0);
     EXPECT_LE(program.simulated_steps, 4 * program.threadblocks * program.steps);
@@ -305,6 +325,48 @@ TEST(Contest, KnowsWhatSimulationsCost) {
             contest->program(0).threadblocks * contest->program(0).steps);
 }
 
+// Whose trees put so much on a link that it loses by that alone is never lowered.
+TEST(Contest, MakesNoProgramsThatLinksMakeTooSlow) {
+  constexpr std::int64_t kSize = std::int64_t{1} << 30;
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
+  auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {kSize}));
+  ASSERT_TRUE(contest);
+  const auto winner = contest->winners().front();
+  ASSERT_TRUE(winner);
+  std::set<std::size_t> unmade;
+  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+    if (!contest->is_there(c)) unmade.insert(contest->contenders()[c].candidate);
+  }
+  const auto is_unmade = [&](std::string_view algorithm) {
+    return std::ranges::any_of(unmade, [&](std::size_t candidate) {
+      return contest->candidates()[candidate].algorithm == algorithm;
+    });
+  };
+  EXPECT_TRUE(is_unmade("multitree") && is_unmade("bfb"));
+  // They are named all the same, with what links need.
+  EXPECT_TRUE(std::ranges::any_of(winner->considered, [](const ConsideredTime& each) {
+    return each.algorithm == "bfb" && each.is_bound;
+  }));
+}
+
+// What is made for one size changes nothing at another.
+TEST(Contest, IsTheSameWhateverWasMadeBefore) {
+  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
+  const std::vector<std::int64_t> sizes = {1 << 12, std::int64_t{1} << 30};
+  auto together = Contest::hold(fabric, options_for(Collective::allreduce, sizes));
+  ASSERT_TRUE(together);
+  const auto winners = together->winners();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    auto alone = Contest::hold(fabric, options_for(Collective::allreduce, {sizes[i]}));
+    ASSERT_TRUE(alone);
+    const auto winner = alone->winners().front();
+    ASSERT_TRUE(winner && winners[i]);
+    EXPECT_EQ(together->program(winners[i]->contender).fingerprint,
+              alone->program(winner->contender).fingerprint);
+    EXPECT_EQ(winners[i]->seconds, winner->seconds);
+  }
+}
+
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.
 TEST(Contest, EqualsTakeTheSameTime) {
   constexpr std::int64_t kSize = 1 << 20;
@@ -312,12 +374,14 @@ TEST(Contest, EqualsTakeTheSameTime) {
   auto contest = Contest::hold(fabric, options_for(Collective::allgather, {kSize}));
   ASSERT_TRUE(contest);
   std::size_t equals = 0;
-  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
+  std::map<fastest::Fingerprint, std::string> first;  // algorithm
+  for (const std::size_t c : all_of(*contest)) {
     const auto& each = contest->contenders()[c];
-    if (each.equal == c) continue;
-    EXPECT_LT(each.equal, c);
-    equals += contest->candidate(each.equal).algorithm != contest->candidate(c).algorithm ? 1U : 0U;
     if (each.protocol != "Simple" || each.buffer_bytes != 0) continue;
+    const std::string& name = contest->candidate(c).algorithm;
+    const auto [same, is_new] = first.emplace(contest->program(c).fingerprint, name);
+    if (is_new) continue;
+    equals += same->second != name ? 1U : 0U;
     const auto alone = contest->program(c).simulator.run({kSize}, contest->parameters());
     ASSERT_TRUE(alone);
     EXPECT_EQ(*contest->seconds(c, kSize), alone->times.front().seconds);
