@@ -19,6 +19,8 @@ using fastest::Contest;
 using fastest::SizeRange;
 using fastest::Winner;
 
+using Winners = std::vector<std::optional<Winner>>;  // by size
+
 class Tuner {
  public:
   Tuner(const TuneOptions& options, const Fabric& fabric, Contest contest)
@@ -32,23 +34,23 @@ class Tuner {
     for (const std::int64_t bytes : buffers) {
       takes.emplace_back([this, bytes](std::size_t c) { return runs_with(c, bytes); });
     }
-    auto winners = contest_.winners(takes);
+    std::vector<Winners> sets = contest_.winners(takes);
+    for (std::size_t b = 0; b < buffers.size(); ++b) take_those_for_sizes_around(takes[b], sets[b]);
     double least = std::numeric_limits<double>::infinity();
     std::size_t chosen = 0;  // the runtime's own, if they are among them
     for (std::size_t b = 0; b < buffers.size(); ++b) {
       double sum = 0;
-      for (const auto& winner : winners[b]) sum += winner ? std::log(winner->seconds) : 0;
-      if (sum >= least || is_slower(winners[b], winners.front())) continue;
+      for (const auto& winner : sets[b]) sum += winner ? std::log(winner->seconds) : 0;
+      if (sum >= least || is_slower(sets[b], sets.front())) continue;
       least = sum;
       chosen = b;
     }
     buffer_bytes_ = buffers[chosen];
-    winners_ = std::move(winners[chosen]);
-    take_those_for_sizes_around();
+    winners_ = std::move(sets[chosen]);
   }
 
   [[nodiscard]] std::vector<SizeRange> ranges() {
-    const std::vector<std::optional<Winner>>& winners = winners_;
+    const Winners& winners = winners_;
     std::vector<SizeRange> result;
     for (std::size_t i = 0; i < winners.size(); ++i) {
       const std::int64_t size = options_.sizes[i];
@@ -99,26 +101,24 @@ class Tuner {
  private:
   // Only where two sizes that follow one another have the same: a file for one size alone is never
   // selected where its chunks do not divide it.
-  void take_those_for_sizes_around() {
-    std::vector<std::optional<Winner>> around = winners_;
+  void take_those_for_sizes_around(const Contest::Takes& takes, Winners& winners) {
+    Winners around = winners;
     for (std::size_t i = 0; i < around.size(); ++i) {
       if (!around[i]) continue;
-      around[i] = fastest::or_for_sizes_around(
-          contest_, fabric_, *std::move(around[i]), options_.sizes[i],
-          [this](std::size_t c) { return runs_with(c, buffer_bytes_); });
+      around[i] = fastest::or_for_sizes_around(contest_, fabric_, *std::move(around[i]),
+                                               options_.sizes[i], takes);
     }
     const auto are_same = [&](std::size_t a, std::size_t b) {
       return b < around.size() && around[a] && around[b] &&
              around[a]->contender == around[b]->contender;
     };
     for (std::size_t i = 0; i < around.size(); ++i) {
-      if (are_same(i, i + 1) || (i > 0 && are_same(i - 1, i))) winners_[i] = around[i];
+      if (are_same(i, i + 1) || (i > 0 && are_same(i - 1, i))) winners[i] = around[i];
     }
   }
 
   // At some size.
-  [[nodiscard]] static bool is_slower(const std::vector<std::optional<Winner>>& those,
-                                      const std::vector<std::optional<Winner>>& others) {
+  [[nodiscard]] static bool is_slower(const Winners& those, const Winners& others) {
     constexpr double kSeen = 1.005;
     for (std::size_t i = 0; i < those.size(); ++i) {
       if (those[i] && others[i] && those[i]->seconds > kSeen * others[i]->seconds) return true;
@@ -153,7 +153,7 @@ class Tuner {
   const Fabric& fabric_;
   Contest contest_;
   std::int64_t buffer_bytes_ = 0;
-  std::vector<std::optional<Winner>> winners_;  // with them, by size
+  Winners winners_;  // with them
 };
 
 }  // namespace

@@ -157,8 +157,10 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
                            const Contest::Takes& takes) {
   const auto runtime = runtime_choice(contest, fabric);
   if (!runtime) return found;
-  const auto own =
-      contest.winner(bytes, fastest::takes(contest, *runtime, bytes), Contest::Of::all);
+  const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
+    return picked(c) && (takes(c) || contest.contenders()[c].buffer_bytes == 0);
+  };
+  const auto own = contest.winner(bytes, may_run, Contest::Of::all);
   if (!own || found.seconds <= Contest::kWorthwhile * own->seconds) return found;
   auto other = contest.winner(bytes, takes, Contest::Of::files_around);
   if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;

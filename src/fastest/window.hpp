@@ -24,9 +24,9 @@ namespace forestcoll::fastest {
                                      std::int64_t bytes);
 
 /// `found`, the fastest file that a runtime selects at `bytes`. Where the runtime's own choice is
-/// faster, with whatever buffers, the fastest of those that it selects at sizes around, which their
-/// chunks divide: no file is worth having at `bytes` itself, but six rings, say, are for all
-/// multiples of six chunks.
+/// faster, with buffers that are taken or none in particular, the fastest of those that it selects
+/// at sizes around, which their chunks divide: no file is worth having at `bytes` itself, but six
+/// rings, say, are for all multiples of six chunks.
 [[nodiscard]] Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
                                          std::int64_t bytes, const Contest::Takes& takes);
 
