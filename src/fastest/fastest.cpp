@@ -1,6 +1,7 @@
 #include "forestcoll/fastest.hpp"
 
 #include <fmt/format.h>
+#include <tbb/parallel_invoke.h>
 
 #include <algorithm>
 #include <cmath>
@@ -93,12 +94,15 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   const auto winner = file_winner(*contest, fabric, bytes);
   if (!winner) return nothing_served(*contest, "`size`");
   FastestChoice choice = describe(*contest, *winner, bytes, fabric);
-  choice.costs = contest->costs(*winner, bytes);
   // Nothing runs an all-to-all by itself where plans of one are run.
+  const bool has_window = !has_paths || !contest->of_plans();
   std::optional<SizeWindow> window;
-  if (!has_paths || !contest->of_plans()) {
-    window = window_if_open(*contest, fabric, winner->contender, bytes, options.compile.xml);
-  }
+  tbb::parallel_invoke([&] { choice.costs = contest->costs(*winner, bytes); },
+                       [&] {
+                         if (!has_window) return;
+                         window = window_if_open(*contest, fabric, winner->contender, bytes,
+                                                 options.compile.xml);
+                       });
   const double choosing = stopwatch.restart();
   auto compilation = compile_winner(*contest, winner->contender, fabric, window);
   if (!compilation) return compilation.errors();
