@@ -188,18 +188,15 @@ void Contest::note_least_of_links() {
   });
 }
 
-// GB/s at most, as a runtime routes it. Of our own trees others are taken where a GPU has too many
-// peers, which may reach more.
+// GB/s at most, as a runtime routes it. Trees that do not fit are replaced by taller ones: that is
+// not looked into where they themselves would be too slow. (Plans of trees have no packets.)
 std::optional<Ratio> Contest::rate_of_links(const Candidate& candidate) const {
   if (candidate.exchange || candidate.routes || candidate.switched) return std::nullopt;
-  const bool may_be_others = candidate.algorithm == "forestcoll";
-  const auto peers = static_cast<std::int32_t>(fabric_->network.ranks.size()) - 1;
-  if (may_be_others && 2 * peers > compile_.lowering.max_threadblocks) return std::nullopt;
   return choose::algbw_by_peers(candidate.forest(), fabric_->network);
 }
 
-// The first, what links leave near the best at a size, and what nothing is known of; all, where
-// none of these fits.
+// The first, those whose links need little more for a byte than those of the best, and what nothing
+// is known of; all, where none of these fits.
 Expected<void> Contest::make_the_likely() {
   double least = std::numeric_limits<double>::infinity();  // of a byte
   for (const auto& each : made_) {
@@ -276,12 +273,12 @@ std::int64_t Contest::elements(const Program& program) const {
 }
 
 bool Contest::serves_around(std::size_t contender, std::int64_t bytes) const {
-  if (!made_[contenders_[contender].candidate]->is_done) return true;
+  if (!is_made(contenders_[contender].candidate)) return true;
   return is_there(contender) && bytes <= max_bytes(contender);
 }
 
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
-  if (!made_[contenders_[contender].candidate]->is_done) return true;
+  if (!is_made(contenders_[contender].candidate)) return true;
   if (!serves_around(contender, bytes)) return false;
   return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
 }
@@ -349,7 +346,7 @@ void Contest::find_lines(std::size_t candidate) {
 
 double Contest::link_seconds(std::size_t contender, std::int64_t bytes) const {
   const std::size_t candidate = contenders_[contender].candidate;
-  if (!made_[candidate]->is_done) return least_of_links(candidate, bytes);
+  if (!is_made(candidate)) return least_of_links(candidate, bytes);
   return is_there(contender) ? times_of(contender).each_byte * static_cast<double>(bytes) : 0;
 }
 
@@ -418,7 +415,8 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
     }
   }
   for (const auto& [least, c, is_line] : queue.rest()) {
-    considered.push_back({candidate(c).algorithm, least, true});
+    considered.push_back(
+        {candidate(c).algorithm, best ? std::max(least, best->seconds) : least, true});
   }
   if (best) best->considered = best_of_each(std::move(considered));
   return best;

@@ -43,8 +43,8 @@ class Contest {
   static constexpr double kWorthwhile = 1.0005;
 
   /// Errors: those of `find_candidates`; why the first candidate does not fit, where nothing does;
-  /// M03. Cost: that of the candidates, and of the programs of those that links leave near the best
-  /// at one of the options' sizes.
+  /// M03. Cost: that of the candidates, and of the programs of those whose links need little more
+  /// for a byte than those of the best.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
   /// For each of the options' sizes the fastest of what a runtime would select there, but for less
@@ -83,14 +83,16 @@ class Contest {
   [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
   /// What its busiest link needs.
   [[nodiscard]] double link_seconds(std::size_t contender, std::int64_t bytes) const;
-  /// What the busiest link of every program of the candidate needs, of which none need be made; 0
-  /// where that is not known.
+  /// What the busiest link of every program of the candidate's trees needs, of which none need be
+  /// made; 0 where that is not known.
   [[nodiscard]] double least_of_links(std::size_t candidate, std::int64_t bytes) const {
     return made_[candidate]->each_byte * static_cast<double>(bytes);
   }
-  /// Makes the programs of these, but of those that are made.
+  /// Makes the programs of these, but of those that are made, side by side.
   void make(const std::vector<std::size_t>& candidates);
-  /// The candidate is made, and has a program of this number.
+  /// The candidate is made.
+  [[nodiscard]] bool is_made(std::size_t candidate) const { return made_[candidate]->is_done; }
+  /// It is, and has a program of this number that runs in this protocol.
   [[nodiscard]] bool is_there(std::size_t contender) const;
   /// Would a runtime select it at that size, if it is there or not made yet?
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 #include <queue>
 #include <tuple>
@@ -28,7 +27,7 @@ class ContestQueue {
       : contest_(contest), bytes_(bytes), takes_(takes), of_(of), first_(first) {
     const std::vector<Contender>& contenders = contest.contenders();
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      if (!is_one(c) || !takes(c)) continue;
+      if (!takes(c)) continue;
       const std::size_t candidate = contenders[c].candidate;
       if (unmade_.empty() || unmade_.back().candidate != candidate) {
         unmade_.push_back({contest.least_of_links(candidate, bytes), candidate, {}});
@@ -64,9 +63,8 @@ class ContestQueue {
 
   /// Up to `count` of those that may take no more than `most`.
   std::vector<std::size_t> next(std::size_t count, double most) {
-    make_up_to(most);
     std::vector<std::size_t> found;
-    while (found.size() < count && !bounds_.empty() && bounds_.top().seconds <= most) {
+    while (found.size() < count && has_bound(most)) {
       const Bound bound = bounds_.top();
       bounds_.pop();
       if (bound.is_line) {
@@ -78,7 +76,7 @@ class ContestQueue {
     return found;
   }
 
-  /// All that are left, of a candidate that is not made one of its contenders.
+  /// All that are left; of a candidate that was not looked at, one of its contenders.
   std::vector<Bound> rest() {
     std::vector<Bound> all;
     for (; !bounds_.empty(); bounds_.pop()) all.push_back(bounds_.top());
@@ -87,6 +85,7 @@ class ContestQueue {
   }
 
  private:
+  // A candidate that has not been looked at, made or not.
   struct Unmade {
     double seconds = 0;  // at least
     std::size_t candidate = 0;
@@ -96,10 +95,7 @@ class ContestQueue {
   std::vector<Bound> near_the_lowest() {
     double most = std::numeric_limits<double>::infinity();
     std::vector<Bound> near;
-    make_up_to(0);
-    for (;;) {
-      make_up_to(std::min(most, next_lowest()));
-      if (bounds_.empty() || bounds_.top().seconds > most) return near;
+    while (has_bound(most)) {
       const Bound bound = bounds_.top();
       bounds_.pop();
       if (bound.is_line) {
@@ -109,14 +105,20 @@ class ContestQueue {
         near.push_back(bound);
       }
     }
+    return near;
   }
 
-  // Of what is left; with what is near it, as those are made side by side.
-  [[nodiscard]] double next_lowest() const {
-    double least =
-        bounds_.empty() ? std::numeric_limits<double>::infinity() : bounds_.top().seconds;
-    if (!unmade_.empty()) least = std::min(least, unmade_.back().seconds);
-    return Contest::kNearTheBest * least;
+  // Whether a bound is left that is no more than `most`: the lowest is then at the top. Makes what
+  // may have a lower one, together with what is near it, as those are made side by side.
+  bool has_bound(double most) {
+    for (;;) {
+      const bool is_empty = bounds_.empty();
+      const double least = is_empty ? most : std::min(most, bounds_.top().seconds);
+      if (unmade_.empty() || unmade_.back().seconds > least) {
+        return !is_empty && bounds_.top().seconds <= most;
+      }
+      make_up_to(std::min(most, Contest::kNearTheBest * unmade_.back().seconds));
+    }
   }
 
   void make_up_to(double most) {

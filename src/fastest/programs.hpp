@@ -54,8 +54,8 @@ struct Program {
 using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t candidate)>;
 
 /// In all numbers of instances, as far as they fit the target, in that order; with `few_variants`
-/// in few. The first program of the first candidate whatever its steps. The candidates stay where
-/// they are, and the fabric. Errors: those of the fabric's links.
+/// in few. The first program of the first candidate whatever its steps. REQUIRES: the candidates
+/// and the fabric stay where they are. Errors: those of the fabric's links.
 [[nodiscard]] Expected<ProgramsOf> programs_in_instances(std::span<Candidate> candidates,
                                                          const Fabric& fabric,
                                                          const CompileOptions& options,

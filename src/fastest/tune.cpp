@@ -35,7 +35,9 @@ class Tuner {
       takes.emplace_back([this, bytes](std::size_t c) { return runs_with(c, bytes); });
     }
     std::vector<Winners> sets = contest_.winners(takes);
-    for (std::size_t b = 0; b < buffers.size(); ++b) take_those_for_sizes_around(takes[b], sets[b]);
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+      take_those_for_sizes_around(takes[b], buffers[b], sets[b]);
+    }
     double least = std::numeric_limits<double>::infinity();
     std::size_t chosen = 0;  // the runtime's own, if they are among them
     for (std::size_t b = 0; b < buffers.size(); ++b) {
@@ -70,15 +72,10 @@ class Tuner {
   }
 
   // The sizes that no file serves.
-  [[nodiscard]] std::vector<std::int64_t> not_served() {
-    (void)contest_.all_programs();
+  [[nodiscard]] std::vector<std::int64_t> not_served() const {
     std::vector<std::int64_t> sizes;
-    for (const std::int64_t size : options_.sizes) {
-      bool is_served = false;
-      for (std::size_t c = 0; c < contest_.contenders().size(); ++c) {
-        is_served |= contest_.serves(c, size);
-      }
-      if (!is_served) sizes.push_back(size);
+    for (std::size_t i = 0; i < winners_.size(); ++i) {
+      if (!winners_[i]) sizes.push_back(options_.sizes[i]);
     }
     return sizes;
   }
@@ -86,7 +83,7 @@ class Tuner {
   // At both ends of a range, of the sizes that were asked for.
   [[nodiscard]] std::vector<TimeBeside> times(const SizeRange& range) {
     const auto beside = [&](std::int64_t bytes) {
-      return fastest::time_beside(contest_, fabric_, range.winner.contender, bytes);
+      return fastest::time_beside(contest_, fabric_, range.winner.contender, bytes, buffer_bytes_);
     };
     std::vector<TimeBeside> result = {beside(range.first)};
     const auto after = std::ranges::upper_bound(options_.sizes, range.last);
@@ -101,12 +98,13 @@ class Tuner {
  private:
   // Only where two sizes that follow one another have the same: a file for one size alone is never
   // selected where its chunks do not divide it.
-  void take_those_for_sizes_around(const Contest::Takes& takes, Winners& winners) {
+  void take_those_for_sizes_around(const Contest::Takes& takes, std::int64_t buffer_bytes,
+                                   Winners& winners) {
     Winners around = winners;
     for (std::size_t i = 0; i < around.size(); ++i) {
       if (!around[i]) continue;
       around[i] = fastest::or_for_sizes_around(contest_, fabric_, *std::move(around[i]),
-                                               options_.sizes[i], takes);
+                                               options_.sizes[i], takes, buffer_bytes);
     }
     const auto are_same = [&](std::size_t a, std::size_t b) {
       return b < around.size() && around[a] && around[b] &&
@@ -121,7 +119,8 @@ class Tuner {
   [[nodiscard]] static bool is_slower(const Winners& those, const Winners& others) {
     constexpr double kSeen = 1.005;
     for (std::size_t i = 0; i < those.size(); ++i) {
-      if (those[i] && others[i] && those[i]->seconds > kSeen * others[i]->seconds) return true;
+      if (!others[i]) continue;
+      if (!those[i] || those[i]->seconds > kSeen * others[i]->seconds) return true;
     }
     return false;
   }

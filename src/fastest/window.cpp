@@ -36,8 +36,12 @@ std::optional<Selector> runtime_choice(const Contest& contest, const Fabric& fab
 
 class WindowFinder {
  public:
-  WindowFinder(Contest& contest, const Fabric& fabric, std::size_t contender)
-      : contest_(contest), contender_(contender), runtime_(runtime_choice(contest, fabric)) {}
+  WindowFinder(Contest& contest, const Fabric& fabric, std::size_t contender,
+               std::optional<std::int64_t> buffer_bytes)
+      : contest_(contest),
+        contender_(contender),
+        buffer_bytes_(buffer_bytes.value_or(contest.contenders()[contender].buffer_bytes)),
+        runtime_(runtime_choice(contest, fabric)) {}
 
   SizeWindow find(std::int64_t bytes) {
     is_for_sizes_around_ = !contest_.serves(contender_, bytes);
@@ -68,7 +72,7 @@ class WindowFinder {
   }
 
  private:
-  // None of those contenders takes less at that size.
+  // None of those contenders takes less at that size, but for what `kSurely` has room for.
   struct Known {
     std::int64_t bytes = 0;
     double seconds = 0;
@@ -102,10 +106,10 @@ class WindowFinder {
     return is_any_faster(bytes, seconds, Contest::Of::all, runtime_takes(bytes));
   }
 
-  // With the file's buffers, which hold for all that the runtime runs, or without the file.
+  // With the buffers that the file needs, which hold for all that the runtime runs, or its own.
   [[nodiscard]] Contest::Takes runtime_takes(std::int64_t bytes) const {
-    return [this, chosen = takes(contest_, *runtime_, bytes)](std::size_t c) {
-      return chosen(c) && has_buffers_of(contest_, contender_, c);
+    return [this, picked = takes(contest_, *runtime_, bytes)](std::size_t c) {
+      return picked(c) && runs_with(contest_, c, buffer_bytes_);
     };
   }
 
@@ -135,6 +139,7 @@ class WindowFinder {
 
   Contest& contest_;
   std::size_t contender_;
+  std::int64_t buffer_bytes_;
   std::optional<Selector> runtime_;
   bool is_for_sizes_around_ = false;
   std::vector<Known> known_;
@@ -143,28 +148,28 @@ class WindowFinder {
 
 }  // namespace
 
-bool has_buffers_of(const Contest& contest, std::size_t contender, std::size_t other) {
-  const std::int64_t bytes = contest.contenders()[other].buffer_bytes;
-  return bytes == 0 || bytes == contest.contenders()[contender].buffer_bytes;
+bool runs_with(const Contest& contest, std::size_t contender, std::int64_t buffer_bytes) {
+  const std::int64_t needed = contest.contenders()[contender].buffer_bytes;
+  return needed == 0 || needed == buffer_bytes;
 }
 
 SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
-                       std::int64_t bytes) {
-  return WindowFinder(contest, fabric, contender).find(bytes);
+                       std::int64_t bytes, std::optional<std::int64_t> buffer_bytes) {
+  return WindowFinder(contest, fabric, contender, buffer_bytes).find(bytes);
 }
 
 Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found, std::int64_t bytes,
-                           const Contest::Takes& takes) {
+                           const Contest::Takes& takes, std::optional<std::int64_t> buffer_bytes) {
   const auto runtime = runtime_choice(contest, fabric);
   if (!runtime) return found;
   const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
-    return picked(c) && (takes(c) || contest.contenders()[c].buffer_bytes == 0);
+    return picked(c) && (!buffer_bytes || runs_with(contest, c, *buffer_bytes));
   };
   const auto own = contest.winner(bytes, may_run, Contest::Of::all);
   if (!own || found.seconds <= Contest::kWorthwhile * own->seconds) return found;
   auto other = contest.winner(bytes, takes, Contest::Of::files_around);
   if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
-  const SizeWindow window = find_window(contest, fabric, other->contender, bytes);
+  const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
   return window.first == bytes && window.last == bytes ? std::move(found) : *std::move(other);
 }
 
@@ -172,19 +177,19 @@ std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::i
   auto found = contest.winners().front();
   if (!found) return found;
   return or_for_sizes_around(contest, fabric, *std::move(found), bytes,
-                             [](std::size_t) { return true; });
+                             [](std::size_t) { return true; }, {});
 }
 
 std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
                                          std::size_t contender, std::int64_t bytes,
                                          const XmlOptions& asked) {
   if (asked.min_bytes != 0 || asked.max_bytes) return std::nullopt;
-  return find_window(contest, fabric, contender, bytes);
+  return find_window(contest, fabric, contender, bytes, {});
 }
 
 TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
-                       std::int64_t bytes) {
-  return WindowFinder(contest, fabric, contender).time_at(bytes);
+                       std::int64_t bytes, std::optional<std::int64_t> buffer_bytes) {
+  return WindowFinder(contest, fabric, contender, buffer_bytes).time_at(bytes);
 }
 
 }  // namespace forestcoll::fastest

@@ -9,26 +9,29 @@
 
 namespace forestcoll::fastest {
 
-/// Whether another one runs with the contender's buffers, or as the runtime has them: so does what
-/// a runtime picks by itself, as `NCCL_BUFFSIZE` holds for all that it runs.
-[[nodiscard]] bool has_buffers_of(const Contest& contest, std::size_t contender, std::size_t other);
+/// Whether the contender runs as it should where `NCCL_BUFFSIZE` is that: it needs those buffers,
+/// or none in particular.
+[[nodiscard]] bool runs_with(const Contest& contest, std::size_t contender,
+                             std::int64_t buffer_bytes);
 
 /// The sizes around `bytes`, in powers of two times it, at which the contender is no slower than
 /// what the runtime itself would pick and takes at most 10 % more than the fastest contender, all
 /// by simulation, and that a runtime selects it at; from 1 byte on where it is good down to 1 KiB,
 /// and without an end where it is good up to 4 GiB, beyond which links alone count. With up to
-/// three sizes of it, the times there and those of the runtime's own choice. REQUIRES: the
-/// contender wins at `bytes`. Cost: for every size, the simulations of those few contenders whose
-/// bounds are below.
+/// three sizes of it, the times there and those of the runtime's own choice, which runs with the
+/// same buffers, or its own: with `buffer_bytes` where the file is one of a set that shares them.
+/// REQUIRES: the contender wins at `bytes`. Cost: for every size, the simulations of those few
+/// contenders whose bounds are below.
 [[nodiscard]] SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
-                                     std::int64_t bytes);
+                                     std::int64_t bytes, std::optional<std::int64_t> buffer_bytes);
 
 /// `found`, the fastest file that a runtime selects at `bytes`. Where the runtime's own choice is
-/// faster, with buffers that are taken or none in particular, the fastest of those that it selects
+/// faster, with any buffers or, in a set, with its own, the fastest of those that it selects
 /// at sizes around, which their chunks divide: no file is worth having at `bytes` itself, but six
 /// rings, say, are for all multiples of six chunks.
 [[nodiscard]] Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
-                                         std::int64_t bytes, const Contest::Takes& takes);
+                                         std::int64_t bytes, const Contest::Takes& takes,
+                                         std::optional<std::int64_t> buffer_bytes);
 
 /// The fastest file at the only size of the contest, or for the sizes around it, as above; none
 /// where no contender serves it.
@@ -40,8 +43,8 @@ namespace forestcoll::fastest {
                                                        std::size_t contender, std::int64_t bytes,
                                                        const XmlOptions& asked);
 
-/// What the contender takes at a size, beside the runtime's own choice.
+/// What the contender takes at a size, beside the runtime's own choice, as above.
 [[nodiscard]] TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
-                                     std::int64_t bytes);
+                                     std::int64_t bytes, std::optional<std::int64_t> buffer_bytes);
 
 }  // namespace forestcoll::fastest

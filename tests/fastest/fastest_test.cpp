@@ -22,6 +22,7 @@ namespace forestcoll {
 namespace {
 
 using fastest::Contest;
+using fastest::Winner;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -71,6 +72,7 @@ TEST_P(Contests, BoundsAreBounds) {
       EXPECT_GT(least, 0);
     }
   }
+  EXPECT_GT(contest->least_of_links(0, some_sizes().front()), 0);
 }
 
 TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
@@ -83,9 +85,8 @@ TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
     ASSERT_TRUE(winners[i]);
     const std::size_t won = winners[i]->contender;
     EXPECT_EQ(winners[i]->seconds, *contest->seconds(won, some_sizes()[i]));
-    EXPECT_TRUE(std::ranges::any_of(winners[i]->considered, [&](const ConsideredTime& each) {
-      return each.algorithm == contest->candidate(won).algorithm && !each.is_bound;
-    }));
+    EXPECT_EQ(winners[i]->considered.front().algorithm, contest->candidate(won).algorithm);
+    EXPECT_FALSE(winners[i]->considered.front().is_bound);
     for (const std::size_t c : all_of(*contest)) {
       if (!contest->serves(c, some_sizes()[i])) continue;
       EXPECT_LE(winners[i]->seconds, Contest::kWorthwhile * *contest->seconds(c, some_sizes()[i]))
@@ -333,38 +334,63 @@ TEST(Contest, MakesNoProgramsThatLinksMakeTooSlow) {
   ASSERT_TRUE(contest);
   const auto winner = contest->winners().front();
   ASSERT_TRUE(winner);
-  std::set<std::size_t> unmade;
-  for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
-    if (!contest->is_there(c)) unmade.insert(contest->contenders()[c].candidate);
-  }
-  const auto is_unmade = [&](std::string_view algorithm) {
-    return std::ranges::any_of(unmade, [&](std::size_t candidate) {
-      return contest->candidates()[candidate].algorithm == algorithm;
-    });
+  const auto is_made = [&](std::string_view algorithm) {
+    for (std::size_t c = 0; c < contest->candidates().size(); ++c) {
+      if (contest->candidates()[c].algorithm == algorithm && contest->is_made(c)) return true;
+    }
+    return false;
   };
-  EXPECT_TRUE(is_unmade("multitree") && is_unmade("bfb"));
+  EXPECT_TRUE(is_made("forestcoll") && is_made("double-tree"));
+  EXPECT_FALSE(is_made("multitree") || is_made("bfb"));
   // They are named all the same, with what links need.
   EXPECT_TRUE(std::ranges::any_of(winner->considered, [](const ConsideredTime& each) {
     return each.algorithm == "bfb" && each.is_bound;
   }));
 }
 
-// What is made for one size changes nothing at another.
+// What was made before, for another size, changes nothing: not what wins, and not what is said of
+// the others. Chunks of some numbers of trees do not divide the sizes.
 TEST(Contest, IsTheSameWhateverWasMadeBefore) {
-  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
-  const std::vector<std::int64_t> sizes = {1 << 12, std::int64_t{1} << 30};
-  auto together = Contest::hold(fabric, options_for(Collective::allreduce, sizes));
-  ASSERT_TRUE(together);
-  const auto winners = together->winners();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    auto alone = Contest::hold(fabric, options_for(Collective::allreduce, {sizes[i]}));
-    ASSERT_TRUE(alone);
-    const auto winner = alone->winners().front();
-    ASSERT_TRUE(winner && winners[i]);
-    EXPECT_EQ(together->program(winners[i]->contender).fingerprint,
-              alone->program(winner->contender).fingerprint);
-    EXPECT_EQ(winners[i]->seconds, winner->seconds);
+  for (const char* name : {"dgx-1-v100", "dgx-a100-x2"}) {
+    const Fabric fabric = test::bundled_fabric(name);
+    const FastestOptions options = options_for(Collective::allreduce, {1 << 12, 3 << 20, 1 << 30});
+    auto before = Contest::hold(fabric, options), after = Contest::hold(fabric, options);
+    ASSERT_TRUE(before && after);
+    (void)before->all_programs();
+    const auto all = before->winners(), some = after->winners();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      ASSERT_TRUE(all[i] && some[i]);
+      EXPECT_EQ(all[i]->contender, some[i]->contender);
+      EXPECT_EQ(all[i]->seconds, some[i]->seconds);
+      const auto told = [](const Winner& winner) {
+        std::vector<std::tuple<std::string, double, bool>> rows;
+        for (const ConsideredTime& each : winner.considered) {
+          rows.emplace_back(each.algorithm, each.seconds, each.is_bound);
+        }
+        return rows;
+      };
+      EXPECT_EQ(told(*all[i]), told(*some[i])) << name << ' ' << options.sizes[i];
+    }
   }
+}
+
+// What the links make best does not divide the size: then what is far behind serves it.
+TEST(Contest, LooksAsFarAsItTakes) {
+  constexpr std::int64_t kSize = std::int64_t{1} << 30;
+  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
+  auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {kSize}));
+  ASSERT_TRUE(contest);
+  std::set<std::string> taken;
+  const auto winner = contest->winner(kSize, [&](std::size_t c) {
+    const std::string& name = contest->candidate(c).algorithm;
+    const bool takes =
+        name == "multitree" || (name == "nccl-ring" && contest->candidate(c).forest().k == 6);
+    if (takes) taken.insert(name);
+    return takes;
+  });
+  EXPECT_EQ(taken.size(), 2U);
+  ASSERT_TRUE(winner);
+  EXPECT_EQ(contest->candidate(winner->contender).algorithm, "multitree");
 }
 
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.

@@ -34,7 +34,7 @@ double least_of(Contest& contest, std::int64_t bytes, const Contest::Takes& take
 double runtime_least(Contest& contest, const fastest::Selector& nccl, std::size_t contender,
                      std::int64_t bytes) {
   return least_of(contest, bytes, [&, picked = takes(contest, nccl, bytes)](std::size_t c) {
-    return picked(c) && fastest::has_buffers_of(contest, contender, c);
+    return picked(c) && runs_with(contest, c, contest.contenders()[contender].buffer_bytes);
   });
 }
 
@@ -59,7 +59,7 @@ void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes,
   ASSERT_TRUE(winner);
   const auto nccl = fastest::selectors(*contest, fabric).front();
   ASSERT_EQ(nccl.name, "nccl-pick");
-  const SizeWindow window = find_window(*contest, fabric, winner->contender, bytes);
+  const SizeWindow window = find_window(*contest, fabric, winner->contender, bytes, {});
   (void)contest->all_programs();
   std::int64_t first = bytes, last = bytes;
   while (first > kLeast && is_good(*contest, nccl, winner->contender, first / 2)) first /= 2;
