@@ -99,8 +99,9 @@ struct FastestChoice {
 /// `alltoall_baselines()`, in as many instances, protocols and buffers. Each is lowered
 /// for the target and simulated as it would be written; left out at a size is only what its links
 /// or `Simulator::least_seconds` prove to be slower than the choice, or faster by less than a
-/// twentieth of a per cent. Equal input gives equal choices. Errors: those of `compile`; T01 … where no candidate fits the target; S03 where no size
-/// is served. Cost: that of `synthesize`, some fifteen times, of the baselines, and of simulating.
+/// twentieth of a per cent. Equal input gives equal choices. Errors: those of `compile`; T01 …
+/// where no candidate fits the target; S03 where no size is served. Cost: that of `synthesize`,
+/// some fifteen times, of the baselines, and of simulating.
 [[nodiscard]] Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
                                                                    const FastestOptions& options);
 
@@ -212,9 +213,9 @@ struct Tuning {
 /// size, as it would pass over the others without a word. Sizes next to each other with the same
 /// choice become one file. A file's window goes from its first size up to the next file's, which is
 /// moved down as far as the simulation has it ahead and a runtime selects it; the last one ends at
-/// the last size. The runtime reads the size of its buffers once for all files: of those that make
-/// no size half a per cent slower than the runtime's own, it is that by which the times of all sizes
-/// have the least product. Sizes in between are served where a runtime
+/// the last size. The runtime reads the size of its buffers once for all files: it is that by which
+/// the times of all sizes have the least product, where a size that is slower than with the
+/// runtime's own buffers counts sixteen times. Sizes in between are served where a runtime
 /// selects the file for them. For `Format::mscclpp` they are plans, with their ranges of sizes.
 /// Errors: those of `fastest_choices`. Cost: that, and of `verify` for
 /// each file.

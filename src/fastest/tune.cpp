@@ -26,8 +26,7 @@ class Tuner {
   Tuner(const TuneOptions& options, const Fabric& fabric, Contest contest)
       : options_(options), fabric_(fabric), contest_(std::move(contest)) {}
 
-  // Of all files together: each is as good as it is at its sizes. None is slower than with the
-  // buffers that the runtime has by itself, but for what nobody would see.
+  // Of all files together: each is as good as it is at its sizes.
   void choose_buffers() {
     const std::vector<std::int64_t> buffers = contest_.buffers();
     std::vector<Contest::Takes> takes;
@@ -38,14 +37,9 @@ class Tuner {
     for (std::size_t b = 0; b < buffers.size(); ++b) {
       take_those_for_sizes_around(takes[b], buffers[b], sets[b]);
     }
-    double least = std::numeric_limits<double>::infinity();
-    std::size_t chosen = 0;  // the runtime's own, if they are among them
-    for (std::size_t b = 0; b < buffers.size(); ++b) {
-      double sum = 0;
-      for (const auto& winner : sets[b]) sum += winner ? std::log(winner->seconds) : 0;
-      if (sum >= least || is_slower(sets[b], sets.front())) continue;
-      least = sum;
-      chosen = b;
+    std::size_t chosen = 0;
+    for (std::size_t b = 1; b < buffers.size(); ++b) {
+      if (cost(sets[b], sets.front()) < cost(sets[chosen], sets.front())) chosen = b;
     }
     buffer_bytes_ = buffers[chosen];
     winners_ = std::move(sets[chosen]);
@@ -115,14 +109,19 @@ class Tuner {
     }
   }
 
-  // At some size.
-  [[nodiscard]] static bool is_slower(const Winners& those, const Winners& others) {
-    constexpr double kSeen = 1.005;
+  // Of a set: by what part it is slower at all sizes together than the first one, which has the
+  // buffers of the runtime itself if they are among those that are chosen among. What is slower at
+  // a size than without the set counts more than what is faster at another.
+  [[nodiscard]] static double cost(const Winners& those, const Winners& first) {
+    constexpr double kLoss = 16;
+    double sum = 0;
     for (std::size_t i = 0; i < those.size(); ++i) {
-      if (!others[i]) continue;
-      if (!those[i] || those[i]->seconds > kSeen * others[i]->seconds) return true;
+      if (!first[i]) continue;
+      if (!those[i]) return std::numeric_limits<double>::infinity();
+      const double part = std::log(those[i]->seconds / first[i]->seconds);
+      sum += part > 0 ? kLoss * part : part;
     }
-    return false;
+    return sum;
   }
 
   // Buffers matter in Simple alone.
