@@ -17,6 +17,8 @@
 
 namespace forestcoll {
 
+struct JointDemand;  // commodity.hpp
+
 struct VerifyOptions {
   std::string target = "azure";
   std::int32_t sms = 108;         ///< threadblocks that a GPU holds at once
@@ -117,5 +119,16 @@ inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 /// for the sources that the flows are of.
 [[nodiscard]] std::string find_alltoall_flaw(const Network& network, const Demand& demand,
                                              const AlltoallProof& proof);
+
+// The proof of the rate of several collectives at once.
+
+/// GB/s of `demand.whole()` that no trees and paths exceed, as these lengths of the links prove by
+/// the theorem of `joint_optimum`, in exact arithmetic of any size: shortest paths through nodes
+/// that pass data on, and cheapest arborescences from their dual side. Shares nothing with what
+/// finds lengths. Nothing where they prove nothing or the rate does not fit 64 bits.
+/// Cost: Dijkstra per member, and for each root O(n³) or so in a group of n.
+[[nodiscard]] std::optional<Ratio> joint_rate_by_lengths(const Network& network,
+                                                         const JointDemand& demand,
+                                                         const ArcLengths& lengths);
 
 }  // namespace forestcoll

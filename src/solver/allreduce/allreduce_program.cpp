@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "solver/allreduce/fabric_group.hpp"
+#include "solver/symmetry/fabric_group.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -8,7 +8,6 @@
 #include "solver/linear/cut_proof.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -21,9 +20,6 @@
 
 namespace forestcoll::solver {
 namespace {
-
-// How far a fraction may be from the number that it is guessed from, relative to the largest.
-constexpr std::array kTolerances = {1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5};
 
 // Of prices; a sum over all rows and arcs stays far below 128 bits.
 constexpr std::int64_t kMaxPrice = std::int64_t{1} << 40;
@@ -242,7 +238,7 @@ std::optional<UpperProof> prove_upper(const CutProgram& program,
   };
   std::vector<double> relative;
   for (const double price : prices) relative.push_back(price / most);
-  for (const double tolerance : kTolerances) {
+  for (const double tolerance : kGuessTolerances) {
     if (auto guess = simple_fractions(relative, tolerance, kMaxPrice)) {
       consider(std::move(guess->numerators));
     }
@@ -259,7 +255,7 @@ std::optional<UpperProof> prove_upper(const CutProgram& program,
 std::optional<ExactSolution> prove_reached(const CutProgram& program,
                                            std::span<const double> values, const Ratio& worth) {
   const std::int64_t most = max_denominator(program, worth);
-  for (const double tolerance : kTolerances) {
+  for (const double tolerance : kGuessTolerances) {
     const auto guess = simple_fractions(values, tolerance * largest(values), most);
     if (guess && worth_of(program, *guess) == worth && keeps_rows(program, *guess) &&
         keeps_cuts(program, *guess)) {
@@ -281,7 +277,7 @@ std::optional<ReachedProof> prove_best_reached(const CutProgram& program,
     if (!keeps_rows(program, *guess) || !keeps_cuts(program, *guess)) return;
     best = ReachedProof{{guess->numerators, guess->denominator}, *worth};
   };
-  for (const double tolerance : kTolerances) {
+  for (const double tolerance : kGuessTolerances) {
     consider(simple_fractions(values, tolerance * largest(values), most));
   }
   consider(exact_vertex(program, cuts, values, most));

@@ -1,12 +1,17 @@
 // Guessing the fractions that numbers in floating point stand for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace forestcoll::solver {
+
+/// How far a fraction may be from the number that it is guessed from, relative to the largest; from
+/// what floating point leaves of a vertex to what it leaves of a hard one.
+inline constexpr std::array kGuessTolerances = {1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5};
 
 struct CommonFractions {
   std::vector<std::int64_t> numerators;

@@ -1,4 +1,4 @@
-#include "solver/allreduce/fabric_group.hpp"
+#include "solver/symmetry/fabric_group.hpp"
 
 #include <cstdint>
 #include <map>
@@ -15,19 +15,28 @@ Capacity code_of(const SwitchRole& role) {
   return (role.copies ? 1 : 0) + (role.combines ? 2 : 0) + (role.echoes ? 4 : 0);
 }
 
-// The network with a node beside every switch that can do something, whose link says what.
-Network with_marks(const Network& network, const SwitchRoles& roles) {
-  if (roles.empty()) return network;
+std::vector<MarkedSet> sets_of_roles(const SwitchRoles& roles) {
+  std::vector<MarkedSet> sets;
+  for (std::size_t v = 0; v < roles.size(); ++v) {
+    const Capacity code = code_of(roles[NodeId(v)]);
+    if (code != 0) sets.push_back({{{NodeId(v), code}}});
+  }
+  return sets;
+}
+
+// The network with a node beside every set, whose links say what its nodes are in it.
+Network with_marks(const Network& network, std::span<const MarkedSet> sets) {
+  if (sets.empty()) return network;
   std::vector<Arc> arcs(network.graph.arcs().begin(), network.graph.arcs().end());
   std::vector<Capacity> capacities(network.capacity.begin(), network.capacity.end());
   std::size_t nodes = network.graph.node_count();
-  for (std::size_t v = 0; v < roles.size(); ++v) {
-    const Capacity code = code_of(roles[NodeId(v)]);
-    if (code == 0) continue;
+  for (const MarkedSet& set : sets) {
     const NodeId mark(nodes++);
-    for (const Arc& arc : {Arc{NodeId(v), mark}, Arc{mark, NodeId(v)}}) {
-      arcs.push_back(arc);
-      capacities.push_back(code);
+    for (const auto& [v, code] : set.nodes) {
+      for (const Arc& arc : {Arc{v, mark}, Arc{mark, v}}) {
+        arcs.push_back(arc);
+        capacities.push_back(code);
+      }
     }
   }
   std::vector<std::size_t> order;
@@ -89,10 +98,12 @@ void add_exchanges(const Network& network, const SwitchRoles& roles,
 }  // namespace
 
 std::vector<NodeImage> find_fabric_group(const Network& network, const SwitchRoles& roles,
-                                         const Weights& weights) {
+                                         const Weights& weights, std::span<const MarkedSet> sets) {
   std::vector<NodeImage> generators;
   const std::size_t nodes = network.graph.node_count();
-  const Network marked = with_marks(network, roles);
+  std::vector<MarkedSet> all = sets_of_roles(roles);
+  all.insert(all.end(), sets.begin(), sets.end());
+  const Network marked = with_marks(network, all);
   std::vector<NodeImage> known;
   for (const Symmetry& group : find_symmetries(marked, weights)) {
     for (const Symmetry::Generator& generator : group.generators()) {

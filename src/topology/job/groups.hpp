@@ -1,0 +1,14 @@
+// Groups of a JSON document.
+#pragma once
+
+#include "forestcoll/job.hpp"
+#include "topology/format/json_value.hpp"
+
+namespace forestcoll::topology {
+
+/// Of an array of arrays of ranks, of an object of such arrays by key, or of a text as
+/// `parse_groups` reads it. Errors: those of `parse_groups`.
+[[nodiscard]] Expected<Groups> groups_of_json(const JsonValue& value, std::size_t ranks,
+                                              const Mesh* mesh, const ErrorPlace& place);
+
+}  // namespace forestcoll::topology

@@ -1,0 +1,63 @@
+// Ranks as points of a grid.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "forestcoll/codes.hpp"
+#include "forestcoll/job.hpp"
+#include "topology/job/words.hpp"
+#include "topology/model/findings.hpp"
+
+namespace forestcoll {
+namespace {
+
+bool is_axis_name(std::string_view name) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !name.empty() && is_letter(name.front()) && name != "all" &&
+         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+Diagnostic no_mesh(std::string_view text, const ErrorPlace& place) {
+  return make_error(Code::O06,
+                    fmt::format("expected axes with sizes, found {}", topology::quote(text)),
+                    "write a mesh such as \"tp=8,dp=4\": names of letters, each once, and sizes "
+                    "of 1 or more",
+                    place);
+}
+
+}  // namespace
+
+std::optional<MeshOrder> parse_mesh_order(std::string_view name) {
+  if (name == "megatron") return MeshOrder::megatron;
+  if (name == "device-mesh") return MeshOrder::device_mesh;
+  return std::nullopt;
+}
+
+Expected<Mesh> parse_mesh(std::string_view text, MeshOrder order, std::size_t ranks,
+                          const ErrorPlace& place) {
+  Mesh mesh;
+  Int128 points = 1;
+  for (const std::string_view part : topology::parts_between(text, ',')) {
+    const auto sides = topology::parts_between(part, '=');
+    const auto size = sides.size() == 2 ? topology::parse_whole(sides[1]) : std::nullopt;
+    if (!size || *size == 0 || !is_axis_name(sides[0]) ||
+        std::ranges::count(mesh.axes, sides[0], &MeshAxis::name) > 0) {
+      return no_mesh(text, place);
+    }
+    mesh.axes.push_back({std::string(sides[0]), *size});
+    points = std::min<Int128>(points * *size, Int128{1} << 62);
+  }
+  if (points != static_cast<Int128>(ranks)) {
+    return make_error(Code::O06,
+                      fmt::format("the mesh {} has {} points, and the fabric {} ranks",
+                                  topology::quote(text), static_cast<std::int64_t>(points), ranks),
+                      "give sizes whose product is the number of ranks", place);
+  }
+  if (order == MeshOrder::device_mesh) std::ranges::reverse(mesh.axes);
+  return mesh;
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,77 @@
+// An operation in one line.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "forestcoll/codes.hpp"
+#include "forestcoll/job.hpp"
+#include "forestcoll/text.hpp"
+#include "topology/job/words.hpp"
+#include "topology/model/findings.hpp"
+
+namespace forestcoll {
+namespace {
+
+constexpr std::string_view kRoot = "root=";
+
+Diagnostic no_operation(std::string_view text, const ErrorPlace& place) {
+  return make_error(
+      Code::O07,
+      fmt::format("expected a collective and its groups, found {}", topology::quote(text)),
+      "write COLLECTIVE GROUPS [BYTES] [root=R], such as \"allgather tp 64M\", "
+      "\"allreduce MOD 8 1G\" or \"broadcast [[0,1],[2,3]] 1M root=0\"",
+      place);
+}
+
+// Takes the last word off the text.
+std::string_view take_last_word(std::string_view& text) {
+  const std::size_t blank = text.find_last_of(" \t");
+  const std::size_t begin = blank == std::string_view::npos ? 0 : blank + 1;
+  const std::string_view word = text.substr(begin);
+  text = topology::without_blanks(text.substr(0, begin));
+  return word;
+}
+
+// A number behind the name of a colour is the colour's.
+bool is_of_colour(std::string_view before) {
+  const std::string name = topology::in_upper_case(take_last_word(before));
+  constexpr std::string_view kNames[] = {"MOD", "DIV", "AND", "OR", "%", "/", "&", "|"};
+  return std::ranges::count(kNames, name) > 0;
+}
+
+}  // namespace
+
+Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks, const Mesh* mesh,
+                                       const ErrorPlace& place) {
+  std::string_view rest = topology::without_blanks(text);
+  const std::size_t blank = rest.find_first_of(" \t");
+  if (blank == std::string_view::npos) return no_operation(text, place);
+  const auto collective = parse_collective(rest.substr(0, blank));
+  if (!collective) return no_operation(text, place);
+  JobOperation operation{std::string(rest), *collective, {}, {}, {}, {}};
+  rest = topology::without_blanks(rest.substr(blank));
+
+  std::string_view before = rest;
+  std::string_view last = take_last_word(before);
+  if (last.starts_with(kRoot)) {
+    const auto root = topology::parse_whole(last.substr(kRoot.size()));
+    if (!root) return no_operation(text, place);
+    operation.root = static_cast<std::size_t>(*root);
+    rest = before;
+    last = take_last_word(before);
+  }
+  const auto bytes = parse_size(last);
+  if (bytes && !before.empty() && !is_of_colour(before)) {
+    operation.bytes = *bytes;
+    rest = before;
+  }
+  if (rest.empty()) return no_operation(text, place);
+  auto groups = parse_groups(rest, ranks, mesh, place);
+  if (!groups) return groups.errors();
+  operation.groups = *std::move(groups);
+  if (auto good = check_operation(operation, ranks, place); !good) return good.errors();
+  return operation;
+}
+
+}  // namespace forestcoll

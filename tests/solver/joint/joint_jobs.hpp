@@ -1,0 +1,30 @@
+// Operations for tests.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "forestcoll/job.hpp"
+
+namespace forestcoll::test {
+
+/// Ranks of the same colour are a group.
+inline Groups groups_of(std::size_t ranks, const std::function<std::size_t(std::size_t)>& colour) {
+  std::map<std::size_t, std::vector<Rank>> by_colour;
+  for (std::size_t r = 0; r < ranks; ++r) by_colour[colour(r)].push_back(Rank(r));
+  Groups groups;
+  for (auto& [number, group] : by_colour) groups.push_back(std::move(group));
+  return groups;
+}
+
+inline JobOperation operation_of(Collective collective, Groups groups,
+                                 std::optional<std::int64_t> bytes = {}) {
+  return {std::string(to_string(collective)), collective, std::move(groups), bytes, {}, {}};
+}
+
+}  // namespace forestcoll::test

@@ -1,0 +1,248 @@
+// The best joint rate against the program by its definition, and against itself.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "forestcoll/joint_bound.hpp"
+#include "forestcoll/verify.hpp"
+#include "solver/joint/joint_jobs.hpp"
+#include "solver/joint/joint_oracle.hpp"
+#include "support/fabrics.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using test::groups_of;
+using test::operation_of;
+
+Network random_network(std::mt19937_64& random) {
+  test::RandomOptions options;
+  options.max_compute = 5;
+  options.max_switches = 2;
+  options.max_capacity = 1 + static_cast<Capacity>(random() % 9);
+  options.one_way = random() % 3 == 0;
+  options.unbalanced = random() % 3 == 0;
+  return test::random_fabric(random(), options);
+}
+
+// Some of the ranks in one or two groups.
+Groups random_groups(std::size_t ranks, std::mt19937_64& random) {
+  std::vector<std::size_t> order(ranks);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::shuffle(order, random);
+  Groups groups(1);
+  for (const std::size_t r : order) {
+    if (groups.back().size() >= 2 && random() % 3 == 0) groups.emplace_back();
+    groups.back().push_back(Rank(r));
+  }
+  if (groups.size() > 1 && random() % 3 == 0) groups.pop_back();
+  return groups;
+}
+
+JobOperation random_operation(std::size_t ranks, std::mt19937_64& random) {
+  constexpr Collective kCollectives[] = {Collective::allgather, Collective::reduce_scatter,
+                                         Collective::allreduce, Collective::broadcast,
+                                         Collective::reduce,    Collective::alltoall,
+                                         Collective::scatter,   Collective::gather};
+  JobOperation operation = operation_of(kCollectives[random() % 8], random_groups(ranks, random),
+                                        static_cast<std::int64_t>(1 + random() % 7));
+  if (is_rooted(operation.collective)) operation.root = 0;
+  return operation;
+}
+
+struct RandomJob {
+  Network network;
+  std::vector<JobOperation> operations;
+  bool relays = false;
+};
+
+RandomJob random_job(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  RandomJob job;
+  do {
+    job.network = random_network(random);
+  } while (job.network.ranks.size() < 3);
+  const std::size_t count = 1 + random() % 4;
+  for (std::size_t i = 0; i < count; ++i) {
+    job.operations.push_back(random_operation(job.network.ranks.size(), random));
+  }
+  job.relays = random() % 2 == 0;
+  return job;
+}
+
+JointOptimum optimum_of(const RandomJob& job) {
+  const auto demand = joint_demand(job.network, job.operations, job.relays);
+  EXPECT_TRUE(demand);
+  auto optimum = joint_optimum(job.network, *demand);
+  EXPECT_TRUE(optimum);
+  EXPECT_TRUE(optimum->is_exact());
+  EXPECT_EQ(joint_rate_by_lengths(job.network, *demand, optimum->lengths), optimum->at_most);
+  return *std::move(optimum);
+}
+
+// Relays where the groups do not reach one another without them.
+void connect(RandomJob& job) {
+  if (!joint_demand(job.network, job.operations, job.relays)) job.relays = true;
+}
+
+class JointRandom : public ::testing::TestWithParam<int> {};
+
+TEST_P(JointRandom, AsByDefinition) {
+  for (int i = 0; i < 30; ++i) {
+    RandomJob job = random_job(static_cast<std::uint64_t>(1000 * GetParam() + i));
+    connect(job);
+    SCOPED_TRACE(1000 * GetParam() + i);
+    const double expected = test::joint_rate_by_definition(job.network, job.operations, job.relays);
+    EXPECT_NEAR(optimum_of(job).reached.to_double(), expected, 1e-6 * expected);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, JointRandom, ::testing::Range(0, 10));
+
+Ratio rate_of(const RandomJob& job) {
+  return optimum_of(job).reached;
+}
+
+// What is the same job has the same rate.
+TEST(JointOptimum, IsTheSameForTheSameJob) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomJob job = random_job(seed + 50'000);
+    connect(job);
+    const Ratio rate = rate_of(job);
+
+    RandomJob scaled = job;
+    for (JobOperation& operation : scaled.operations) *operation.bytes *= 1'000'003;
+    EXPECT_EQ(rate_of(scaled), rate) << "amounts in another unit";
+
+    RandomJob wider = job;
+    wider.network.unit = job.network.unit * Ratio(7, 3);
+    EXPECT_EQ(rate_of(wider), rate * Ratio(7, 3)) << "capacities in another unit";
+
+    RandomJob other_order = job;
+    std::ranges::reverse(other_order.operations);
+    for (JobOperation& operation : other_order.operations) std::ranges::reverse(operation.groups);
+    EXPECT_EQ(rate_of(other_order), rate) << "operations and groups in another order";
+
+    RandomJob halves = job;
+    for (JobOperation& operation : halves.operations) *operation.bytes *= 2;
+    JobOperation half = halves.operations.front();
+    *half.bytes /= 2;
+    halves.operations.front() = half;
+    halves.operations.push_back(half);
+    const auto largest = [](const RandomJob& of) {
+      return *std::ranges::max_element(of.operations, {}, &JobOperation::bytes)->bytes;
+    };
+    EXPECT_EQ(rate_of(halves) * Ratio(2 * largest(job), largest(halves)), rate)
+        << "an operation as two halves";
+  }
+}
+
+// Ranks that are numbered in another order.
+TEST(JointOptimum, DoesNotDependOnTheNumbersOfRanks) {
+  const Network torus = test::torus({3, 4});
+  const auto rows = [](std::size_t r) { return r / 3; };
+  const RandomJob job{
+      torus,
+      {operation_of(Collective::allgather, groups_of(12, rows)),
+       operation_of(Collective::alltoall, groups_of(12, [](auto r) { return r % 3; }))},
+      true};
+  RandomJob other = job;
+  std::vector<std::size_t> to(12);
+  std::iota(to.begin(), to.end(), std::size_t{0});
+  std::mt19937_64 random(7);
+  std::ranges::shuffle(to, random);
+  for (std::size_t r = 0; r < 12; ++r) {
+    other.network.ranks[to[r]] = torus.ranks[r];
+    other.network.rank_of[torus.ranks[r]] = Rank(to[r]);
+  }
+  for (JobOperation& operation : other.operations) {
+    for (auto& group : operation.groups) {
+      for (Rank& r : group) r = Rank(to[r.index()]);
+    }
+  }
+  EXPECT_EQ(rate_of(other), rate_of(job));
+}
+
+// What operations take of the links is within them, and more than nothing where lengths are.
+TEST(JointOptimum, LoadsKeepTheLinksAndFillThoseThatBind) {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    RandomJob job = random_job(seed + 90'000);
+    connect(job);
+    const JointOptimum optimum = optimum_of(job);
+    ASSERT_EQ(optimum.loads.size(), job.operations.size());
+    for (std::size_t a = 0; a < job.network.graph.arc_count(); ++a) {
+      std::int64_t sum = 0;
+      for (const auto& load : optimum.loads) sum += load[ArcId(a)];
+      EXPECT_LE(sum, job.network.capacity[ArcId(a)] * optimum.parts);
+      if (optimum.lengths[ArcId(a)] > 0) {
+        EXPECT_EQ(sum, job.network.capacity[ArcId(a)] * optimum.parts) << "seed " << seed;
+      }
+    }
+  }
+}
+
+TEST(JointOptimum, WrongLengthsProveLess) {
+  RandomJob job = random_job(3);
+  connect(job);
+  const auto demand = joint_demand(job.network, job.operations, job.relays);
+  const JointOptimum optimum = optimum_of(job);
+  std::size_t other = 0;
+  for (std::size_t a = 0; a < optimum.lengths.size(); ++a) {
+    ArcLengths lengths = optimum.lengths;
+    lengths[ArcId(a)] += 1 + lengths[ArcId(a)] / 2;
+    const auto bound = joint_rate_by_lengths(job.network, *demand, lengths);
+    ASSERT_TRUE(bound);
+    EXPECT_GE(*bound, optimum.at_most);
+    if (*bound != optimum.at_most) ++other;
+    lengths[ArcId(a)] = -1;
+    EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand, lengths));
+  }
+  EXPECT_GT(other, 0);
+  EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand, ArcLengths()));
+  EXPECT_FALSE(
+      joint_rate_by_lengths(job.network, *demand, ArcLengths(job.network.graph.arc_count(), 0)));
+}
+
+// One after the other takes the sum of the times; at once it takes no longer, and no less than the
+// longest.
+TEST(JointOptimum, IsBetweenTheLongestAndTheSum) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    RandomJob job = random_job(seed + 70'000);
+    connect(job);
+    const auto step = bound_step(job.network, job.operations, job.relays);
+    ASSERT_TRUE(step);
+    EXPECT_GE(step->together.reached, step->in_turn);
+    ASSERT_EQ(step->alone.size(), job.operations.size());
+    for (std::size_t i = 0; i < job.operations.size(); ++i) {
+      const Ratio part(step->demand.buffers[i], step->demand.whole());
+      EXPECT_LE(step->together.reached * part, step->alone[i].at_most);
+    }
+  }
+}
+
+TEST(JointOptimum, SaysWhereRanksDoNotReachOneAnother) {
+  const Network torus = test::torus({4, 4});
+  const JobOperation far = operation_of(Collective::allreduce, {{Rank(0), Rank(10)}});
+  const auto step = bound_step(torus, std::vector{far}, false);
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.errors().front().code, Code::O08);
+  EXPECT_TRUE(bound_step(torus, std::vector{far}, true));
+}
+
+TEST(JointOptimum, SaysWhereAmountsDoNotFit) {
+  const Network torus = test::torus({4, 4});
+  const JobOperation huge =
+      operation_of(Collective::allgather, {{Rank(0), Rank(1), Rank(2)}}, std::int64_t{1} << 60);
+  const auto step = bound_step(
+      torus, std::vector{huge, operation_of(Collective::reduce_scatter, {{Rank(0), Rank(1)}}, 1)},
+      true);
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.errors().front().code, Code::E14);
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
