@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "common/fabric.hpp"
 #include "forestcoll/failures.hpp"
@@ -18,6 +19,17 @@ struct AlltoallArguments {
   [[nodiscard]] bool given() const { return !(demand + gap + time_limit).empty(); }
 };
 
+/// Of process groups that run at once, as written on the command line; empty where not given.
+struct JobArguments {
+  std::string groups;                ///< words, or a file of lists
+  std::vector<std::string> at_once;  ///< operations
+  std::string job;                   ///< a file
+  std::string mesh;
+  std::string mesh_order;
+
+  [[nodiscard]] bool given() const { return !groups.empty() || !at_once.empty() || !job.empty(); }
+};
+
 struct BoundArguments {
   std::string topology;
   std::string collective;  ///< empty: all that need no root, and with a root all five
@@ -30,6 +42,7 @@ struct BoundArguments {
   ReadingOptions reading;
   Failures failures;
   AlltoallArguments alltoall;
+  JobArguments job;
   int threads = 0;  ///< 0: all processors
 };
 

@@ -9,6 +9,8 @@
 
 #include "bound/answer.hpp"
 #include "bound/arguments.hpp"
+#include "bound/job.hpp"
+#include "bound/job_request.hpp"
 #include "bound/paths.hpp"
 #include "bound/report.hpp"
 #include "command.hpp"
@@ -138,10 +140,14 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
 }
 
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
+  if (const auto done = refuse_misplaced_groups(options); !done) {
+    return fail(done.errors(), console);
+  }
   if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
   if (const auto done = refuse_clashes({{"topology file", options.topology},
                                         {"--box file", options.reading.dump.box},
-                                        {"--demand file", options.alltoall.demand}},
+                                        {"--demand file", options.alltoall.demand},
+                                        {"--job file", options.job.job}},
                                        {{"the report", "-"}});
       !done) {
     return fail(done.errors(), console);
@@ -149,6 +155,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
+  if (options.job.given()) return run_bound_of_job(*fabric, options, console);
   if (has_paths(options.collective)) return run_bound_of_paths(*fabric, options, console);
   auto found = find_all(*fabric, options, console);
   if (!found) return fail(found.errors(), console);
@@ -232,6 +239,7 @@ Command add_bound(CLI::App& program) {
                        names_of_targets())
       ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
+  add_job_options(*command, options->job);
   add_reading_options(*command, options->reading);
   command->footer(
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
@@ -261,8 +269,18 @@ Command add_bound(CLI::App& program) {
       "the\n"
       "links prove.\n"
       "\n"
+      "--groups, --at-once and --job ask for collectives of process groups that run at once: "
+      "the rate\n"
+      "is of the largest buffer, all being done at the same time, beside each alone and one after "
+      "the\n"
+      "other; lengths of links prove it.\n"
+      "\n"
       "Examples:\n"
       "  forestcoll bound topologies/dgx-a100-x2.json\n"
+      "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --groups 'MOD 8' --check\n"
+      "  forestcoll bound topologies/dgx-a100-x2.json --mesh tp=8,dp=2 --at-once 'allgather tp "
+      "64M' \\\n"
+      "      --at-once 'allreduce dp 1G'\n"
       "  forestcoll bound topologies/dragonfly-72.json -c alltoall --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --json --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --target azure\n"

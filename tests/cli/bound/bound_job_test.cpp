@@ -1,0 +1,170 @@
+// `forestcoll bound` of process groups that run at once, from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+using Words = std::vector<std::string>;
+
+Words bound(const std::string& fabric, const Words& words) {
+  Words all{"bound", topology(fabric)};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+nlohmann::json report_of(const std::string& fabric, Words words) {
+  words.insert(words.end(), {"--json", "--check"});
+  const auto ran = run(bound(fabric, words));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  expect_valid(json, "forestcoll-job.schema.json");
+  EXPECT_EQ(json["checked"], true);
+  return json;
+}
+
+std::string rate_of(const nlohmann::json& report) {
+  return report["steps"][0]["rate"]["exact"].get<std::string>();
+}
+
+TEST(BoundJob, GroupsByColour) {
+  const Words rails{"-c", "allreduce", "--groups", "MOD 8"};
+  const auto report = report_of("dgx-a100-x2", rails);
+  EXPECT_EQ(report["format"], "forestcoll-job");
+  EXPECT_EQ(rate_of(report), "25");
+  EXPECT_EQ(report["relays"], false);
+  EXPECT_FALSE(report.contains("seconds"));
+  EXPECT_EQ(report["steps"][0]["operations"][0]["groups"].size(), 8);
+  EXPECT_EQ(report["steps"][0]["alone"][0]["rate"]["exact"], "25");
+}
+
+TEST(BoundJob, RelaysLendTheirLinks) {
+  const Words one_rail{"-c", "allreduce", "--groups", "[[0,8]]"};
+  EXPECT_EQ(rate_of(report_of("dgx-a100-x2", one_rail)), "25");
+  Words relayed = one_rail;
+  relayed.emplace_back("--relays");
+  const auto report = report_of("dgx-a100-x2", relayed);
+  EXPECT_EQ(rate_of(report), "200");
+  EXPECT_EQ(report["relays"], true);
+}
+
+TEST(BoundJob, AllCollectivesWithoutAName) {
+  const auto report = report_of("torus-4x4", {"--groups", "DIV 4"});
+  ASSERT_EQ(report["steps"].size(), 3);
+  EXPECT_EQ(report["steps"][0]["name"], "allgather");
+  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "8/3");
+  EXPECT_EQ(report["steps"][2]["name"], "allreduce");
+}
+
+TEST(BoundJob, RootsAreRanksOfTheGroup) {
+  const auto report =
+      report_of("dgx-a100-x2", {"-c", "broadcast", "--groups", "%8", "--root", "1"});
+  EXPECT_EQ(rate_of(report), "25");
+  EXPECT_EQ(report["steps"][0]["operations"][0]["root"], 1);
+}
+
+TEST(BoundJob, OperationsOfAMeshAtOnce) {
+  const Words step{"--mesh",           "tp=8,dp=2", "--at-once",
+                   "allgather tp 64M", "--at-once", "allreduce dp 1G"};
+  const auto report = report_of("dgx-a100-x2", step);
+  EXPECT_EQ(rate_of(report), "25");
+  EXPECT_NEAR(report["seconds"].get<double>(), 1.073741824 / 25, 1e-9);
+  EXPECT_EQ(report["steps"][0]["operations"][0]["rate"]["exact"], "25/16");
+  EXPECT_LT(report["steps"][0]["seconds"], report["steps"][0]["in_turn"]["seconds"]);
+  const auto text = run(bound("dgx-a100-x2", step));
+  EXPECT_THAT(text.out, HasSubstr("allreduce dp 1G   8 of 2 "));
+  EXPECT_THAT(text.out, HasSubstr("at once: 25 GB/s of the largest, 42.95 ms"));
+  EXPECT_THAT(text.out, HasSubstr("one after the other: 24.895 (41600/1671) GB/s"));
+  EXPECT_THAT(text.out, HasSubstr("filled by allreduce dp 1G"));
+  EXPECT_THAT(text.out, Not(HasSubstr("copy and combine")));
+}
+
+TEST(BoundJob, SaysWhereSwitchesCouldDoMore) {
+  const Words rails{"-c", "allreduce", "--groups", "MOD 8"};
+  EXPECT_EQ(report_of("dgx-h100-x4-rail", rails)["without_switch_copies"], true);
+  EXPECT_THAT(run(bound("dgx-h100-x4-rail", rails)).out, HasSubstr("copy and combine"));
+}
+
+TEST(BoundJob, StepsOfAFile) {
+  const Scratch scratch;
+  const std::string text = R"({"format": "forestcoll-job", "version": 1, "mesh": "dp=2,tp=8",
+    "mesh_order": "device-mesh", "steps": [
+      {"name": "layer", "repeat": 10, "operations": [
+        {"collective": "allgather", "groups": "tp", "bytes": "64M"},
+        {"collective": "allreduce", "groups": "dp", "bytes": "1G"}]},
+      {"operations": [{"collective": "alltoall", "bytes": 1000000}]}]})";
+  expect_valid(nlohmann::json::parse(text), "forestcoll-job-file.schema.json");
+  const auto report = report_of("dgx-a100-x2", {"--job", scratch.write("job.json", text)});
+  ASSERT_EQ(report["steps"].size(), 2);
+  EXPECT_EQ(report["steps"][0]["repeat"], 10);
+  EXPECT_EQ(report["steps"][1]["rate"]["exact"], "50");
+  EXPECT_NEAR(report["seconds"].get<double>(), 10 * 1.073741824 / 25 + 1e6 / 50e9, 1e-9);
+}
+
+TEST(BoundJob, GroupsOfAFile) {
+  const Scratch scratch;
+  const Words of_file{"-c", "allreduce", "--groups",
+                      scratch.write("groups.json", "{\"1\": [0, 8], \"2\": [1, 9]}")};
+  EXPECT_EQ(rate_of(report_of("dgx-a100-x2", of_file)), "25");
+  const auto missing = run(bound("dgx-a100-x2", {"--groups", scratch / "none.json"}));
+  EXPECT_EQ(missing.code, 4);
+}
+
+TEST(BoundJob, IsTheSameTextEveryTime) {
+  const auto words = bound("mi250-x1", {"--groups", "/8", "--relays", "--json"});
+  EXPECT_EQ(run(words).out, run(words).out);
+}
+
+TEST(BoundJob, RefusesWhatMakesNoSense) {
+  const Scratch scratch;
+  const std::string job =
+      scratch.write("job.json",
+                    R"({"format": "forestcoll-job", "version": 1, "mesh": "tp=16", "steps": [
+         {"operations": [{"collective": "allgather", "groups": [[0, 1], [1, 2]]}]}]})");
+  const std::vector<Misuse> wrong = {
+      {{"--groups", "[[0,0]]"}, "twice in a group [O04]"},
+      {{"--groups", "[[0,1],[1,2]]"}, "in two groups at once [O04]"},
+      {{"--groups", "[[0,99]]"}, "/groups/0/1: expected a rank from 0 to 15, found 99 [O03]"},
+      {{"--groups", "[[0,1],[]]"}, "[O05]"},
+      {{"--groups", "MOD"}, "[O02]"},
+      {{"--groups", "tp"}, "[O02]"},
+      {{"--mesh", "tp=3", "--groups", "tp"}, "[O06]"},
+      {{"--mesh", "tp=16", "--groups", "dp"}, "its axes are tp"},
+      {{"--mesh", "tp=16", "--mesh-order", "c", "--groups", "tp"}, "--mesh-order: expected"},
+      {{"--at-once", "allgathr all"}, "[O07]"},
+      {{"--at-once", "allgather all 1M", "--at-once", "allgather all"}, "[O07]"},
+      {{"--groups", "%8", "-c", "broadcast"}, "broadcast needs a root"},
+      {{"--groups", "%8", "-c", "broadcast", "--root", "x"}, "[S02]"},
+      {{"--groups", "%8", "-c", "alltoallv"}, "[S04]"},
+      {{"--groups", "%8", "--members", "0-3"}, "--members does not go with"},
+      {{"--groups", "%8", "--target", "azure"}, "--target does not go with"},
+      {{"--groups", "%8", "--whatif"}, "--whatif does not go with"},
+      {{"--groups", "%8", "--job", job}, "do not go together"},
+      {{"--at-once", "allgather all", "-c", "allgather"}, "[S04]"},
+      {{"--mesh", "tp=16"}, "[S04]"},
+      {{"--mesh-order", "megatron", "--groups", "%8"}, "--mesh-order needs --mesh"},
+      {{"--relays"}, "--relays needs --members, or groups"},
+      {{"--job", job}, "job.json: /steps/0/operations/0/groups/1/0: rank 1 is in two groups"},
+      {{"--job", job, "--mesh", "tp=16"}, "[S04]"}};
+  for (const auto& [words, says] : wrong) {
+    const auto ran = run(bound("dgx-a100-x2", words));
+    EXPECT_EQ(ran.code, 2) << words.back();
+    EXPECT_THAT(ran.err, HasSubstr(says));
+    EXPECT_EQ(ran.out, "");
+  }
+  const auto far = run(bound("torus-4x4", {"--groups", "[[0,10]]"}));
+  EXPECT_EQ(far.code, 2);
+  EXPECT_THAT(far.err, HasSubstr("--relays"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,74 @@
+#include "bound/job.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "bound/job_report.hpp"
+#include "bound/job_request.hpp"
+#include "common/files/io.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/verify.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Expected<std::vector<StepBound>> bound_all(const Job& job, const Fabric& fabric, bool relays,
+                                           const Console& console) {
+  ProgressBar bar("finding the best joint rate", console);
+  std::vector<StepBound> bounds;
+  for (const JobStep& step : job.steps) {
+    bar.update(static_cast<double>(bounds.size()) / static_cast<double>(job.steps.size()));
+    auto bound = bound_step(fabric.network, step.operations, relays);
+    if (!bound) return bound.errors();
+    bounds.push_back(*std::move(bound));
+  }
+  return bounds;
+}
+
+// What independent code says of the lengths, where that is another bound.
+std::optional<std::string> flaw_of(const Network& network, const JointDemand& demand,
+                                   const JointOptimum& optimum) {
+  const auto again = joint_rate_by_lengths(network, demand, optimum.lengths);
+  if (again == optimum.at_most && optimum.reached <= optimum.at_most) return std::nullopt;
+  return fmt::format("the bound is {} GB/s, and independent code finds that the lengths prove {}",
+                     optimum.at_most.to_string(), again ? again->to_string() : "nothing");
+}
+
+std::optional<std::string> flaw_of(const Network& network, const StepBound& bound) {
+  if (auto flaw = flaw_of(network, bound.demand, bound.together)) return flaw;
+  for (std::size_t i = 0; i < bound.alone.size(); ++i) {
+    const JointDemand alone{
+        {bound.demand.operations[i]}, {bound.demand.buffers[i]}, bound.demand.relays};
+    if (auto flaw = flaw_of(network, alone, bound.alone[i])) return flaw;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
+                          const Console& console) {
+  const auto job = job_of(options, fabric);
+  if (!job) return fail(job.errors(), console);
+  const auto bounds = bound_all(*job, fabric, has_relays(options), console);
+  if (!bounds) return fail(bounds.errors(), console);
+  for (std::size_t i = 0; options.check && i < bounds->size(); ++i) {
+    if (const auto flaw = flaw_of(fabric.network, (*bounds)[i])) {
+      say(fmt::format("forestcoll: internal error: {}: {}; please report it\n", job->steps[i].name,
+                      *flaw));
+      return ExitCode::internal;
+    }
+  }
+  if (options.check) {
+    note(console, "checked: independent code finds that the lengths prove the bounds");
+  }
+  const std::string report = options.json ? to_text(job_to_json(*job, *bounds, fabric, options))
+                                          : job_in_words(*job, *bounds, fabric);
+  return finish(write_output("-", report), console);
+}
+
+}  // namespace forestcoll::cli

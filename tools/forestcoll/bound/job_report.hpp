@@ -1,0 +1,22 @@
+// The report of `forestcoll bound` of process groups that run at once.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bound/arguments.hpp"
+#include "common/fabric.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/job.hpp"
+#include "forestcoll/joint_bound.hpp"
+
+namespace forestcoll::cli {
+
+/// For each step a table of its operations, and what binds them.
+[[nodiscard]] std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
+                                       const Fabric& fabric);
+/// The format forestcoll-job, version 1.
+[[nodiscard]] Json job_to_json(const Job& job, const std::vector<StepBound>& bounds,
+                               const Fabric& fabric, const BoundArguments& options);
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,166 @@
+#include "bound/job_request.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <utility>
+
+#include "common/files/io.hpp"
+#include "common/options/collective_option.hpp"
+#include "common/options/shared_options.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Diagnostic clash(const std::string& what, const std::string& remedy) {
+  return make_error(Code::S04, what, remedy);
+}
+
+// The first option that says nothing about groups.
+const char* first_of_one_collective(const BoundArguments& options) {
+  return first_given({{"--members", !options.failures.members.empty()},
+                      {"--demand", !options.alltoall.demand.empty()},
+                      {"--gap", !options.alltoall.gap.empty()},
+                      {"--time-limit", !options.alltoall.time_limit.empty()},
+                      {"--target", !options.target.empty()},
+                      {"--whatif", options.whatif}});
+}
+
+Expected<std::optional<Mesh>> mesh_of(const JobArguments& job, std::size_t ranks) {
+  if (job.mesh.empty()) return std::optional<Mesh>();
+  const auto order = parse_mesh_order(job.mesh_order.empty() ? "megatron" : job.mesh_order);
+  if (!order) {
+    return make_error(
+        Code::S03,
+        fmt::format("--mesh-order: expected megatron or device-mesh, found \"{}\"", job.mesh_order),
+        "megatron: the first axis is the fastest; device-mesh: the last one is");
+  }
+  auto mesh = parse_mesh(job.mesh, *order, ranks);
+  if (!mesh) return mesh.errors();
+  return std::optional(*std::move(mesh));
+}
+
+Expected<Groups> groups_of(const std::string& words, std::size_t ranks, const Mesh* mesh) {
+  if (!words.ends_with(".json") && words != "-") return parse_groups(words, ranks, mesh);
+  const auto text = read_input(words);
+  if (!text) return text.errors();
+  return parse_groups(*text, ranks, mesh, {.file = display_name(words)});
+}
+
+Expected<std::optional<std::size_t>> root_of(const BoundArguments& options) {
+  if (options.root.empty()) return std::optional<std::size_t>();
+  const auto root = parse_number<std::size_t>(options.root);
+  if (root) return std::optional(*root);
+  return make_error(
+      Code::S02,
+      fmt::format("--root: expected the root's rank within each group, found \"{}\"", options.root),
+      "write a number such as 0");
+}
+
+Expected<Job> job_of_groups(const BoundArguments& options, std::size_t ranks, const Mesh* mesh) {
+  auto groups = groups_of(options.job.groups, ranks, mesh);
+  if (!groups) return groups.errors();
+  const auto root = root_of(options);
+  if (!root) return root.errors();
+  std::vector<Collective> collectives{Collective::allgather, Collective::reduce_scatter,
+                                      Collective::allreduce};
+  if (const auto one = collective_of(options.collective)) collectives = {*one};
+  Job job;
+  for (const Collective collective : collectives) {
+    const std::string name(to_string(collective));
+    JobOperation operation{name, collective, *groups, {}, *root, {}};
+    if (auto good = check_operation(operation, ranks); !good) return good.errors();
+    job.steps.push_back({name, 1, {std::move(operation)}});
+  }
+  return job;
+}
+
+Expected<Job> job_at_once(const std::vector<std::string>& words, std::size_t ranks,
+                          const Mesh* mesh) {
+  JobStep step{"at once", 1, {}};
+  std::size_t with_bytes = 0;
+  for (const std::string& text : words) {
+    auto operation = parse_operation(text, ranks, mesh);
+    if (!operation) return operation.errors();
+    with_bytes += operation->bytes ? 1 : 0;
+    step.operations.push_back(*std::move(operation));
+  }
+  if (with_bytes != 0 && with_bytes != words.size()) {
+    return make_error(Code::O07, "--at-once: some operations have bytes, and some have none",
+                      "give the bytes of all of them, or of none: then all have as much");
+  }
+  return Job{{std::move(step)}};
+}
+
+}  // namespace
+
+void add_job_options(CLI::App& command, JobArguments& arguments) {
+  const OptionGroup group(command, "Process groups at once");
+  group.option(
+      "--groups", arguments.groups, "GROUPS|FILE.json",
+      "All of these groups run the collective at once: a colour as in nccl-tests ('MOD 8',\n"
+      "'DIV 8', 'AND 0x7', 'OR 0x7'), axes of --mesh (tp, dp-cp), or lists of ranks\n"
+      "('[[0,1],[2,3]]')");
+  group.list("--at-once", arguments.at_once, "OPERATION",
+             "A collective of groups beside others: COLLECTIVE GROUPS [BYTES] [root=R], such as\n"
+             "'allgather tp 64M'; several times");
+  group.file("--job", arguments.job, "Steps of such operations (format forestcoll-job)");
+  group.option("--mesh", arguments.mesh, "AXIS=N,...",
+               "The ranks as a grid: tp=8,dp=4; the first axis is the fastest, as in Megatron");
+  group.option("--mesh-order", arguments.mesh_order, "ORDER",
+               "megatron (default), or device-mesh: the last axis is the fastest, as in PyTorch");
+  command.get_option("--relays")->remove_needs(command.get_option("--members"));
+}
+
+bool has_relays(const BoundArguments& options) {
+  return options.failures.relays == Failures::Relays::all;
+}
+
+Expected<void> refuse_misplaced_groups(const BoundArguments& options) {
+  const JobArguments& job = options.job;
+  if (!job.given()) {
+    if (!job.mesh.empty() || !job.mesh_order.empty()) {
+      return clash("--mesh and --mesh-order are of groups", "add --groups, --at-once or --job");
+    }
+    if (has_relays(options) && options.failures.members.empty()) {
+      return clash("--relays needs --members, or groups",
+                   "add --members, --groups, --at-once or --job");
+    }
+    return {};
+  }
+  if (!job.groups.empty() + !job.at_once.empty() + !job.job.empty() > 1) {
+    return clash("--groups, --at-once and --job do not go together",
+                 "write one job: --at-once several times, or a file for --job");
+  }
+  if (const char* other = first_of_one_collective(options)) {
+    return clash(fmt::format("{} does not go with process groups at once", other),
+                 "leave it out, or leave out --groups, --at-once and --job");
+  }
+  if (job.groups.empty() && !(options.collective + options.root).empty()) {
+    return clash("--collective and --root are of --groups alone",
+                 "the operations of --at-once and --job name theirs");
+  }
+  if (options.collective == kUnequalAlltoall) {
+    return clash("--groups does not know alltoallv", "write its demand in a file for --job");
+  }
+  if (!job.mesh_order.empty() && job.mesh.empty()) {
+    return clash("--mesh-order needs --mesh", "add --mesh");
+  }
+  return {};
+}
+
+Expected<Job> job_of(const BoundArguments& options, const Fabric& fabric) {
+  const std::size_t ranks = fabric.network.ranks.size();
+  const auto mesh = mesh_of(options.job, ranks);
+  if (!mesh) return mesh.errors();
+  const Mesh* given = *mesh ? &**mesh : nullptr;
+  if (!options.job.groups.empty()) return job_of_groups(options, ranks, given);
+  if (!options.job.at_once.empty()) return job_at_once(options.job.at_once, ranks, given);
+  const auto text = read_input(options.job.job);
+  if (!text) return text.errors();
+  return parse_job(*text, display_name(options.job.job), ranks, given);
+}
+
+}  // namespace forestcoll::cli
