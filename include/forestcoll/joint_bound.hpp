@@ -25,20 +25,19 @@ struct JointLimits {
 
 struct JointStatistics {
   std::size_t variables = 0;  ///< of the linear program
-  std::size_t cuts = 0;
+  std::size_t columns = 0;    ///< trees and systems of paths that were tried
   int rounds = 0;
 };
 
 /// Rates in GB/s of `JointDemand::whole()`: what the largest operation gets; the others get as much
 /// as their amounts are of it.
 struct JointOptimum {
-  Ratio reached;       ///< trees and paths reach it, by `loads`; 0 where none are proved
+  Ratio reached;       ///< trees and paths reach it
   Ratio at_most;       ///< what `lengths` prove: no trees and paths are faster
   ArcLengths lengths;  ///< of the links
-  /// By operation, what its trees and paths take of every arc's capacity, over `parts`. Empty where
-  /// none are proved.
-  std::vector<IdVector<ArcId, std::int64_t>> loads;
-  std::int64_t parts = 1;
+  /// By operation, what its trees and paths take of every arc, in units of capacity. Empty where
+  /// these numbers do not fit 64 bits.
+  std::vector<IdVector<ArcId, Ratio>> loads;
   JointStatistics statistics;
 
   [[nodiscard]] bool is_exact() const { return reached == at_most; }

@@ -1,7 +1,5 @@
 #include "solver/joint/arborescence.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace forestcoll::solver {
@@ -9,15 +7,14 @@ namespace {
 
 constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
 
-// The nodes that cheapest arcs lead from, by head.
+// By node, where its cheapest arc comes from; the root's from itself.
 std::vector<std::size_t> cheapest_tails(const std::vector<std::int64_t>& costs, std::size_t n,
                                         std::size_t root) {
-  std::vector<std::size_t> tails(n, kNoNode);
+  std::vector<std::size_t> tails(n, root);
   for (std::size_t v = 0; v < n; ++v) {
     if (v == root) continue;
     for (std::size_t u = 0; u < n; ++u) {
-      if (u == v) continue;
-      if (tails[v] == kNoNode || costs[u * n + v] < costs[tails[v] * n + v]) tails[v] = u;
+      if (u != v && costs[u * n + v] < costs[tails[v] * n + v]) tails[v] = u;
     }
   }
   return tails;
@@ -29,17 +26,17 @@ struct Contraction {
   std::size_t count = 0;
 };
 
-Contraction contract_cycles(const std::vector<std::size_t>& tails) {
+Contraction contract_cycles(const std::vector<std::size_t>& tails, std::size_t root) {
   const std::size_t n = tails.size();
   Contraction made{std::vector<std::size_t>(n, kNoNode), 0};
   std::vector<std::size_t> seen_from(n, kNoNode);
   for (std::size_t first = 0; first < n; ++first) {
     std::size_t v = first;
-    while (v != kNoNode && seen_from[v] == kNoNode) {
+    while (v != root && seen_from[v] == kNoNode) {
       seen_from[v] = first;
       v = tails[v];
     }
-    if (v == kNoNode || seen_from[v] != first || made.number[v] != kNoNode) continue;
+    if (v == root || seen_from[v] != first || made.number[v] != kNoNode) continue;
     for (std::size_t u = v; made.number[u] == kNoNode; u = tails[u]) made.number[u] = made.count;
     ++made.count;
   }
@@ -51,28 +48,31 @@ Contraction contract_cycles(const std::vector<std::size_t>& tails) {
 
 }  // namespace
 
-std::int64_t arborescence_cost(std::vector<std::int64_t> costs, std::size_t n, std::size_t root) {
-  std::int64_t total = 0;
-  while (true) {
-    const auto tails = cheapest_tails(costs, n, root);
-    std::vector<std::int64_t> least(n, 0);
+std::vector<std::size_t> cheapest_arborescence(const std::vector<std::int64_t>& costs,
+                                               std::size_t n, std::size_t root) {
+  std::vector<std::size_t> tails = cheapest_tails(costs, n, root);
+  const auto [number, count] = contract_cycles(tails, root);
+  if (count == n) return tails;
+  // Between contracted nodes the arc that costs the least more than what it takes the place of.
+  std::vector<std::pair<std::size_t, std::size_t>> arcs(count * count, {kNoNode, kNoNode});
+  std::vector<std::int64_t> left(count * count, 0);
+  for (std::size_t u = 0; u < n; ++u) {
     for (std::size_t v = 0; v < n; ++v) {
-      if (v != root) total += least[v] = costs[tails[v] * n + v];
+      if (number[u] == number[v] || v == root) continue;
+      const std::size_t at = number[u] * count + number[v];
+      const std::int64_t more = costs[u * n + v] - costs[tails[v] * n + v];
+      if (arcs[at].first != kNoNode && left[at] <= more) continue;
+      arcs[at] = {u, v};
+      left[at] = more;
     }
-    const auto [number, count] = contract_cycles(tails);
-    if (count == n) return total;
-    std::vector<std::int64_t> left(count * count, std::numeric_limits<std::int64_t>::max());
-    for (std::size_t u = 0; u < n; ++u) {
-      for (std::size_t v = 0; v < n; ++v) {
-        if (number[u] == number[v]) continue;
-        std::int64_t& cost = left[number[u] * count + number[v]];
-        cost = std::min(cost, costs[u * n + v] - least[v]);
-      }
-    }
-    costs = std::move(left);
-    root = number[root];
-    n = count;
   }
+  const auto contracted = cheapest_arborescence(left, count, number[root]);
+  for (std::size_t b = 0; b < count; ++b) {
+    if (b == number[root]) continue;
+    const auto [u, v] = arcs[contracted[b] * count + b];
+    tails[v] = u;
+  }
+  return tails;
 }
 
 }  // namespace forestcoll::solver

@@ -1,18 +1,18 @@
-// The program is solved by cut generation in floating point; what that finds is proved.
+// Floating point finds lengths, trees and paths; exact arithmetic proves what they are worth.
 #include "forestcoll/joint_bound.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/codes.hpp"
-#include "solver/joint/joint_program.hpp"
-#include "solver/joint/lengths_bound.hpp"
-#include "solver/joint/stream_orbits.hpp"
-#include "solver/joint/streams.hpp"
-#include "solver/linear/cut_generation.hpp"
-#include "solver/linear/cut_proof.hpp"
+#include "solver/joint/lengths_program.hpp"
+#include "solver/joint/mixture.hpp"
+#include "solver/joint/portions.hpp"
+#include "solver/joint/pricing.hpp"
 #include "solver/linear/simple_fractions.hpp"
 
 namespace forestcoll {
@@ -22,63 +22,112 @@ namespace {
 constexpr std::int64_t kMostLength = std::int64_t{1} << 40;
 constexpr int kLengthBits = 30;
 
+constexpr int kWeightBits = 40;
+
 struct LengthsProof {
   Ratio at_most;  // in units of capacity
   ArcLengths lengths;
 };
 
-// The best bound of lengths near these: they are taken as simple fractions, and as they are.
-std::optional<LengthsProof> prove_at_most(const Network& network, const JointDemand& demand,
-                                          IdVector<ArcId, double> found) {
-  const double longest = std::ranges::max(found);
-  if (!(longest > 0) || !std::isfinite(longest)) return std::nullopt;
-  for (double& length : found) length /= longest;
-  std::optional<LengthsProof> best;
-  ArcLengths last;
-  const auto consider = [&](ArcLengths lengths) {
-    if (lengths == last) return;
-    const auto bound = solver::bound_by_lengths(network, demand, lengths);
-    if (bound && (!best || *bound < best->at_most)) best = {*bound, lengths};
-    last = std::move(lengths);
-  };
-  const std::vector<double> values(found.begin(), found.end());
-  for (const double tolerance : solver::kGuessTolerances) {
-    const auto guess = solver::simple_fractions(values, tolerance, kMostLength);
-    if (!guess) continue;
+// The best bound of lengths near these, which are by class: they are taken as simple fractions, and
+// as they are.
+class LengthsProver {
+ public:
+  LengthsProver(const Network& network, const JointDemand& demand, const solver::Portions& portions,
+                solver::Pricing& pricing)
+      : network_(network), demand_(demand), portions_(portions), pricing_(pricing) {}
+
+  void consider(std::vector<double> found) {
+    const double longest = found.empty() ? 0 : std::ranges::max(found);
+    if (!(longest > 0) || !std::isfinite(longest)) return;
+    for (double& length : found) length /= longest;
+    for (const double tolerance : solver::kGuessTolerances) {
+      const auto guess = solver::simple_fractions(found, tolerance, kMostLength);
+      if (guess) prove(guess->numerators);
+    }
+    std::vector<std::int64_t> rounded;
+    for (const double length : found) {
+      rounded.push_back(std::llround(std::ldexp(length, kLengthBits)));
+    }
+    prove(rounded);
+  }
+
+  [[nodiscard]] const std::optional<LengthsProof>& best() const { return best_; }
+
+ private:
+  void prove(const std::vector<std::int64_t>& by_class) {
+    if (!known_.insert(by_class).second) return;
     ArcLengths lengths;
-    for (const std::int64_t length : guess->numerators) lengths.push_back(length);
-    consider(std::move(lengths));
+    for (const std::size_t k : portions_.arcs.of) lengths.push_back(by_class[k]);
+    const auto bound =
+        solver::bound_by_lengths(network_, portions_, demand_.whole(), pricing_, lengths);
+    if (bound && (!best_ || *bound < best_->at_most)) best_ = {*bound, std::move(lengths)};
   }
-  ArcLengths rounded;
-  for (const double length : values) {
-    rounded.push_back(std::llround(std::ldexp(length, kLengthBits)));
-  }
-  consider(std::move(rounded));
-  return best;
-}
+
+  const Network& network_;
+  const JointDemand& demand_;
+  const solver::Portions& portions_;
+  solver::Pricing& pricing_;
+  std::set<std::vector<std::int64_t>> known_;
+  std::optional<LengthsProof> best_;
+};
 
 Diagnostic joint_rate_too_large() {
   return make_error(Code::E14, "the exact joint rate of these operations does not fit 64 bits",
                     "round the bandwidths to a coarser grid with `quantize`, or the bytes");
 }
 
-void add_reached(const Network& network, const JointDemand& demand,
-                 const solver::JointProgram& program, const solver::CutGeneration& generation,
-                 const Ratio& at_most, JointOptimum& optimum) {
-  const Ratio scale(demand.whole(), program.largest_amount());
-  const auto limit = checked_div(at_most, scale);
-  if (!limit) return;
-  const auto found =
-      solver::prove_best_reached(program.program(), generation.cuts(), generation.values(), *limit);
-  if (!found) return;
-  const auto in_units = checked_mul(found->worth, scale);
-  const auto reached = in_units ? checked_mul(*in_units, network.unit) : std::nullopt;
-  if (!reached) return;
-  optimum.reached = *reached;
-  optimum.parts = found->solution.denominator;
-  for (std::size_t i = 0; i < demand.operations.size(); ++i) {
-    optimum.loads.push_back(program.load(i, found->solution.numerators));
+// The weights that floating point found, as the vertex that they are, or as they are.
+std::optional<solver::Mixture> prove_reached(const Network& network, const JointDemand& demand,
+                                             const solver::Portions& portions,
+                                             const solver::LengthsProgram& program) {
+  const std::vector<double> weights = program.weights();
+  const double largest = std::ranges::max(weights);
+  if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
+  std::optional<solver::Mixture> best;
+  const auto consider = [&](std::vector<std::int64_t> whole) {
+    auto found =
+        solver::add_up(network, portions, demand.whole(), program.columns(), std::move(whole));
+    if (found && (!best || found->reached > best->reached)) best = std::move(found);
+  };
+  if (auto exact = solver::exact_weights(network, portions, program)) {
+    consider(std::move(exact->numerators));
   }
+  std::vector<std::int64_t> rounded;
+  for (const double weight : weights) {
+    rounded.push_back(std::llround(std::ldexp(weight / largest, kWeightBits)));
+  }
+  consider(std::move(rounded));
+  return best;
+}
+
+// A class of arcs shares evenly what it carries.
+std::vector<IdVector<ArcId, Ratio>> loads_of(const Network& network, const JointDemand& demand,
+                                             const solver::Portions& portions,
+                                             const solver::LengthsProgram& program,
+                                             const solver::Mixture& mixture) {
+  std::vector<std::int64_t> members(portions.arcs.count, 0);
+  for (const std::size_t k : portions.arcs.of) ++members[k];
+  std::vector<IdVector<ArcId, Ratio>> loads;
+  for (std::size_t operation = 0; operation < demand.operations.size(); ++operation) {
+    std::vector<Int128> carried(portions.arcs.count, 0);
+    for (std::size_t i = 0; i < program.columns().size(); ++i) {
+      const solver::Column& column = program.columns()[i];
+      if (portions.portions[column.portion].operation != operation) continue;
+      for (const auto& [k, times] : column.load) {
+        carried[k] += static_cast<Int128>(times) * mixture.weights[i];
+      }
+    }
+    auto& load = loads.emplace_back(network.graph.arc_count(), Ratio(0));
+    for (std::size_t a = 0; a < load.size(); ++a) {
+      const std::size_t k = portions.arcs.of[a];
+      const auto each = Ratio::reduced(carried[k], members[k]);
+      const auto scaled = each ? checked_mul(*each, mixture.scale) : std::nullopt;
+      if (!scaled) return {};
+      load[ArcId(a)] = *scaled;
+    }
+  }
+  return loads;
 }
 
 Expected<JointOptimum> optimum_alone(const Network& network, const JointDemand& demand,
@@ -105,21 +154,27 @@ std::optional<Ratio> rate_in_turn(const StepBound& bound) {
 
 Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& demand,
                                      const JointLimits& limits) {
-  const auto streams = solver::streams_of(network, demand);
-  const auto orbits = solver::find_stream_orbits(network, demand, streams);
-  const solver::JointProgram program(network, streams, orbits);
-  solver::CutGeneration generation(program.program());
-  generation.run({limits.rounds, limits.stop, limits.pivots});
+  const solver::Portions portions = solver::portions_of(network, demand);
+  solver::Pricing pricing(network, demand.relays, portions);
+  solver::LengthsProgram program(network, portions);
+  if (!program.run(pricing, {limits.rounds, limits.pivots, limits.stop})) {
+    return joint_rate_too_large();
+  }
   JointOptimum optimum;
-  optimum.statistics = {program.program().variables, generation.cuts().size(), generation.rounds()};
-  if (generation.values().empty()) return joint_rate_too_large();
-  auto proof = prove_at_most(network, demand, program.lengths(generation.prices()));
-  if (!proof) return joint_rate_too_large();
-  const auto at_most = checked_mul(proof->at_most, network.unit);
+  optimum.statistics = {program.variables(), program.columns().size(), program.rounds()};
+  LengthsProver prover(network, demand, portions, pricing);
+  prover.consider(program.lengths());
+  prover.consider(program.best_lengths());
+  if (!prover.best()) return joint_rate_too_large();
+  const auto at_most = checked_mul(prover.best()->at_most, network.unit);
   if (!at_most) return joint_rate_too_large();
   optimum.at_most = *at_most;
-  optimum.lengths = std::move(proof->lengths);
-  add_reached(network, demand, program, generation, proof->at_most, optimum);
+  optimum.lengths = prover.best()->lengths;
+  const auto mixture = prove_reached(network, demand, portions, program);
+  const auto reached = mixture ? checked_mul(mixture->reached, network.unit) : std::nullopt;
+  if (!reached) return joint_rate_too_large();
+  optimum.reached = *reached;
+  optimum.loads = loads_of(network, demand, portions, program, *mixture);
   return optimum;
 }
 

@@ -82,6 +82,10 @@ void LinearProgram::maximise(std::span<const Term> objective) {
   }
 }
 
+void LinearProgram::maximise(std::size_t variable, double coefficient) {
+  state_->program.setObjectiveCoefficient(static_cast<int>(variable), -coefficient);
+}
+
 void LinearProgram::add_at_most(std::span<const Term> terms, double bound) {
   const bool is_bound = terms.size() == 1 && terms.front().coefficient == 1 && bound >= 0;
   if (is_bound && state_->add_bound(static_cast<int>(terms.front().variable), bound)) return;

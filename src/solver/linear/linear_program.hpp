@@ -27,6 +27,8 @@ class LinearProgram {
   LinearProgram& operator=(const LinearProgram&) = delete;
 
   void maximise(std::span<const Term> objective);
+  /// Of one variable, where coefficients are no integers.
+  void maximise(std::size_t variable, double coefficient);
   /// Σ terms ≤ bound. Rows are numbered in the order of the calls.
   void add_at_most(std::span<const Term> terms, double bound);
   /// Σ terms = 0.

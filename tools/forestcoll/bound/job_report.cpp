@@ -93,9 +93,8 @@ std::map<std::string, double> shares_by_kind(const StepBound& bound, std::size_t
   if (bound.together.loads.empty()) return {};
   const auto kinds = kinds_of_arcs(fabric);
   for (std::size_t a = 0; a < kinds.size(); ++a) {
-    load[kinds[ArcId(a)]] += static_cast<double>(bound.together.loads[operation][ArcId(a)]);
-    capacity[kinds[ArcId(a)]] += static_cast<double>(fabric.network.capacity[ArcId(a)]) *
-                                 static_cast<double>(bound.together.parts);
+    load[kinds[ArcId(a)]] += bound.together.loads[operation][ArcId(a)].to_double();
+    capacity[kinds[ArcId(a)]] += static_cast<double>(fabric.network.capacity[ArcId(a)]);
   }
   for (auto& [kind, share] : load) share /= capacity[kind];
   return load;
@@ -139,7 +138,7 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
     if (bound.together.lengths[arc] == 0) continue;
     BindingLinks links{kinds[arc], bound.together.lengths[arc], network.capacity[arc], {}};
     for (std::size_t i = 0; i < bound.together.loads.size(); ++i) {
-      if (bound.together.loads[i][arc] > 0) links.operations.push_back(i);
+      if (bound.together.loads[i][arc] > Ratio(0)) links.operations.push_back(i);
     }
     found[links].push_back(arc);
   }

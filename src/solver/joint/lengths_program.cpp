@@ -1,0 +1,164 @@
+#include "solver/joint/lengths_program.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace forestcoll::solver {
+namespace {
+
+// Trees are sought at lengths in so many parts of the longest. One part more for each arc prefers
+// paths of fewer arcs.
+constexpr double kPartsOfLongest = 0x1p40;
+
+// How much of the best lengths stays in those at which trees are sought.
+constexpr double kSmoothing = 0.5;
+
+// The two sides of a bound are this near in floating point where they are equal.
+constexpr double kEqual = 1e-11;
+
+std::size_t count_variables(const Portions& portions) {
+  std::size_t count = portions.arcs.count + portions.portions.size();
+  for (const Portion& portion : portions.portions) {
+    for (const auto& way : portion.ways) count += way.size();
+  }
+  return count;
+}
+
+}  // namespace
+
+LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
+    : network_(network),
+      portions_(portions),
+      variables_(count_variables(portions)),
+      program_(variables_) {
+  std::vector<Capacity> capacity(portions.arcs.count, 0);
+  double all = 0;
+  for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
+    capacity[portions.arcs.of[a]] += network.capacity[ArcId(a)];
+    all += static_cast<double>(network.capacity[ArcId(a)]);
+  }
+  std::vector<Term> room;
+  for (std::size_t k = 0; k < capacity.size(); ++k) room.push_back({k, capacity[k]});
+  program_.add_at_most(room, all);
+  ++first_row_;
+
+  double largest = 0;
+  for (const Portion& portion : portions.portions) {
+    worth_.push_back(static_cast<double>(portion.amount) * static_cast<double>(portion.copies));
+    largest = std::max(largest, worth_.back());
+  }
+  std::size_t next = portions.arcs.count + portions.portions.size();
+  for (std::size_t p = 0; p < portions.portions.size(); ++p) {
+    worth_[p] /= largest;
+    program_.maximise(portions.arcs.count + p, worth_[p]);
+    auto& first = piece_variable_.emplace_back();
+    for (const auto& way : portions.portions[p].ways) {
+      first.push_back(next);
+      std::vector<Term> row{{portions.arcs.count + p, 1}};
+      for (std::size_t i = 0; i < way.size(); ++i) row.push_back({next++, -1});
+      program_.add_at_most(row, 0);
+      ++first_row_;
+    }
+  }
+  best_.assign(portions.arcs.count, 1);
+}
+
+bool LengthsProgram::run(Pricing& pricing, const Limits& limits) {
+  std::vector<double> at = best_;
+  while (true) {
+    const bool added = add_columns(pricing, at);
+    if (!added && at == lengths_) return true;
+    if (rounds_ == limits.rounds || limits.stop.stop_requested()) return !lengths_.empty();
+    if (added && !solve(limits)) return !lengths_.empty();
+    if (value_ - best_value_ <= kEqual * value_ && !added) return true;
+    // Where the lengths between brought nothing, those of the program do, or all is found.
+    const double stays = added ? kSmoothing : 0;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      at[k] = stays * best_[k] + (1 - stays) * lengths_[k];
+    }
+  }
+}
+
+bool LengthsProgram::solve(const Limits& limits) {
+  ++rounds_;
+  const bool solved = program_.solve(limits.pivots - pivots_);
+  pivots_ += program_.pivots();
+  if (!solved) return false;
+  lengths_.clear();
+  for (std::size_t k = 0; k < portions_.arcs.count; ++k) {
+    lengths_.push_back(std::max(program_.value(k), 0.0));
+  }
+  value_ = 0;
+  for (std::size_t p = 0; p < worth_.size(); ++p) {
+    value_ += worth_[p] * program_.value(portions_.arcs.count + p);
+  }
+  return true;
+}
+
+ArcLengths LengthsProgram::whole_lengths(const std::vector<double>& at) const {
+  const double longest = std::ranges::max(at);
+  ArcLengths lengths;
+  for (const std::size_t k : portions_.arcs.of) {
+    lengths.push_back(1 + std::llround(at[k] / longest * kPartsOfLongest));
+  }
+  return lengths;
+}
+
+double LengthsProgram::value_of(const Pricing::Loads& loads, const std::vector<double>& at) const {
+  double value = 0;
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    double least = -1;
+    for (const auto& way : loads[p]) {
+      double cost = 0;
+      for (const ClassLoad& load : way) {
+        for (const auto& [k, times] : load) cost += at[k] * static_cast<double>(times);
+      }
+      least = least < 0 ? cost : std::min(least, cost);
+    }
+    value += worth_[p] * least;
+  }
+  return value;
+}
+
+bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at) {
+  const Pricing::Loads loads = pricing.cheapest(whole_lengths(at));
+  const double value = value_of(loads, at);
+  if (value > best_value_) {
+    best_value_ = value;
+    best_ = at;
+  }
+  bool added = false;
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    for (std::size_t w = 0; w < loads[p].size(); ++w) {
+      for (std::size_t i = 0; i < loads[p][w].size(); ++i) {
+        const std::size_t variable = piece_variable_[p][w] + i;
+        if (!known_.emplace(variable, loads[p][w][i]).second) continue;
+        std::vector<Term> row{{variable, 1}};
+        for (const auto& [k, times] : loads[p][w][i]) row.push_back({k, -times});
+        program_.add_at_most(row, 0);
+        columns_.push_back({p, w, i, loads[p][w][i]});
+        added = true;
+      }
+    }
+  }
+  return added;
+}
+
+std::vector<double> LengthsProgram::way_weights() const {
+  std::vector<double> weights;
+  for (std::size_t i = 1; i < first_row_; ++i) {
+    weights.push_back(std::max(program_.price(i), 0.0));
+  }
+  return weights;
+}
+
+std::vector<double> LengthsProgram::weights() const {
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    weights.push_back(std::max(program_.price(first_row_ + i), 0.0));
+  }
+  return weights;
+}
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,73 @@
+// The best lengths of links by cutting planes, and with them trees and paths by column generation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <stop_token>
+#include <vector>
+
+#include "forestcoll/network.hpp"
+#include "solver/joint/portions.hpp"
+#include "solver/joint/pricing.hpp"
+#include "solver/linear/linear_program.hpp"
+
+namespace forestcoll::solver {
+
+/// A tree or a system of paths that was found, for a piece.
+struct Column {
+  std::size_t portion = 0, way = 0, piece = 0;
+  ClassLoad load;
+};
+
+/// maximise Σ copies · amount · cost over lengths y ≥ 0 with Σ c(e) · y(e) ≤ Σ c(e), where the cost
+/// of a portion is at most that of each of its ways, and of a piece at most the length of each of
+/// its trees: these rows are added as the lengths violate them (Kelley 1960). The prices of the
+/// rows are what is to be sent by each tree, the other side of the proof. In floating point.
+class LengthsProgram {
+ public:
+  /// REQUIRES: all of them outlive this.
+  LengthsProgram(const Network& network, const Portions& portions);
+
+  struct Limits {
+    int rounds = 0;
+    std::int64_t pivots = 0;
+    std::stop_token stop = {};
+  };
+  /// Lengths at which trees are sought lie between the program's and the best so far (Wentges
+  /// 1997), which saves most rounds. Ends where no cheaper tree is left. Cost: per round a dual
+  /// simplex and what `Pricing::cheapest` costs. False where floating point finds no optimum.
+  bool run(Pricing& pricing, const Limits& limits);
+
+  /// By class of arcs: those of the last program, and those with the best bound.
+  [[nodiscard]] const std::vector<double>& lengths() const { return lengths_; }
+  [[nodiscard]] const std::vector<double>& best_lengths() const { return best_; }
+  [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
+  /// What goes by each column, in units of capacity where lengths are worth one unit each.
+  [[nodiscard]] std::vector<double> weights() const;
+  /// What goes each way, portion by portion, likewise.
+  [[nodiscard]] std::vector<double> way_weights() const;
+  [[nodiscard]] int rounds() const { return rounds_; }
+  [[nodiscard]] std::size_t variables() const { return variables_; }
+
+ private:
+  bool solve(const Limits& limits);
+  bool add_columns(Pricing& pricing, const std::vector<double>& at);
+  [[nodiscard]] double value_of(const Pricing::Loads& loads, const std::vector<double>& at) const;
+  [[nodiscard]] ArcLengths whole_lengths(const std::vector<double>& at) const;
+
+  const Network& network_;
+  const Portions& portions_;
+  std::vector<std::vector<std::size_t>> piece_variable_;  // of a portion and way, the first
+  std::vector<double> worth_;                             // of portions, beside the largest
+  std::size_t variables_ = 0, first_row_ = 0;
+  LinearProgram program_;
+  std::vector<Column> columns_;
+  std::set<std::pair<std::size_t, ClassLoad>> known_;  // by variable of the piece
+  std::vector<double> lengths_, best_;
+  double value_ = 0, best_value_ = 0;  // of the program, and of the best lengths
+  std::int64_t pivots_ = 0;
+  int rounds_ = 0;
+};
+
+}  // namespace forestcoll::solver

@@ -1,0 +1,43 @@
+// What is to be moved of a joint demand, and what symmetries leave of it to be planned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "forestcoll/commodity.hpp"
+#include "forestcoll/network.hpp"
+#include "solver/symmetry/network_orbits.hpp"
+
+namespace forestcoll::solver {
+
+/// A tree that spans a commodity's members, or paths that carry all that one of them has for
+/// others.
+struct Piece {
+  const Commodity* of = nullptr;
+  std::size_t member = 0;  ///< the tree's root, or where the paths begin
+  bool turned = false;     ///< an in-tree
+};
+
+/// An amount that goes any of some ways, each by all of its pieces at once: of an allreduce an
+/// in-tree and an out-tree of any one root.
+struct Portion {
+  std::size_t operation = 0;
+  std::int64_t amount = 0;  ///< 1 of paths, which know their amounts
+  std::int64_t copies = 1;  ///< it stands for so many that symmetries exchange
+  std::vector<std::vector<Piece>> ways = {};
+};
+
+/// One portion of each orbit under automorphisms that map every operation onto itself, and the
+/// classes of arcs that these exchange: there are best lengths that are the same all over a class,
+/// the average of best ones' images (the joint rate's bound is a ratio of concave and linear).
+struct Portions {
+  std::vector<Portion> portions;
+  Partition arcs;
+};
+
+/// REQUIRES: the demand outlives it. Cost: that of `find_fabric_group` where the demand is not
+/// small, and near to linear in groups and arcs.
+[[nodiscard]] Portions portions_of(const Network& network, const JointDemand& demand);
+
+}  // namespace forestcoll::solver

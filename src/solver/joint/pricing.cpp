@@ -1,0 +1,145 @@
+#include "solver/joint/pricing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "solver/joint/arborescence.hpp"
+
+namespace forestcoll::solver {
+namespace {
+
+std::vector<std::int64_t> transposed(const std::vector<std::int64_t>& metric, std::size_t n) {
+  std::vector<std::int64_t> other(metric.size());
+  for (std::size_t i = 0; i < metric.size(); ++i) other[i % n * n + i / n] = metric[i];
+  return other;
+}
+
+Int128 common_divisor(Int128 a, Int128 b) {
+  while (b != 0) {
+    a %= b;
+    std::swap(a, b);
+  }
+  return a;
+}
+
+}  // namespace
+
+Pricing::Pricing(const Network& network, bool relays, const Portions& portions)
+    : network_(network), relays_(relays), portions_(portions) {}
+
+Pricing::Loads Pricing::cheapest(const ArcLengths& lengths) {
+  metrics_.clear();
+  Loads loads;
+  for (const Portion& portion : portions_.portions) {
+    auto& of_portion = loads.emplace_back();
+    for (const auto& way : portion.ways) {
+      auto& of_way = of_portion.emplace_back();
+      for (const Piece& piece : way) {
+        const Metric& metric = metric_of(*piece.of, lengths);
+        of_way.push_back(piece.of->kind == Commodity::Kind::paths ? cheapest_paths(piece, metric)
+                                                                  : cheapest_tree(piece, metric));
+      }
+    }
+  }
+  return loads;
+}
+
+// From every member to every other, through nodes that pass the commodity's data on.
+const Pricing::Metric& Pricing::metric_of(const Commodity& commodity, const ArcLengths& lengths) {
+  const auto [at, is_new] = metrics_.emplace(&commodity, Metric());
+  if (!is_new) return at->second;
+  Metric& metric = at->second;
+  const Digraph& graph = network_.graph;
+  IdVector<NodeId, bool> open(graph.node_count(), false);
+  for (std::size_t v = 0; v < open.size(); ++v) {
+    open[NodeId(v)] = passes_on(network_, NodeId(v), false, relays_);
+  }
+  for (const NodeId v : commodity.members) open[v] = true;
+  for (const NodeId from : commodity.members) {
+    dijkstra_.run(graph.node_count(), from, [&](NodeId v, std::int64_t distance) {
+      for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) {
+        if (open[graph.head(a)]) dijkstra_.reach(graph.head(a), a, distance + lengths[a]);
+      }
+      return true;
+    });
+    for (const NodeId to : commodity.members) metric.distance.push_back(dijkstra_.distance(to));
+    auto& last = metric.last.emplace_back();
+    for (std::size_t v = 0; v < graph.node_count(); ++v) last.push_back(dijkstra_.by(NodeId(v)));
+  }
+  return metric;
+}
+
+void Pricing::add_path(const Piece& piece, const Metric& metric, std::size_t from, std::size_t to,
+                       std::int64_t amount, ClassLoad& load) const {
+  NodeId v = piece.of->members[to];
+  while (v != piece.of->members[from]) {
+    const ArcId a = metric.last[from][v.index()];
+    load[portions_.arcs.of[a.index()]] += amount;
+    v = network_.graph.tail(a);
+  }
+}
+
+ClassLoad Pricing::cheapest_tree(const Piece& piece, const Metric& metric) const {
+  const std::size_t n = piece.of->members.size();
+  const auto parents = cheapest_arborescence(
+      piece.turned ? transposed(metric.distance, n) : metric.distance, n, piece.member);
+  ClassLoad load;
+  for (std::size_t v = 0; v < n; ++v) {
+    if (v == piece.member) continue;
+    add_path(piece, metric, piece.turned ? v : parents[v], piece.turned ? parents[v] : v, 1, load);
+  }
+  return load;
+}
+
+ClassLoad Pricing::cheapest_paths(const Piece& piece, const Metric& metric) const {
+  const std::size_t n = piece.of->members.size();
+  ClassLoad load;
+  for (std::size_t to = 0; to < n; ++to) {
+    const std::int64_t amount = piece.of->amounts[piece.member * n + to];
+    if (to != piece.member && amount > 0) add_path(piece, metric, piece.member, to, amount, load);
+  }
+  return load;
+}
+
+std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& portions,
+                                      std::int64_t whole, Pricing& pricing,
+                                      const ArcLengths& lengths) {
+  std::vector<std::int64_t> of_class(portions.arcs.count, 0);
+  Int128 room = 0, covered = 0;
+  for (std::size_t a = 0; a < lengths.size(); ++a) {
+    room += static_cast<Int128>(network.capacity[ArcId(a)]) * lengths[ArcId(a)];
+    of_class[portions.arcs.of[a]] = lengths[ArcId(a)];
+  }
+  const Pricing::Loads loads = pricing.cheapest(lengths);
+  for (std::size_t p = 0; p < loads.size(); ++p) {
+    std::optional<Int128> least;
+    for (const auto& way : loads[p]) {
+      Int128 cost = 0;
+      for (const ClassLoad& load : way) {
+        for (const auto& [k, times] : load) {
+          Int128 product = 0;
+          if (__builtin_mul_overflow(static_cast<Int128>(times), static_cast<Int128>(of_class[k]),
+                                     &product) ||
+              __builtin_add_overflow(cost, product, &cost)) {
+            return std::nullopt;
+          }
+        }
+      }
+      least = std::min(least.value_or(cost), cost);
+    }
+    const Portion& portion = portions.portions[p];
+    Int128 all = 0;
+    if (__builtin_mul_overflow(*least, static_cast<Int128>(portion.amount) * portion.copies,
+                               &all) ||
+        __builtin_add_overflow(covered, all, &covered)) {
+      return std::nullopt;
+    }
+  }
+  if (covered == 0) return std::nullopt;
+  const Int128 common = common_divisor(covered, whole);
+  Int128 num = 0;
+  if (__builtin_mul_overflow(room, whole / common, &num)) return std::nullopt;
+  return Ratio::reduced(num, covered / common);
+}
+
+}  // namespace forestcoll::solver

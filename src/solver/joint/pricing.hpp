@@ -1,0 +1,55 @@
+// The cheapest trees and paths under lengths of links.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "forestcoll/alltoall.hpp"
+#include "forestcoll/network.hpp"
+#include "solver/common/dijkstra.hpp"
+#include "solver/joint/portions.hpp"
+
+namespace forestcoll::solver {
+
+/// How often a piece's cheapest tree, or what its paths carry, crosses the arcs of each class.
+using ClassLoad = std::map<std::size_t, std::int64_t>;
+
+class Pricing {
+ public:
+  /// REQUIRES: all of them outlive this.
+  Pricing(const Network& network, bool relays, const Portions& portions);
+
+  /// By portion, way and piece. REQUIRES: lengths are 0 or more. Cost: Dijkstra per member of the
+  /// portions' commodities, an arborescence per piece.
+  using Loads = std::vector<std::vector<std::vector<ClassLoad>>>;
+  [[nodiscard]] Loads cheapest(const ArcLengths& lengths);
+
+ private:
+  struct Metric {
+    std::vector<std::int64_t> distance;    ///< by member and member
+    std::vector<std::vector<ArcId>> last;  ///< by member, and node that is reached: the last arc
+  };
+  const Metric& metric_of(const Commodity& commodity, const ArcLengths& lengths);
+  ClassLoad cheapest_tree(const Piece& piece, const Metric& metric) const;
+  ClassLoad cheapest_paths(const Piece& piece, const Metric& metric) const;
+  void add_path(const Piece& piece, const Metric& metric, std::size_t from, std::size_t to,
+                std::int64_t amount, ClassLoad& load) const;
+
+  const Network& network_;
+  bool relays_;
+  const Portions& portions_;
+  Dijkstra dijkstra_;
+  std::map<const Commodity*, Metric> metrics_;
+};
+
+/// What these lengths prove, in units of capacity, for `whole`: no trees and paths move it at a
+/// higher rate, by the theorem of `joint_optimum`. Nothing where they prove nothing or exact
+/// arithmetic overflows. REQUIRES: lengths are 0 or more, and the same all over a class.
+[[nodiscard]] std::optional<Ratio> bound_by_lengths(const Network& network,
+                                                    const Portions& portions, std::int64_t whole,
+                                                    Pricing& pricing, const ArcLengths& lengths);
+
+}  // namespace forestcoll::solver
