@@ -18,7 +18,7 @@
 namespace forestcoll {
 
 struct JointLimits {
-  int rounds = 1000;                                               ///< of cuts
+  int rounds = 1000;
   std::int64_t pivots = std::numeric_limits<std::int32_t>::max();  ///< of the simplex
   std::stop_token stop = {};
 };
@@ -35,9 +35,8 @@ struct JointOptimum {
   Ratio reached;       ///< trees and paths reach it
   Ratio at_most;       ///< what `lengths` prove: no trees and paths are faster
   ArcLengths lengths;  ///< of the links
-  /// By operation, what its trees and paths take of every arc, in units of capacity. Empty where
-  /// these numbers do not fit 64 bits.
-  std::vector<IdVector<ArcId, Ratio>> loads;
+  /// By operation, what part of every arc's capacity its trees and paths take, in floating point.
+  std::vector<IdVector<ArcId, double>> loads;
   JointStatistics statistics;
 
   [[nodiscard]] bool is_exact() const { return reached == at_most; }

@@ -23,6 +23,7 @@ constexpr std::int64_t kMostLength = std::int64_t{1} << 40;
 constexpr int kLengthBits = 30;
 
 constexpr int kWeightBits = 40;
+constexpr int kLoadBits = 60;
 
 struct LengthsProof {
   Ratio at_most;  // in units of capacity
@@ -82,49 +83,37 @@ std::optional<solver::Mixture> prove_reached(const Network& network, const Joint
                                              const solver::Portions& portions,
                                              const solver::LengthsProgram& program) {
   const std::vector<double> weights = program.weights();
-  const double largest = std::ranges::max(weights);
+  const double largest = weights.empty() ? 0 : std::ranges::max(weights);
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
   std::optional<solver::Mixture> best;
-  const auto consider = [&](std::vector<std::int64_t> whole) {
-    auto found =
-        solver::add_up(network, portions, demand.whole(), program.columns(), std::move(whole));
+  const auto consider = [&](const solver::ColumnWeights& whole) {
+    auto found = solver::add_up(network, portions, demand.whole(), program.columns(), whole);
     if (found && (!best || found->reached > best->reached)) best = std::move(found);
   };
-  if (auto exact = solver::exact_weights(network, portions, program)) {
-    consider(std::move(exact->numerators));
-  }
-  std::vector<std::int64_t> rounded;
+  if (const auto exact = solver::exact_weights(network, portions, program)) consider(*exact);
+  solver::ColumnWeights rounded;
   for (const double weight : weights) {
-    rounded.push_back(std::llround(std::ldexp(weight / largest, kWeightBits)));
+    rounded.emplace_back(std::llround(std::ldexp(weight / largest, kWeightBits)));
   }
-  consider(std::move(rounded));
+  consider(rounded);
   return best;
 }
 
-// A class of arcs shares evenly what it carries.
-std::vector<IdVector<ArcId, Ratio>> loads_of(const Network& network, const JointDemand& demand,
-                                             const solver::Portions& portions,
-                                             const solver::LengthsProgram& program,
-                                             const solver::Mixture& mixture) {
-  std::vector<std::int64_t> members(portions.arcs.count, 0);
-  for (const std::size_t k : portions.arcs.of) ++members[k];
-  std::vector<IdVector<ArcId, Ratio>> loads;
-  for (std::size_t operation = 0; operation < demand.operations.size(); ++operation) {
-    std::vector<Int128> carried(portions.arcs.count, 0);
-    for (std::size_t i = 0; i < program.columns().size(); ++i) {
-      const solver::Column& column = program.columns()[i];
-      if (portions.portions[column.portion].operation != operation) continue;
-      for (const auto& [k, times] : column.load) {
-        carried[k] += static_cast<Int128>(times) * mixture.weights[i];
-      }
-    }
-    auto& load = loads.emplace_back(network.graph.arc_count(), Ratio(0));
-    for (std::size_t a = 0; a < load.size(); ++a) {
-      const std::size_t k = portions.arcs.of[a];
-      const auto each = Ratio::reduced(carried[k], members[k]);
-      const auto scaled = each ? checked_mul(*each, mixture.scale) : std::nullopt;
-      if (!scaled) return {};
-      load[ArcId(a)] = *scaled;
+// A class of arcs shares evenly what it carries. Parts of the capacity, to be shown.
+std::vector<IdVector<ArcId, double>> loads_of(const Network& network,
+                                              const solver::Portions& portions,
+                                              const solver::Mixture& mixture) {
+  std::vector<Capacity> capacity(portions.arcs.count, 0);
+  for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
+    capacity[portions.arcs.of[a]] += network.capacity[ArcId(a)];
+  }
+  std::vector<IdVector<ArcId, double>> loads;
+  for (const auto& of_operation : mixture.loads) {
+    auto& load = loads.emplace_back();
+    for (const std::size_t k : portions.arcs.of) {
+      const solver::ColumnWeights::value_type parts =
+          (of_operation[k] << kLoadBits) / (mixture.parts * capacity[k]);
+      load.push_back(std::ldexp(parts.convert_to<double>(), -kLoadBits));
     }
   }
   return loads;
@@ -174,7 +163,7 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   const auto reached = mixture ? checked_mul(mixture->reached, network.unit) : std::nullopt;
   if (!reached) return joint_rate_too_large();
   optimum.reached = *reached;
-  optimum.loads = loads_of(network, demand, portions, program, *mixture);
+  optimum.loads = loads_of(network, portions, *mixture);
   return optimum;
 }
 

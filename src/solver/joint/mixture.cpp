@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -16,8 +17,6 @@ namespace {
 constexpr double kNoWeight = 1e-9;
 constexpr double kFull = 1e-8;
 
-constexpr std::int64_t kMostCommonDenominator = std::int64_t{1} << 50;
-
 constexpr std::size_t kNoUnknown = static_cast<std::size_t>(-1);
 
 std::vector<Capacity> capacity_by_class(const Network& network, const Portions& portions) {
@@ -28,18 +27,29 @@ std::vector<Capacity> capacity_by_class(const Network& network, const Portions& 
   return capacity;
 }
 
-// What goes by the pieces of every way, and of that what goes by all pieces of it.
-Int128 sent_by(const Portion& portion, const std::vector<std::vector<Int128>>& by_piece) {
-  Int128 sent = 0;
-  for (std::size_t w = 0; w < portion.ways.size(); ++w) sent += std::ranges::min(by_piece[w]);
-  return sent;
+using BigWhole = boost::multiprecision::cpp_int;
+
+struct BigFraction {
+  BigWhole num, den;
+  bool operator<(const BigFraction& other) const { return num * other.den < other.num * den; }
+};
+
+std::optional<Ratio> in_lowest_terms(const BigFraction& value) {
+  const BigWhole common = gcd(value.num, value.den);
+  const BigWhole num = value.num / common, den = value.den / common;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  if (num > kMost || den > kMost) return std::nullopt;
+  return Ratio(static_cast<std::int64_t>(num), static_cast<std::int64_t>(den));
 }
 
-bool is_less(const std::pair<Int128, Int128>& a, const std::pair<Int128, Int128>& b) {
-  const auto first = Ratio::reduced(a.first, a.second), second = Ratio::reduced(b.first, b.second);
-  if (first && second) return *first < *second;
-  return static_cast<double>(a.first) / static_cast<double>(a.second) <
-         static_cast<double>(b.first) / static_cast<double>(b.second);
+// By portion, way and piece.
+using Sent = std::vector<std::vector<std::vector<BigWhole>>>;
+
+// What goes by all pieces of a way goes that way.
+BigWhole sent_of(const std::vector<std::vector<BigWhole>>& ways) {
+  BigWhole sent = 0;
+  for (const auto& by_piece : ways) sent += *std::ranges::min_element(by_piece);
+  return sent;
 }
 
 // The rows that seem tight, with an unknown for every weight that seems not to be 0.
@@ -57,15 +67,15 @@ class TightWeights {
     rate_ = unknowns_++;
   }
 
-  std::optional<CommonFractions> solve() {
+  std::optional<ColumnWeights> solve() {
     if (!add_portions()) return std::nullopt;
     add_arcs();
-    const auto found = solve_exactly(equations_, unknowns_, kMostCommonDenominator);
+    const auto found = solve_widely(equations_, unknowns_);
     if (!found) return std::nullopt;
-    CommonFractions all{{}, found->denominator};
+    ColumnWeights all;
     for (const std::size_t number : number_) {
-      all.numerators.push_back(number == kNoUnknown ? 0 : found->numerators[number]);
-      if (all.numerators.back() < 0) return std::nullopt;
+      all.push_back(number == kNoUnknown ? BigWhole(0) : found->numerators[number]);
+      if (all.back() < 0) return std::nullopt;
     }
     return all;
   }
@@ -155,44 +165,51 @@ class TightWeights {
 }  // namespace
 
 std::optional<Mixture> add_up(const Network& network, const Portions& portions, std::int64_t whole,
-                              std::span<const Column> columns, std::vector<std::int64_t> weights) {
-  std::vector<std::vector<std::vector<Int128>>> by_piece;
+                              std::span<const Column> columns, const ColumnWeights& weights) {
+  Sent sent;
+  std::size_t operations = 0;
   for (const Portion& portion : portions.portions) {
-    auto& of_portion = by_piece.emplace_back();
-    for (const auto& way : portion.ways) of_portion.emplace_back(way.size(), 0);
+    operations = std::max(operations, portion.operation + 1);
+    auto& of_portion = sent.emplace_back();
+    for (const auto& way : portion.ways) of_portion.emplace_back(way.size(), BigWhole(0));
   }
-  std::vector<Int128> load(portions.arcs.count, 0);
+  Mixture mixture;
+  mixture.loads.assign(operations, std::vector<BigWhole>(portions.arcs.count, 0));
+  std::vector<BigWhole> load(portions.arcs.count, 0);
   for (std::size_t i = 0; i < columns.size(); ++i) {
-    by_piece[columns[i].portion][columns[i].way][columns[i].piece] += weights[i];
+    if (weights[i] == 0) continue;
+    sent[columns[i].portion][columns[i].way][columns[i].piece] += weights[i];
+    auto& of_operation = mixture.loads[portions.portions[columns[i].portion].operation];
     for (const auto& [k, times] : columns[i].load) {
-      load[k] += static_cast<Int128>(times) * weights[i];
+      load[k] += times * weights[i];
+      of_operation[k] += times * weights[i];
     }
   }
-  std::optional<std::pair<Int128, Int128>> rate;  // per unit of amount
-  for (std::size_t p = 0; p < by_piece.size(); ++p) {
+  std::optional<BigFraction> rate, scale;  // per unit of amount; of a weight to capacity
+  for (std::size_t p = 0; p < sent.size(); ++p) {
     const Portion& portion = portions.portions[p];
-    const std::pair of_portion(sent_by(portion, by_piece[p]),
-                               static_cast<Int128>(portion.amount) * portion.copies);
-    if (!rate || is_less(of_portion, *rate)) rate = of_portion;
+    const BigFraction of_portion{sent_of(sent[p]), BigWhole(portion.amount) * portion.copies};
+    if (!rate || of_portion < *rate) rate = of_portion;
   }
   const auto capacity = capacity_by_class(network, portions);
-  std::optional<Ratio> scale;
   for (std::size_t k = 0; k < load.size(); ++k) {
     if (load[k] == 0) continue;
-    const auto room = Ratio::reduced(capacity[k], load[k]);
-    if (!room) return std::nullopt;
-    if (!scale || *room < *scale) scale = *room;
+    const BigFraction room{capacity[k], load[k]};
+    if (!scale || room < *scale) scale = room;
   }
-  if (!scale || !rate || rate->first == 0) return std::nullopt;
-  const auto of_unit = Ratio::reduced(rate->first, rate->second);
-  const auto of_whole = of_unit ? checked_mul(*of_unit, Ratio(whole)) : std::nullopt;
-  const auto reached = of_whole ? checked_mul(*of_whole, *scale) : std::nullopt;
+  if (!scale || !rate || rate->num == 0) return std::nullopt;
+  const auto reached = in_lowest_terms({rate->num * scale->num * whole, rate->den * scale->den});
   if (!reached) return std::nullopt;
-  return Mixture{*reached, std::move(weights), *scale};
+  mixture.reached = *reached;
+  mixture.parts = scale->den;
+  for (auto& of_operation : mixture.loads) {
+    for (BigWhole& of_class : of_operation) of_class *= scale->num;
+  }
+  return mixture;
 }
 
-std::optional<CommonFractions> exact_weights(const Network& network, const Portions& portions,
-                                             const LengthsProgram& program) {
+std::optional<ColumnWeights> exact_weights(const Network& network, const Portions& portions,
+                                           const LengthsProgram& program) {
   return TightWeights(network, portions, program).solve();
 }
 

@@ -1,6 +1,7 @@
 #include "solver/linear/exact_equations.hpp"
 
 #include <algorithm>
+#include <boost/multiprecision/miller_rabin.hpp>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -150,6 +151,58 @@ class Elimination {
   std::int64_t products_ = 0;
 };
 
+using Whole = boost::multiprecision::cpp_int;
+
+// The next prime below `below`. Rabin's test, so many times, is wrong once in 2^50, and then a
+// solution fails its check.
+std::uint64_t prime_below(std::uint64_t below) {
+  constexpr unsigned kTests = 25;
+  do {
+    below -= 2;
+  } while (!boost::multiprecision::miller_rabin_test(Whole(below), kTests));
+  return below;
+}
+
+// The fraction whose terms are below the root of half the modulus that is so much modulo it.
+std::optional<std::pair<Whole, Whole>> wide_fraction(const Whole& value, const Whole& modulus) {
+  const Whole most = boost::multiprecision::sqrt(Whole(modulus / 2));
+  Whole a = modulus, b = value, of_a = 0, of_b = 1;
+  while (b > most) {
+    const Whole quotient = a / b;
+    a = std::exchange(b, Whole(a - quotient * b));
+    of_a = std::exchange(of_b, Whole(of_a - quotient * of_b));
+  }
+  if (of_b == 0 || abs(of_b) > most) return std::nullopt;
+  if (of_b < 0) return std::pair(Whole(-b), Whole(-of_b));
+  return std::pair(b, of_b);
+}
+
+// One after the other over the common denominator so far, which so soon is that of all.
+std::optional<WideFractions> wide_fractions(const std::vector<Whole>& values,
+                                            const Whole& modulus) {
+  WideFractions common;
+  std::vector<std::pair<Whole, Whole>> found;
+  for (const Whole& value : values) {
+    auto fraction = wide_fraction(value * common.denominator % modulus, modulus);
+    if (!fraction) return std::nullopt;
+    fraction->second *= common.denominator;
+    common.denominator = fraction->second;
+    found.push_back(*std::move(fraction));
+  }
+  for (const auto& [numerator, denominator] : found) {
+    common.numerators.push_back(numerator * (common.denominator / denominator));
+  }
+  return common;
+}
+
+bool holds_modulo(const WideFractions& solution, const std::vector<std::uint64_t>& residues,
+                  std::uint64_t prime) {
+  for (std::size_t i = 0; i < residues.size(); ++i) {
+    if ((solution.denominator * residues[i] - solution.numerators[i]) % prime != 0) return false;
+  }
+  return true;
+}
+
 // The fraction with small terms that is so much modulo so much, by the extended Euclidean
 // algorithm stopped half-way.
 std::optional<Ratio> reconstructed(Int128 value, Int128 modulus) {
@@ -192,6 +245,29 @@ std::optional<CommonFractions> solve_exactly(std::span<const Equation> equations
     common.numerators.push_back(static_cast<std::int64_t>(numerator));
   }
   return common;
+}
+
+std::optional<WideFractions> solve_widely(std::span<const Equation> equations,
+                                          std::size_t unknowns) {
+  std::vector<Whole> values(unknowns, 0);  // modulo `modulus`
+  Whole modulus = 1;
+  std::optional<WideFractions> found;
+  std::uint64_t prime = kPrimes[0];
+  for (int i = 0; i < kMostPrimes; ++i) {
+    const auto residues = Elimination(equations, unknowns, prime).solve();
+    if (!residues) return std::nullopt;
+    if (found && holds_modulo(*found, *residues, prime)) return found;
+    // Chinese remainders.
+    const std::uint64_t back = inverse(static_cast<std::uint64_t>(modulus % prime), prime);
+    for (std::size_t j = 0; j < unknowns; ++j) {
+      const auto known = static_cast<std::uint64_t>(values[j] % prime);
+      values[j] += modulus * times(minus((*residues)[j], known, prime), back, prime);
+    }
+    modulus *= prime;
+    found = wide_fractions(values, modulus);
+    prime = prime_below(prime);
+  }
+  return std::nullopt;
 }
 
 }  // namespace forestcoll::solver

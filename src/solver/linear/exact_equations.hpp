@@ -1,6 +1,7 @@
 // Linear equations over the rational numbers.
 #pragma once
 
+#include <boost/multiprecision/cpp_int.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,5 +29,19 @@ struct Equation {
 [[nodiscard]] std::optional<CommonFractions> solve_exactly(std::span<const Equation> equations,
                                                            std::size_t unknowns,
                                                            std::int64_t max_denominator);
+
+/// The same in numbers of any size.
+struct WideFractions {
+  std::vector<boost::multiprecision::cpp_int> numerators;
+  boost::multiprecision::cpp_int denominator = 1;
+};
+
+/// The solution of equations that have exactly one: modulo as many primes near 2^61 as it takes
+/// until one more changes nothing. Perhaps wrong, if hardly ever: whoever uses it checks it.
+/// Nothing where there is no unique solution, or where more than `kMostPrimes` are needed or
+/// elimination would take too long. Cost: that of an elimination per prime.
+inline constexpr int kMostPrimes = 40;
+[[nodiscard]] std::optional<WideFractions> solve_widely(std::span<const Equation> equations,
+                                                        std::size_t unknowns);
 
 }  // namespace forestcoll::solver

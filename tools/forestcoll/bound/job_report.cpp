@@ -90,11 +90,11 @@ IdVector<ArcId, std::string> kinds_of_arcs(const Fabric& fabric) {
 std::map<std::string, double> shares_by_kind(const StepBound& bound, std::size_t operation,
                                              const Fabric& fabric) {
   std::map<std::string, double> load, capacity;
-  if (bound.together.loads.empty()) return {};
   const auto kinds = kinds_of_arcs(fabric);
   for (std::size_t a = 0; a < kinds.size(); ++a) {
-    load[kinds[ArcId(a)]] += bound.together.loads[operation][ArcId(a)].to_double();
-    capacity[kinds[ArcId(a)]] += static_cast<double>(fabric.network.capacity[ArcId(a)]);
+    const auto room = static_cast<double>(fabric.network.capacity[ArcId(a)]);
+    load[kinds[ArcId(a)]] += room * bound.together.loads[operation][ArcId(a)];
+    capacity[kinds[ArcId(a)]] += room;
   }
   for (auto& [kind, share] : load) share /= capacity[kind];
   return load;
@@ -138,7 +138,7 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
     if (bound.together.lengths[arc] == 0) continue;
     BindingLinks links{kinds[arc], bound.together.lengths[arc], network.capacity[arc], {}};
     for (std::size_t i = 0; i < bound.together.loads.size(); ++i) {
-      if (bound.together.loads[i][arc] > Ratio(0)) links.operations.push_back(i);
+      if (bound.together.loads[i][arc] > 0) links.operations.push_back(i);
     }
     found[links].push_back(arc);
   }
