@@ -25,10 +25,14 @@ struct AllreduceDivision {
 
 /// Divisions that are better than one phase after the other.
 struct AllreduceParts {
-  Ratio upper;             ///< GB/s, proved: no allreduce by trees that branch at ranks is faster
-  AllreduceDivision best;  ///< of the highest rate that is known
-  /// Within some thousandths of it, with every link divided as evenly as that allows: what is alike
-  /// in the fabric is nearly so in the parts, and trees are low. None where `best` is that.
+  Ratio upper;  ///< GB/s, proved: no allreduce by trees that branch at ranks is faster
+  /// Of the highest rate that is known: every link divided as evenly as all of that rate allows, or
+  /// as the program's vertex has it where no such division is found.
+  AllreduceDivision best;
+  /// As fast as that, the program's vertex: for few ranks, where it may take fewer trees.
+  std::optional<AllreduceDivision> vertex = {};
+  /// Within some thousandths of it, which leaves more room: what is alike in the fabric is nearly
+  /// so in the parts, and trees are low. None where `best` is that.
   std::optional<AllreduceDivision> even = {};
 };
 

@@ -28,7 +28,7 @@ constexpr std::int64_t kMaxLength = std::int64_t{1} << 30;
 std::optional<FloatSolution> solve(const Program& program, double scale) {
   LinearProgram solver(program.variables());
   solver.maximise(std::array{Term{0, 1}});
-  for (const auto& row : program.conservation) solver.add_zero(row);
+  for (const auto& row : program.conservation) solver.add_equal(row, 0);
   for (const CapacityRow& row : program.capacity) {
     solver.add_at_most(row.terms, static_cast<double>(row.bound) / scale);
   }

@@ -33,11 +33,11 @@ void CutGeneration::begin() {
   for (const CapacityRow& row : program_.capacity) {
     solver_.add_at_most(row.terms, static_cast<double>(row.bound) / scale_);
   }
-  for (const auto& row : program_.balance) solver_.add_zero(row);
+  for (const auto& row : program_.balance) solver_.add_equal(row, 0);
   for (std::size_t p = 0; p < program_.commodities.size(); ++p) {
     std::vector<Term> row = owned_terms(program_.commodities[p]);
     row.push_back({program_.total(p), -1});
-    solver_.add_zero(row);
+    solver_.add_equal(row, 0);
   }
   for (std::size_t p = 0; p < program_.commodities.size(); ++p) add_first_cuts(p);
 }
@@ -98,20 +98,27 @@ bool CutGeneration::add_cuts_violated_by(std::span<const double> values, double 
     for (const std::size_t j : commodity.variable) taken += values[j];
     all = std::max(all, taken);
   }
-  const auto parts = [&](std::size_t variable) {
-    return static_cast<std::int64_t>(std::llround(values[variable] / all * kParts));
-  };
+  std::vector<std::int64_t> parts;
+  for (const double value : values) parts.push_back(std::llround(value / all * kParts));
+  return add_violated(parts, tolerance);
+}
+
+bool CutGeneration::add_cuts_violated_by(const ExactSolution& solution) {
+  return add_violated(solution.numerators, 0);
+}
+
+bool CutGeneration::add_violated(std::span<const std::int64_t> parts, double tolerance) {
   bool added = false;
   for (std::size_t p = 0; p < program_.commodities.size(); ++p) {
     const TreeCommodity& commodity = program_.commodities[p];
     std::vector<std::int64_t> supply, capacity;
     std::int64_t demand = 0;
     for (const Term& owned : commodity.owned) {
-      supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts(owned.variable));
+      supply.push_back(owned.coefficient == 0 ? 0 : owned.coefficient * parts[owned.variable]);
       demand += supply.back();
     }
     demand -= static_cast<std::int64_t>(tolerance * static_cast<double>(demand));
-    for (const std::size_t j : commodity.variable) capacity.push_back(parts(j));
+    for (const std::size_t j : commodity.variable) capacity.push_back(parts[j]);
     graph::SinkFlow flow(commodity.graph);
     flow.reset(capacity, supply);
     for (const NodeId sink : commodity.sinks) {

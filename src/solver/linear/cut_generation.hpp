@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "solver/linear/cut_program.hpp"
+#include "solver/linear/cut_proof.hpp"
 #include "solver/linear/linear_program.hpp"
 
 namespace forestcoll::solver {
@@ -40,6 +41,9 @@ class CutGeneration {
   /// Adds cuts that `values` (by variable) violate by more than this part of the data; false where
   /// there are none that are not known. Cost: a maximum flow per commodity and sink.
   bool add_cuts_violated_by(std::span<const double> values, double tolerance);
+  /// The same exactly. REQUIRES: what all arcs of a commodity take, and all nodes own, fits 61
+  /// bits.
+  bool add_cuts_violated_by(const ExactSolution& solution);
 
   /// Of the last program that was solved; empty where none was.
   [[nodiscard]] const std::vector<double>& values() const { return values_; }
@@ -57,6 +61,7 @@ class CutGeneration {
   void begin();
   void add_first_cuts(std::size_t commodity);
   void remember();
+  bool add_violated(std::span<const std::int64_t> parts, double tolerance);
   bool add_cut(std::size_t commodity, const SinkSide& side);
 
   const CutProgram& program_;

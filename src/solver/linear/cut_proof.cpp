@@ -252,6 +252,11 @@ std::optional<UpperProof> prove_upper(const CutProgram& program,
   return best;
 }
 
+bool is_solution(const CutProgram& program, const ExactSolution& solution) {
+  const CommonFractions fractions{solution.numerators, solution.denominator};
+  return keeps_rows(program, fractions) && keeps_cuts(program, fractions);
+}
+
 std::optional<ExactSolution> prove_reached(const CutProgram& program,
                                            std::span<const double> values, const Ratio& worth) {
   const std::int64_t most = max_denominator(program, worth);

@@ -30,6 +30,10 @@ struct ExactSolution {
   std::int64_t denominator = 1;
 };
 
+/// Does it keep all rows, and the rows of all cuts, those that were never generated too?
+/// Cost: a maximum flow per commodity and sink.
+[[nodiscard]] bool is_solution(const CutProgram& program, const ExactSolution& solution);
+
 /// A solution near `values` (by variable) that is worth `worth` exactly and keeps all rows, and
 /// the rows of all cuts, those that were never generated too: proved by maximum flows. Nothing
 /// where none is found among the simple fractions near them.

@@ -92,8 +92,8 @@ void LinearProgram::add_at_most(std::span<const Term> terms, double bound) {
   state_->add_row(terms, -COIN_DBL_MAX, bound);
 }
 
-void LinearProgram::add_zero(std::span<const Term> terms) {
-  state_->add_row(terms, 0, 0);
+void LinearProgram::add_equal(std::span<const Term> terms, double right) {
+  state_->add_row(terms, right, right);
 }
 
 bool LinearProgram::solve(std::int64_t most_pivots) {

@@ -31,8 +31,8 @@ class LinearProgram {
   void maximise(std::size_t variable, double coefficient);
   /// Σ terms ≤ bound. Rows are numbered in the order of the calls.
   void add_at_most(std::span<const Term> terms, double bound);
-  /// Σ terms = 0.
-  void add_zero(std::span<const Term> terms);
+  /// Σ terms = right.
+  void add_equal(std::span<const Term> terms, double right);
 
   /// False where there is no optimum, or none was found, or not within so many pivots.
   [[nodiscard]] bool solve(std::int64_t most_pivots = kAnyPivots);
@@ -40,7 +40,7 @@ class LinearProgram {
   [[nodiscard]] std::int64_t pivots() const;
   /// Of the last solution.
   [[nodiscard]] double value(std::size_t variable) const;
-  /// Of the last solution; 0 or more for `add_at_most`, of either sign for `add_zero`.
+  /// Of the last solution; 0 or more for `add_at_most`, of either sign for `add_equal`.
   [[nodiscard]] double price(std::size_t row) const;
 
  private:

@@ -71,6 +71,18 @@ Expected<Synthesis> pack_division(const Problem& in_turn, const AllreduceDivisio
   return pack_with_rounded_shares(in_turn, parts, options, begun);
 }
 
+// Of the highest rate that is known.
+Expected<Synthesis> pack_best(const Problem& in_turn, const AllreduceParts& parts,
+                              const SynthesizeOptions& options, const Synthesis& begun) {
+  auto best = pack_division(in_turn, parts.best, options, begun);
+  if (!parts.vertex || (best && best->stopped)) return best;
+  auto other = pack_division(in_turn, *parts.vertex, options, begun);
+  if (!best) return other;
+  const auto mode = options.trees_per_root.mode;
+  return other && is_preferred(other->forest, best->forest, mode) ? std::move(other)
+                                                                  : std::move(best);
+}
+
 // What the cuts of a division allow as many trees as are asked for; nothing where roots have shares
 // that are rounded for them.
 std::optional<Ratio> most_of(const Problem& in_turn, const AllreduceDivision& parts,
@@ -82,14 +94,14 @@ std::optional<Ratio> most_of(const Problem& in_turn, const AllreduceDivision& pa
   return chosen ? std::optional(chosen->algbw) : std::nullopt;
 }
 
-// What is divided evenly packs low. The corner of the program is packed, too, where so many trees
+// What is divided evenly packs low. The best division is packed, too, where so many trees
 // may gain more by it than higher trees cost, where they reach the optimum on it, and where few
 // ranks cost nothing.
 Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& parts,
                                  const SynthesizeOptions& options, const Synthesis& begun) {
   const auto mode = options.trees_per_root.mode;
   if (!parts.even || mode == TreesPerRoot::Mode::optimal) {
-    return pack_division(in_turn, parts.best, options, begun);
+    return pack_best(in_turn, parts, options, begun);
   }
   auto even = pack_division(in_turn, *parts.even, options, begun);
   if (even && even->stopped) return even;
@@ -99,7 +111,7 @@ Expected<Synthesis> pack_at_once(const Problem& in_turn, const AllreduceParts& p
     const bool may_gain = !is_enough(*even, parts.upper) && (!most || !is_enough(*even, *most));
     if (!is_reached && !may_gain) return even;
   }
-  auto best = pack_division(in_turn, parts.best, options, begun);
+  auto best = pack_best(in_turn, parts, options, begun);
   if (!best || (even && !is_preferred(best->forest, even->forest, mode))) return even ? even : best;
   return best;
 }

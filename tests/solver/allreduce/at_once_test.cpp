@@ -227,10 +227,11 @@ TEST(AtOnce, IsLeftOpenForMoreThanAThousandRanksThatDiffer) {
   }
 }
 
-Network damaged_torus() {
+// 10 × 10 without the first so many of three links.
+Network damaged_torus(std::size_t lost = 3) {
   Network network = test::torus({10, 10});
   for (const auto& [a, b] : {std::pair{0, 1}, {37, 38}, {55, 65}}) {
-    network = test::derated(network, NodeId(a), NodeId(b), 0);
+    if (lost-- > 0) network = test::derated(network, NodeId(a), NodeId(b), 0);
   }
   return network;
 }
@@ -295,6 +296,18 @@ TEST(AtOnce, EvenDivisionsReachNearlyTheOptimum) {
     }
   }
   EXPECT_GT(found, 10);
+}
+
+// The optimum itself leaves the links of a damaged torus no room, and trees are low all the same.
+TEST(AtOnceLong, OptimalTreesOfDamagedToriAreLow) {
+  for (const std::size_t lost : {1, 2, 3}) {
+    const Network network = damaged_torus(lost);
+    const Synthesis synthesis = synthesized(network);
+    EXPECT_TRUE(synthesis.two_phases) << lost;
+    EXPECT_EQ(synthesis.forest.algbw, synthesis.forest.optimum) << lost;
+    EXPECT_LE(height_of(synthesis), synthesis.least_height + 1) << lost;
+    expect_sound(network, synthesis, "torus");
+  }
 }
 
 TEST(AtOnce, OtherCollectivesAreNot) {

@@ -285,7 +285,7 @@ double room_for_stars(const Network& network, const Weights& weights, const Scal
         }
       }
       if (network.is_compute(v)) balance.push_back({times, -trees});
-      program.add_zero(balance);
+      program.add_equal(balance, 0);
     }
   }
   EXPECT_TRUE(program.solve());

@@ -52,16 +52,16 @@ std::vector<double> best_prices(const solver::CutProgram& program, const Cuts& c
   for (const auto& row : program.capacity) {
     solver.add_at_most(row.terms, static_cast<double>(row.bound));
   }
-  for (const auto& row : program.balance) solver.add_zero(row);
+  for (const auto& row : program.balance) solver.add_equal(row, 0);
   for (const auto& row : cuts) solver.add_at_most(row, 0);
   for (std::size_t p = 0; p < program.commodities.size(); ++p) {
     auto all = solver::owned_terms(program.commodities[p]);
     all.push_back({program.total(p), -1});
-    solver.add_zero(all);
+    solver.add_equal(all, 0);
   }
   for (const solver::Term& root : program.objective) {
     const std::vector<solver::Term> alone = {root};
-    if (std::ranges::find(roots, root) == roots.end()) solver.add_zero(alone);
+    if (std::ranges::find(roots, root) == roots.end()) solver.add_equal(alone, 0);
   }
   EXPECT_TRUE(solver.solve());
   std::vector<double> prices;

@@ -13,6 +13,8 @@
 
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/whole_paths.hpp"
+#include "solver/linear/cut_proof.hpp"
+#include "solver/linear/nearest_exact.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::testing {
@@ -170,6 +172,104 @@ TEST(WholePaths, TakeWhatGoesRoundInSwitches) {
   for (const std::size_t j : solved.program.program().commodities.front().variable) {
     EXPECT_GT(whole->numerators[j], 0);
   }
+}
+
+// What is owned where all that the program proves is, times a part.
+solver::ExactSolution most_owned(const Solved& solved, const Ratio& part) {
+  const solver::CutProgram& program = solved.program.program();
+  const auto upper =
+      solver::prove_upper(program, solved.generation.cuts(), solved.generation.prices());
+  const solver::Term& all = program.objective.front();
+  const Ratio each = upper->bound * part / Ratio(all.coefficient);
+  solver::ExactSolution owned{std::vector<std::int64_t>(program.variables, 0), each.den()};
+  owned.numerators[all.variable] = each.num();
+  return owned;
+}
+
+Int128 exact_sum(const std::vector<solver::Term>& terms,
+                 const std::vector<std::int64_t>& numerators) {
+  Int128 result = 0;
+  for (const auto& [variable, coefficient] : terms) {
+    result += Int128{coefficient} * numerators[variable];
+  }
+  return result;
+}
+
+// Exactly, by definition: all rows, and all cuts.
+bool keeps_all(const Network& network, const solver::CutProgram& program,
+               const solver::ExactSolution& solution) {
+  std::vector<std::int64_t> values = solution.numerators;
+  for (const auto& trees : program.commodities) {
+    values.push_back(static_cast<std::int64_t>(exact_sum(owned_terms(trees), solution.numerators)));
+  }
+  bool keeps = std::ranges::all_of(solution.numerators, [](auto n) { return n >= 0; });
+  for (const auto& row : program.capacity) {
+    keeps &= exact_sum(row.terms, values) <= Int128{row.bound} * solution.denominator;
+  }
+  for (const auto& row : program.balance) keeps &= exact_sum(row, values) == 0;
+  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
+    for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
+      solver::SinkSide side;
+      for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
+        side.push_back((bits >> v & 1) != 0);
+      }
+      const auto is_inside = [&](NodeId v) { return side[v.index()]; };
+      if (std::ranges::none_of(network.ranks, is_inside)) continue;
+      keeps &= exact_sum(cut_row(program, p, side), values) <= 0;
+    }
+  }
+  return keeps;
+}
+
+TEST(NearestExact, KeepsAllRowsAndCutsAtTheOptimum) {
+  int found = 0;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    const std::string what = "seed " + std::to_string(seed);
+    const Network network =
+        test::random_fabric(seed, {.max_compute = 6, .max_switches = 3, .one_way = seed % 2 == 0});
+    Solved solved(network);
+    const auto& program = solved.program.program();
+    const auto values = even_solution(program, solved.owned(1 - 1e-4), solved.generation, {});
+    if (!values) continue;
+    const auto owned = most_owned(solved, 1);
+    const auto exact = nearest_exact(program, owned, *values, solved.generation, {});
+    if (!exact) continue;
+    ++found;
+    EXPECT_TRUE(keeps_all(network, program, *exact)) << what;
+    const std::size_t all = program.objective.front().variable;
+    EXPECT_EQ(Ratio(exact->numerators[all], exact->denominator),
+              Ratio(owned.numerators[all], owned.denominator))
+        << what;
+  }
+  EXPECT_GE(found, 110);
+}
+
+// A grid has steps of a 16th of the largest value at most, and little moves beyond its rounding.
+TEST(NearestExact, IsNearWhatItIsMadeOf) {
+  const Network network = test::torus({3, 4});
+  Solved solved(network);
+  const auto& program = solved.program.program();
+  const auto values = even_solution(program, solved.owned(0.9), solved.generation, {});
+  ASSERT_TRUE(values);
+  const auto exact =
+      nearest_exact(program, most_owned(solved, Ratio(9, 10)), *values, solved.generation, {});
+  ASSERT_TRUE(exact);
+  const double middle = 0.5 * static_cast<double>(network.capacity[ArcId(0)]);
+  for (const std::size_t j : program.commodities.front().variable) {
+    const double taken =
+        static_cast<double>(exact->numerators[j]) / static_cast<double>(exact->denominator);
+    EXPECT_NEAR(taken, middle, middle / 16);
+  }
+}
+
+TEST(NearestExact, IsNoneWhereNothingCarriesWhatIsOwned) {
+  const Network network = test::torus({3, 4});
+  Solved solved(network);
+  const auto& program = solved.program.program();
+  const auto values = even_solution(program, solved.owned(0.99), solved.generation, {});
+  ASSERT_TRUE(values);
+  EXPECT_FALSE(
+      nearest_exact(program, most_owned(solved, Ratio(6, 5)), *values, solved.generation, {}));
 }
 
 }  // namespace

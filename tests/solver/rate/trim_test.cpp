@@ -41,7 +41,7 @@ double least_loss(const Network& network, const std::vector<std::int64_t>& cost)
       if (network.graph.head(ArcId(a)) == NodeId(v)) row.push_back({a, 1});
       if (network.graph.tail(ArcId(a)) == NodeId(v)) row.push_back({a, -1});
     }
-    if (!row.empty()) program.add_zero(row);
+    if (!row.empty()) program.add_equal(row, 0);
   }
   EXPECT_TRUE(program.solve());
   double left = 0;
