@@ -161,6 +161,23 @@ bool is_enough(const Known& known, const SynthesizeOptions& options, const Synth
   return reached >= known.divided();
 }
 
+// Flat trees of any roots, at all that is known of the rate: exact divisions of the links, which
+// come before the trees, leave those of clusters no room for flat ones.
+std::optional<Synthesis> pack_flat(const Known& known, const SynthesizeOptions& options,
+                                   const Synthesis& begun) {
+  const Network& network = known.problem.network;
+  if (!known.both.parts || !solver::is_any_number_open(options) || options.previous != nullptr ||
+      !network.weight.empty() || network.ranks.size() <= solver::kFewRanks ||
+      solver::least_height_at_once(network) >= solver::kMostHeightOfFlatAtOnce) {
+    return std::nullopt;
+  }
+  SynthesizeOptions low = options;
+  low.max_height = solver::kMostHeightOfFlatAtOnce;
+  auto found = solver::pack_low_at_once(known.problem, low, begun_at_once(begun, known.both.parts));
+  if (!found || found->synthesis.forest.algbw < known.divided()) return std::nullopt;
+  return std::move(found->synthesis);
+}
+
 Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& options,
                                 Synthesis begun) {
   const Problem& problem = known.problem;
@@ -169,6 +186,10 @@ Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& opt
   if (is_low && options.at_once) {
     return pack_low_allreduce(problem, parts, options, std::move(begun));
   }
+  const auto start = std::chrono::steady_clock::now();
+  if (auto flat = pack_flat(known, options, begun)) return *std::move(flat);
+  begun.seconds.pack +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   auto undirected = pack_undirected(known, options, begun);
   if (undirected && is_enough(known, options, *undirected)) return *std::move(undirected);
   auto packed = pack_at_any_height(problem, parts, options, begun);

@@ -19,8 +19,6 @@
 namespace forestcoll::solver {
 namespace {
 
-// What is counted is about an arc or a set that is looked at.
-constexpr std::int64_t kMostSteps = 100'000'000;
 constexpr std::int64_t kMostPivots = 20'000;
 constexpr int kMostRounds = 400;
 
@@ -140,14 +138,17 @@ class ColumnGeneration {
       if (stop_.stop_requested() || !program_->solve(kMostPivots)) return is_solved_;
       remember();
       pivots += program_->pivots();
-      if (pivots > kMostPivots || steps_ > kMostSteps) return true;
+      if (pivots > kMostPivots || steps_ > problem_.most_steps) return true;
       std::vector<double> prices;
       for (std::size_t j = 0; j < problem_.capacity.size(); ++j) {
         prices.push_back(program_->value(j));
       }
       set_prices(prices);
       const std::size_t before = columns_.size();
-      const double bound = add_cheaper();
+      double bound = add_cheaper(LowTreeSearch::Start::breadth_first);
+      if (columns_.size() == before && !searches_.front().is_exact()) {
+        bound = add_cheaper(LowTreeSearch::Start::cheapest_edges);
+      }
       is_optimal_ = bound >= worth_ * (1 - kSame) && searches_.front().is_exact();
       if (columns_.size() == before) return true;
     }
@@ -169,16 +170,17 @@ class ColumnGeneration {
   }
 
   // Trees that cost less than the program knows. Returns what the cheapest are worth.
-  double add_cheaper() {
+  double add_cheaper(LowTreeSearch::Start start) {
     double all = 0, least = std::numeric_limits<double>::infinity();
     for (const Rank root : used_) {
       double of_root = 0;
       for (std::size_t i = 0; i < searches_.size(); ++i) {
-        auto tree = *searches_[i].cheapest(root);
-        const double cost = static_cast<double>(searches_[i].cost_of(tree)) / scale_;
+        auto tree = searches_[i].cheapest(root, start);
+        if (!tree) continue;
+        const double cost = static_cast<double>(searches_[i].cost_of(*tree)) / scale_;
         of_root += cost;
         const double known = program_->value(cost_variable(i, root));
-        if (cost < known - kSame / 100 * std::max(1.0, worth_)) add(i, std::move(tree));
+        if (cost < known - kSame / 100 * std::max(1.0, worth_)) add(i, *std::move(tree));
       }
       all += of_root * static_cast<double>(problem_.shares ? (*problem_.shares)[root] : 1);
       least = std::min(least, of_root);

@@ -27,6 +27,8 @@ struct LowProblem {
   /// What is owed per root. Nothing: any shares that are the same in all phases.
   std::optional<Weights> shares;
   std::int32_t height = 1;
+  /// That the search may take: each is about an arc or a set that is looked at.
+  std::int64_t most_steps = 100'000'000;
 };
 
 /// The phase of a collective that is packed by itself.

@@ -26,6 +26,25 @@ std::vector<std::int32_t> depths_of(const std::vector<Rank>& parents) {
   return depths;
 }
 
+// By rank: how high what hangs below it is.
+std::vector<std::int32_t> heights_of(const std::vector<Rank>& parents,
+                                     const std::vector<std::int32_t>& depths) {
+  std::vector<std::int32_t> heights(parents.size(), 0);
+  for (std::size_t v = 0; v < parents.size(); ++v) {
+    for (std::size_t u = v; heights[u] <= depths[v] - depths[u]; u = parents[u].index()) {
+      heights[u] = depths[v] - depths[u];
+      if (!parents[u].valid()) break;
+    }
+  }
+  return heights;
+}
+
+// Is `u` equal to `v` or below it?
+bool is_below(const std::vector<Rank>& parents, std::size_t v, std::size_t u) {
+  while (u != v && parents[u].valid()) u = parents[u].index();
+  return u == v;
+}
+
 }  // namespace
 
 std::int32_t height_of(const LowTree& tree) {
@@ -47,6 +66,7 @@ void LowTreeSearch::set_prices(const IdVector<ArcId, std::int64_t>& prices) {
 void LowTreeSearch::find_routes(const IdVector<ArcId, std::int64_t>& prices) {
   const Digraph& graph = network_.graph;
   distance_.assign(ranks_ * ranks_, kNever);
+  least_.assign(ranks_, kNever);
   by_.assign(ranks_, {});
   for (std::size_t u = 0; u < ranks_; ++u) {
     const NodeId source = network_.ranks[u];
@@ -59,6 +79,7 @@ void LowTreeSearch::find_routes(const IdVector<ArcId, std::int64_t>& prices) {
     });
     for (std::size_t v = 0; v < ranks_; ++v) {
       distance_[u * ranks_ + v] = dijkstra_.distance(network_.ranks[v]);
+      if (u != v) least_[v] = std::min(least_[v], between(u, v));
     }
     for (std::size_t v = 0; v < graph.node_count(); ++v) {
       by_[u].push_back(dijkstra_.by(NodeId(v)));
@@ -149,6 +170,33 @@ std::optional<LowTreeSearch::Parents> LowTreeSearch::breadth_first(Rank root) co
   return reached == ranks_ ? std::optional(std::move(parents)) : std::nullopt;
 }
 
+// One rank after the other, by the cheapest edge there is to one that is not too deep.
+std::optional<LowTreeSearch::Parents> LowTreeSearch::by_cheapest_edges(Rank root) const {
+  Parents parents(ranks_);
+  std::vector<std::int64_t> cost(ranks_, kNever);
+  std::vector<std::int32_t> depth(ranks_, -1);
+  const auto attach = [&](std::size_t u, std::int32_t at) {
+    depth[u] = at;
+    if (at == height_) return;
+    for (std::size_t v = 0; v < ranks_; ++v) {
+      if (depth[v] >= 0 || between(u, v) >= cost[v]) continue;
+      cost[v] = between(u, v);
+      parents[v] = Rank(u);
+    }
+  };
+  attach(root.index(), 0);
+  for (std::size_t reached = 1; reached < ranks_; ++reached) {
+    std::size_t next = ranks_;
+    for (std::size_t v = 0; v < ranks_; ++v) {
+      if (depth[v] < 0 && cost[v] < kNever && (next == ranks_ || cost[v] < cost[next])) next = v;
+    }
+    if (next == ranks_) return std::nullopt;
+    attach(next, depth[parents[next].index()] + 1);
+  }
+  parents[root.index()] = Rank();
+  return parents;
+}
+
 void LowTreeSearch::improve(Rank root, Parents& parents) const {
   parents[root.index()] = Rank();
   while (improve_once(parents)) {
@@ -158,36 +206,33 @@ void LowTreeSearch::improve(Rank root, Parents& parents) const {
 // Every rank once: the cheapest parent that is not below it and leaves what is below it low enough.
 bool LowTreeSearch::improve_once(Parents& parents) const {
   bool has_improved = false;
+  auto depths = depths_of(parents);
+  auto under = heights_of(parents, depths);
   for (std::size_t v = 0; v < ranks_; ++v) {
     if (!parents[v].valid()) continue;
-    const auto depths = depths_of(parents);
-    std::vector<char> is_below(ranks_, 0);
-    std::int32_t lowest = depths[v];
-    for (std::size_t w = 0; w < ranks_; ++w) {
-      for (std::size_t u = w; is_below[w] == 0;) {
-        if (u == v || is_below[u] != 0) is_below[w] = 1;
-        if (!parents[u].valid()) break;
-        u = parents[u].index();
-      }
-      if (is_below[w] != 0) lowest = std::max(lowest, depths[w]);
-    }
-    const std::int32_t under = lowest - depths[v];
     std::size_t best = parents[v].index();
+    if (between(best, v) == least_[v]) continue;
     for (std::size_t u = 0; u < ranks_; ++u) {
-      if (is_below[u] != 0 || depths[u] + 1 + under > height_) continue;
-      if (between(u, v) < between(best, v)) best = u;
+      if (between(u, v) >= between(best, v) || depths[u] + 1 + under[v] > height_) continue;
+      if (!is_below(parents, v, u)) best = u;
     }
     if (best == parents[v].index()) continue;
     parents[v] = Rank(best);
+    depths = depths_of(parents);
+    under = heights_of(parents, depths);
     has_improved = true;
   }
   return has_improved;
 }
 
-std::optional<LowTree> LowTreeSearch::cheapest(Rank root) {
-  auto parents = is_exact() ? by_sets(root) : breadth_first(root);
+std::optional<LowTree> LowTreeSearch::cheapest(Rank root, Start start) {
+  if (is_exact()) {
+    const auto parents = by_sets(root);
+    return parents ? std::optional(tree_of(root, *parents)) : std::nullopt;
+  }
+  auto parents = start == Start::breadth_first ? breadth_first(root) : by_cheapest_edges(root);
   if (!parents) return std::nullopt;
-  if (!is_exact()) improve(root, *parents);
+  improve(root, *parents);
   return tree_of(root, *parents);
 }
 

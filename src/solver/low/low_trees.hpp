@@ -37,8 +37,11 @@ class LowTreeSearch {
   /// REQUIRES: no price is negative, and all together are below 2^52. Cost: a search per rank
   /// for the cheapest routes through switches, and 3^N steps per hop where trees are exact.
   void set_prices(const IdVector<ArcId, std::int64_t>& prices);
+  /// What a local search begins with: a breadth-first tree, or one cheapest edge after the other,
+  /// which finds other ways into groups of ranks but no tree where only deep ones are cheap.
+  enum class Start { breadth_first, cheapest_edges };
   /// At these prices. Nothing where no tree from this root is as low as that.
-  [[nodiscard]] std::optional<LowTree> cheapest(Rank root);
+  [[nodiscard]] std::optional<LowTree> cheapest(Rank root, Start start = Start::breadth_first);
   /// What the edges of a tree cost, each by the cheapest route.
   [[nodiscard]] std::int64_t cost_of(const LowTree& tree) const;
 
@@ -55,6 +58,7 @@ class LowTreeSearch {
               std::vector<std::int64_t>& costs, std::vector<std::uint16_t>& next);
   [[nodiscard]] std::optional<Parents> by_sets(Rank root) const;
   [[nodiscard]] std::optional<Parents> breadth_first(Rank root) const;
+  [[nodiscard]] std::optional<Parents> by_cheapest_edges(Rank root) const;
   void improve(Rank root, Parents& parents) const;
   bool improve_once(Parents& parents) const;
   [[nodiscard]] LowTree tree_of(Rank root, const Parents& parents) const;
@@ -64,6 +68,7 @@ class LowTreeSearch {
   const std::int32_t height_;
   Dijkstra dijkstra_;
   std::vector<std::int64_t> distance_;  ///< by pair of ranks
+  std::vector<std::int64_t> least_;     ///< by rank: from any other one
   std::vector<std::vector<ArcId>> by_;  ///< by rank: the last arc of the route to each node
   std::vector<std::vector<std::int64_t>> costs_;  ///< by hops left and set: what is to be paid
   std::vector<std::vector<std::uint16_t>> next_;  ///< the set one hop later

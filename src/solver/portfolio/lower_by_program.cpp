@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "solver/common/few_ranks.hpp"
 #include "solver/low/low_trees.hpp"
 #include "solver/pack/search/low_by_program.hpp"
 #include "solver/portfolio/best_forest.hpp"
@@ -131,13 +132,15 @@ void lower_at_once(const Problem& problem, const SynthesizeOptions& options, con
 
 void lower_by_program(const Problem& problem, const SynthesizeOptions& options,
                       const Synthesis& begun, Synthesis& packed) {
-  if (options.max_height || options.previous != nullptr || packed.stopped ||
-      problem.network.ranks.size() > LowTreeSearch::kMostExact) {
-    return;
-  }
+  if (options.max_height || options.previous != nullptr || packed.stopped) return;
+  const std::size_t ranks = problem.network.ranks.size();
   if (problem.broadcast && problem.reduce) {
-    if (options.at_once) lower_at_once(problem, options, begun, packed);
-  } else {
+    const bool may_be_lower = is_any_number_open(options) && ranks <= kFewRanks &&
+                              packed.forest.algbw == packed.forest.optimum;
+    if (options.at_once && (may_be_lower || ranks <= LowTreeSearch::kMostExact)) {
+      lower_at_once(problem, options, begun, packed);
+    }
+  } else if (ranks <= LowTreeSearch::kMostExact) {
     lower_phase(problem, options, packed);
   }
 }

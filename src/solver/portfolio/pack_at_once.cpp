@@ -78,9 +78,12 @@ Expected<Synthesis> pack_best(const Problem& in_turn, const AllreduceParts& part
   if (!parts.vertex || (best && best->stopped)) return best;
   auto other = pack_division(in_turn, *parts.vertex, options, begun);
   if (!best) return other;
-  const auto mode = options.trees_per_root.mode;
-  return other && is_preferred(other->forest, best->forest, mode) ? std::move(other)
-                                                                  : std::move(best);
+  if (!other) return best;
+  const double seconds = best->seconds.pack + other->seconds.pack;
+  if (is_preferred(other->forest, best->forest, options.trees_per_root.mode))
+    best = std::move(other);
+  best->seconds.pack = seconds;
+  return best;
 }
 
 // What the cuts of a division allow as many trees as are asked for; nothing where roots have shares

@@ -24,13 +24,25 @@ constexpr std::int64_t kMany = 1 << 12;
 // Steps of the searches at one height and all lower ones.
 constexpr std::int64_t kMostStepsOfAll = 100'000'000;
 
+// Of more ranks, a round of the search takes seconds.
+constexpr std::size_t kMostRanksOfFlat = 512;
+
+// Of a search for flat trees: seconds, as steps are counted.
+constexpr std::int64_t kMostStepsOfFlat = 100'000'000'000;
+
+LowProblem low_of(const Network& network, std::int32_t height) {
+  LowProblem low = low_allreduce(network, height);
+  if (network.ranks.size() > kFewRanks) low.most_steps = kMostStepsOfFlat;
+  return low;
+}
+
 // Of one limit on the height.
 class LowSearch {
  public:
   LowSearch(const Problem& problem, const SynthesizeOptions& options, std::int32_t height)
       : problem_(problem),
         options_(options),
-        low_(low_allreduce(problem.network, height)),
+        low_(low_of(problem.network, height)),
         solution_(solve_low(low_, options.packing.stop)) {}
 
   [[nodiscard]] std::int64_t steps() const { return solution_ ? solution_->steps : 0; }
@@ -111,7 +123,12 @@ class LowSearch {
 
 std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const SynthesizeOptions& options,
                                           const Synthesis& begun) {
-  if (problem.network.ranks.size() > kFewRanks) return std::nullopt;
+  const bool are_few = problem.network.ranks.size() <= kFewRanks;
+  const bool may_be_flat =
+      *options.max_height <= kMostHeightOfFlatAtOnce && is_any_number_open(options);
+  if (!are_few && (!may_be_flat || problem.network.ranks.size() > kMostRanksOfFlat)) {
+    return std::nullopt;
+  }
   const auto start = std::chrono::steady_clock::now();
   std::optional<LowAtOnce> best;
   LowSearch search(problem, options, *options.max_height);

@@ -15,11 +15,15 @@ struct LowAtOnce {
   bool is_optimal = false;  ///< no forest this low is faster, whatever its number of trees
 };
 
+/// The height of flat trees: to mates of the root, to another group by each, and to mates there.
+inline constexpr std::int32_t kMostHeightOfFlatAtOnce = 3;
+
 /// The forests of both phases together that the linear program over trees no higher than
 /// `options.max_height` finds: roots have any shares. For k trees these are rounded, to as many
 /// trees in all; of several k the fastest. `begun`: what is known so far, the optimum too. Nothing
-/// where there are too many ranks, or no root reaches all others in so many hops. REQUIRES: an
-/// allreduce with a limit on the height. Cost: that of `solve_low`, and up to 50 ms per k.
+/// where there are more than 64 ranks, or for flat trees of any number 512, or no root reaches all
+/// others in so many hops. REQUIRES: an allreduce with a limit on the height. Cost: that of
+/// `solve_low`, and up to 50 ms per k.
 [[nodiscard]] std::optional<LowAtOnce> pack_low_at_once(const Problem& problem,
                                                         const SynthesizeOptions& options,
                                                         const Synthesis& begun);

@@ -310,6 +310,33 @@ TEST(AtOnceLong, OptimalTreesOfDamagedToriAreLow) {
   }
 }
 
+// Nor those of damaged clusters, where roots have the shares that flat trees need.
+TEST(AtOnceLong, OptimalTreesOfDamagedClustersAreFlat) {
+  for (const Network& network :
+       {test::h100_rails_alone(10, 2, 1), test::h100_rails_alone(9, 1, 1)}) {
+    const Synthesis synthesis = synthesized(network);
+    EXPECT_TRUE(synthesis.two_phases);
+    EXPECT_EQ(synthesis.forest.algbw, synthesis.forest.optimum);
+    EXPECT_LE(height_of(synthesis), synthesis.least_height + 1);
+    expect_sound(network, synthesis, "flat");
+  }
+}
+
+// Without a limit on the height, trees are no higher than a limit has them at the same rate.
+TEST(AtOnce, FewRanksAreAsLowAsALimitHasThem) {
+  Network network = test::torus({3, 5});
+  for (const auto& [a, b] : {std::pair{1, 2}, {7, 12}}) {
+    network = test::derated(network, NodeId(a), NodeId(b), 0);
+  }
+  const Synthesis any = synthesized(network);
+  EXPECT_EQ(any.forest.algbw, any.forest.optimum);
+  expect_sound(network, any, "any height");
+  for (std::int32_t height = any.least_height; height < height_of(any); ++height) {
+    const auto low = synthesize(network, {.max_height = height});
+    EXPECT_TRUE(!low || low->forest.algbw < any.forest.algbw) << height;
+  }
+}
+
 TEST(AtOnce, OtherCollectivesAreNot) {
   const auto gather = synthesize(*to_digraph(bundled_topology("mixed-a100-h100")),
                                  {.collective = Collective::allgather});

@@ -237,14 +237,17 @@ TEST(LowTreeSearch, ManyRanksHaveTreesThatAreLowEnough) {
     for (std::size_t a = 0; a < network.graph.arc_count(); ++a) prices.push_back(random() % 1000);
     search.set_prices(prices);
     for (std::size_t r = 0; r < 24; ++r) {
-      const auto tree = search.cheapest(Rank(r));
-      if (!tree) continue;
-      EXPECT_LE(solver::height_of(*tree), 4);
-      std::int64_t cost = 0;
-      for (const auto& route : tree->routes) {
-        for (const ArcId a : route) cost += prices[a] + 1;
+      for (const auto start : {solver::LowTreeSearch::Start::breadth_first,
+                               solver::LowTreeSearch::Start::cheapest_edges}) {
+        const auto tree = search.cheapest(Rank(r), start);
+        if (!tree) continue;
+        EXPECT_LE(solver::height_of(*tree), 4);
+        std::int64_t cost = 0;
+        for (const auto& route : tree->routes) {
+          for (const ArcId a : route) cost += prices[a] + 1;
+        }
+        EXPECT_EQ(cost, search.cost_of(*tree));
       }
-      EXPECT_EQ(cost, search.cost_of(*tree));
     }
   }
 }
