@@ -27,12 +27,14 @@ constexpr std::int64_t kMostStepsOfAll = 100'000'000;
 // Of more ranks, a round of the search takes seconds.
 constexpr std::size_t kMostRanksOfFlat = 512;
 
-// Of a search for flat trees: seconds, as steps are counted.
-constexpr std::int64_t kMostStepsOfFlat = 100'000'000'000;
+// Of a search for the flat trees of one phase: seconds, as steps are counted.
+constexpr std::int64_t kMostStepsOfFlat = 40'000'000'000;
 
 LowProblem low_of(const Network& network, std::int32_t height) {
   LowProblem low = low_allreduce(network, height);
-  if (network.ranks.size() > kFewRanks) low.most_steps = kMostStepsOfFlat;
+  if (network.ranks.size() > kFewRanks) {
+    low.most_steps = kMostStepsOfFlat * static_cast<std::int64_t>(low.phases.size());
+  }
   return low;
 }
 
