@@ -322,7 +322,8 @@ TEST(AtOnceLong, OptimalTreesOfDamagedClustersAreFlat) {
   }
 }
 
-// Without a limit on the height, trees are no higher than a limit has them at the same rate.
+// Without a limit on the height the program of low trees is asked, too: here no limit has lower
+// trees at the same rate.
 TEST(AtOnce, FewRanksAreAsLowAsALimitHasThem) {
   Network network = test::torus({3, 5});
   for (const auto& [a, b] : {std::pair{1, 2}, {7, 12}}) {
