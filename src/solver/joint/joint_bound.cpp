@@ -23,6 +23,7 @@ constexpr std::int64_t kMostLength = std::int64_t{1} << 40;
 constexpr int kLengthBits = 30;
 
 constexpr int kWeightBits = 40;
+constexpr int kPartBits = 64;  // so that a part of a weight is as exact as the weight
 constexpr int kLoadBits = 60;
 
 struct LengthsProof {
@@ -83,7 +84,13 @@ std::optional<solver::Mixture> prove_reached(const Network& network, const Joint
                                              const solver::Portions& portions,
                                              const solver::LengthsProgram& program) {
   const std::vector<double> weights = program.weights();
-  const double largest = weights.empty() ? 0 : std::ranges::max(weights);
+  const auto parts_of = [&](std::size_t i) {
+    return portions.portions[program.columns()[i].portion].parts;
+  };
+  double largest = 0;  // what a column carries, of all its parts
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    largest = std::max(largest, weights[i] * static_cast<double>(parts_of(i)));
+  }
   if (!(largest > 0) || !std::isfinite(largest)) return std::nullopt;
   std::optional<solver::Mixture> best;
   const auto consider = [&](const solver::ColumnWeights& whole) {
@@ -92,9 +99,13 @@ std::optional<solver::Mixture> prove_reached(const Network& network, const Joint
   };
   if (const auto exact = solver::exact_weights(network, portions, program)) consider(*exact);
   solver::ColumnWeights rounded;
-  for (const double weight : weights) {
-    rounded.emplace_back(std::llround(std::ldexp(weight / largest, kWeightBits)));
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double carried = weights[i] * static_cast<double>(parts_of(i)) / largest;
+    solver::ColumnWeights::value_type weight = std::llround(std::ldexp(carried, kWeightBits));
+    weight <<= kPartBits;
+    rounded.push_back(weight / parts_of(i));
   }
+  solver::level(portions, program.columns(), rounded);
   consider(rounded);
   return best;
 }
@@ -183,6 +194,10 @@ Expected<StepBound> bound_step(const Network& network, std::span<const JobOperat
   const auto in_turn = rate_in_turn(bound);
   if (!in_turn) return joint_rate_too_large();
   bound.in_turn = *in_turn;
+  // One after the other in small parts is one way to do all of it at once.
+  if (!bound.together.is_exact()) {
+    bound.together.reached = std::max(bound.together.reached, *in_turn);
+  }
   return bound;
 }
 

@@ -28,10 +28,7 @@ std::size_t count_variables(const Portions& portions) {
 }  // namespace
 
 LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
-    : network_(network),
-      portions_(portions),
-      variables_(count_variables(portions)),
-      program_(variables_) {
+    : portions_(portions), variables_(count_variables(portions)), program_(variables_) {
   std::vector<Capacity> capacity(portions.arcs.count, 0);
   double all = 0;
   for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
@@ -43,11 +40,14 @@ LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
   program_.add_at_most(room, all);
   ++first_row_;
 
-  double largest = 0;
+  double largest = 0, most = 0;
   for (const Portion& portion : portions.portions) {
-    worth_.push_back(static_cast<double>(portion.amount) * static_cast<double>(portion.copies));
+    const double amount = static_cast<double>(portion.amount) * static_cast<double>(portion.copies);
+    worth_.push_back(amount * static_cast<double>(portion.parts));
     largest = std::max(largest, worth_.back());
+    most = std::max(most, amount);
   }
+  unit_ = largest / most;
   std::size_t next = portions.arcs.count + portions.portions.size();
   for (std::size_t p = 0; p < portions.portions.size(); ++p) {
     worth_[p] /= largest;
@@ -114,6 +114,7 @@ double LengthsProgram::value_of(const Pricing::Loads& loads, const std::vector<d
       for (const ClassLoad& load : way) {
         for (const auto& [k, times] : load) cost += at[k] * static_cast<double>(times);
       }
+      cost /= static_cast<double>(portions_.portions[p].parts);
       least = least < 0 ? cost : std::min(least, cost);
     }
     value += worth_[p] * least;
@@ -134,7 +135,7 @@ bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at
       for (std::size_t i = 0; i < loads[p][w].size(); ++i) {
         const std::size_t variable = piece_variable_[p][w] + i;
         if (!known_.emplace(variable, loads[p][w][i]).second) continue;
-        std::vector<Term> row{{variable, 1}};
+        std::vector<Term> row{{variable, portions_.portions[p].parts}};
         for (const auto& [k, times] : loads[p][w][i]) row.push_back({k, -times});
         program_.add_at_most(row, 0);
         columns_.push_back({p, w, i, loads[p][w][i]});
@@ -147,8 +148,11 @@ bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at
 
 std::vector<double> LengthsProgram::way_weights() const {
   std::vector<double> weights;
-  for (std::size_t i = 1; i < first_row_; ++i) {
-    weights.push_back(std::max(program_.price(i), 0.0));
+  for (const Portion& portion : portions_.portions) {
+    for (std::size_t w = 0; w < portion.ways.size(); ++w) {
+      const double price = std::max(program_.price(1 + weights.size()), 0.0);
+      weights.push_back(unit_ * price / static_cast<double>(portion.parts));
+    }
   }
   return weights;
 }
@@ -156,7 +160,7 @@ std::vector<double> LengthsProgram::way_weights() const {
 std::vector<double> LengthsProgram::weights() const {
   std::vector<double> weights;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    weights.push_back(std::max(program_.price(first_row_ + i), 0.0));
+    weights.push_back(unit_ * std::max(program_.price(first_row_ + i), 0.0));
   }
   return weights;
 }

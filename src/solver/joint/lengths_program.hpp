@@ -22,7 +22,8 @@ struct Column {
 
 /// maximise Σ copies · amount · cost over lengths y ≥ 0 with Σ c(e) · y(e) ≤ Σ c(e), where the cost
 /// of a portion is at most that of each of its ways, and of a piece at most the length of each of
-/// its trees: these rows are added as the lengths violate them (Kelley 1960). The prices of the
+/// its trees: these rows are added as the lengths violate them (Kelley 1960). Costs of paths are of
+/// one of their parts, so that all are of one size. The prices of the
 /// rows are what is to be sent by each tree, the other side of the proof. In floating point.
 class LengthsProgram {
  public:
@@ -43,7 +44,7 @@ class LengthsProgram {
   [[nodiscard]] const std::vector<double>& lengths() const { return lengths_; }
   [[nodiscard]] const std::vector<double>& best_lengths() const { return best_; }
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
-  /// What goes by each column, in units of capacity where lengths are worth one unit each.
+  /// What goes by each column, beside the amount of the portion that has the largest.
   [[nodiscard]] std::vector<double> weights() const;
   /// What goes each way, portion by portion, likewise.
   [[nodiscard]] std::vector<double> way_weights() const;
@@ -56,10 +57,10 @@ class LengthsProgram {
   [[nodiscard]] double value_of(const Pricing::Loads& loads, const std::vector<double>& at) const;
   [[nodiscard]] ArcLengths whole_lengths(const std::vector<double>& at) const;
 
-  const Network& network_;
   const Portions& portions_;
   std::vector<std::vector<std::size_t>> piece_variable_;  // of a portion and way, the first
   std::vector<double> worth_;                             // of portions, beside the largest
+  double unit_ = 1;                                       // of prices, beside the largest amount
   std::size_t variables_ = 0, first_row_ = 0;
   LinearProgram program_;
   std::vector<Column> columns_;

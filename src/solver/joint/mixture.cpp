@@ -34,11 +34,19 @@ struct BigFraction {
   bool operator<(const BigFraction& other) const { return num * other.den < other.num * den; }
 };
 
-std::optional<Ratio> in_lowest_terms(const BigFraction& value) {
+// The value, or a little less where that does not fit 64 bits.
+std::optional<Ratio> no_more_than(const BigFraction& value) {
   const BigWhole common = gcd(value.num, value.den);
-  const BigWhole num = value.num / common, den = value.den / common;
+  BigWhole num = value.num / common, den = value.den / common;
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-  if (num > kMost || den > kMost) return std::nullopt;
+  constexpr std::int64_t kMostRounded = std::int64_t{1} << 50;  // leaves room for a unit
+  if (num > kMost || den > kMost) {
+    while (num > kMostRounded || den > kMostRounded) {
+      num /= 2;
+      den = den / 2 + 1;
+    }
+  }
+  if (num == 0) return std::nullopt;
   return Ratio(static_cast<std::int64_t>(num), static_cast<std::int64_t>(den));
 }
 
@@ -60,10 +68,18 @@ class TightWeights {
         portions_(portions),
         columns_(program.columns()),
         weights_(program.weights()),
-        ways_(program.way_weights()),
-        largest_(weights_.empty() ? 0 : std::ranges::max(weights_)) {
-    for (const double weight : weights_) number_.push_back(unknown(weight));
-    for (const double weight : ways_) way_number_.push_back(unknown(weight));
+        ways_(program.way_weights()) {
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      largest_ = std::max(largest_, weights_[i] * parts_of(columns_[i].portion));
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      number_.push_back(unknown(weights_[i], columns_[i].portion));
+    }
+    for (std::size_t p = 0; p < portions_.portions.size(); ++p) {
+      for (std::size_t w = 0; w < portions_.portions[p].ways.size(); ++w) {
+        way_number_.push_back(unknown(ways_[way_number_.size()], p));
+      }
+    }
     rate_ = unknowns_++;
   }
 
@@ -92,12 +108,18 @@ class TightWeights {
     }
   };
 
-  std::size_t unknown(double weight) {
-    return weight > kNoWeight * largest_ ? unknowns_++ : kNoUnknown;
+  [[nodiscard]] double parts_of(std::size_t portion) const {
+    return static_cast<double>(portions_.portions[portion].parts);
   }
 
-  void add_where_tight(Row row) {
-    if (std::abs(row.sum) > kFull * largest_ || row.equation.terms.empty()) return;
+  // What is carried counts, not how large the parts are that it is carried in.
+  std::size_t unknown(double weight, std::size_t portion) {
+    return weight * parts_of(portion) > kNoWeight * largest_ ? unknowns_++ : kNoUnknown;
+  }
+
+  void add_where_tight(Row row, std::size_t portion) {
+    const double carried = std::abs(row.sum) * parts_of(portion);
+    if (carried > kFull * largest_ || row.equation.terms.empty()) return;
     equations_.push_back(std::move(row.equation));
   }
 
@@ -120,13 +142,13 @@ class TightWeights {
       }
       all.equation.terms.push_back({rate_, -worth->num()});
       all.sum = all.sum / static_cast<double>(worth->den()) - worth->to_double();
-      add_where_tight(std::move(all));
+      add_where_tight(std::move(all), p);
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       of_piece[{columns_[i].portion, columns_[i].way, columns_[i].piece}].add(number_[i], 1,
                                                                               weights_[i]);
     }
-    for (auto& row : of_piece) add_where_tight(std::move(row.second));
+    for (auto& [piece, row] : of_piece) add_where_tight(std::move(row), std::get<0>(piece));
     return true;
   }
 
@@ -156,13 +178,46 @@ class TightWeights {
   const Portions& portions_;
   const std::vector<Column>& columns_;
   std::vector<double> weights_, ways_;
-  double largest_;
+  double largest_ = 0;                            // what a column carries, of all its parts
   std::vector<std::size_t> number_, way_number_;  // unknowns, of columns and of ways
   std::size_t unknowns_ = 0, rate_ = 0;           // the rate of the largest portion
   std::vector<Equation> equations_;
 };
 
 }  // namespace
+
+void level(const Portions& portions, std::span<const Column> columns, ColumnWeights& weights) {
+  Sent sent;
+  std::vector<std::vector<std::size_t>> first;  // by portion, a column of each piece of a way
+  for (const Portion& portion : portions.portions) {
+    auto& of_portion = sent.emplace_back();
+    for (const auto& way : portion.ways) of_portion.emplace_back(way.size(), BigWhole(0));
+    first.emplace_back(portion.ways.front().size(), columns.size());
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const Column& column = columns[i];
+    sent[column.portion][column.way][column.piece] += weights[i];
+    if (column.way == 0) {
+      std::size_t& known = first[column.portion][column.piece];
+      known = std::min(known, i);
+    }
+  }
+  const auto amount_of = [&](std::size_t p) {
+    return BigWhole(portions.portions[p].amount) * portions.portions[p].copies;
+  };
+  std::size_t largest = 0;
+  for (std::size_t p = 1; p < sent.size(); ++p) {
+    if (amount_of(p) > amount_of(largest)) largest = p;
+  }
+  const BigWhole most = sent_of(sent[largest]);
+  for (std::size_t p = 0; p < sent.size(); ++p) {
+    const BigWhole lacks = most * amount_of(p) / amount_of(largest) + 1 - sent_of(sent[p]);
+    if (lacks <= 0) continue;
+    for (const std::size_t i : first[p]) {
+      if (i < columns.size()) weights[i] += lacks;
+    }
+  }
+}
 
 std::optional<Mixture> add_up(const Network& network, const Portions& portions, std::int64_t whole,
                               std::span<const Column> columns, const ColumnWeights& weights) {
@@ -198,7 +253,7 @@ std::optional<Mixture> add_up(const Network& network, const Portions& portions, 
     if (!scale || room < *scale) scale = room;
   }
   if (!scale || !rate || rate->num == 0) return std::nullopt;
-  const auto reached = in_lowest_terms({rate->num * scale->num * whole, rate->den * scale->den});
+  const auto reached = no_more_than({rate->num * scale->num * whole, rate->den * scale->den});
   if (!reached) return std::nullopt;
   mixture.reached = *reached;
   mixture.parts = scale->den;

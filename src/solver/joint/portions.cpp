@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -112,7 +113,7 @@ class PortionFinder {
       for (std::size_t m = 0; m < n; ++m) roots.emplace(class_of(m), m);
       if (is_copy(roots.begin()->first, known, portions)) return;
       for (const auto& root : roots) known[root.first] = portions.size();
-      Portion portion{commodity.operation, of.amounts.front(), 1, {}};
+      Portion portion{commodity.operation, of.amounts.front(), 1, 1, {}};
       for (const auto& root : roots) {
         portion.ways.push_back({{&of, root.second, false}, {&of, root.second, true}});
       }
@@ -121,21 +122,16 @@ class PortionFinder {
     }
     for (std::size_t m = 0; m < n; ++m) {
       const bool paths = of.kind == Kind::paths;
-      if (paths ? !sends(of, m) : of.amounts[m] == 0) continue;
-      if (is_copy(class_of(m), known, portions)) continue;
+      const std::int64_t amount = paths ? common_part(of, m) : of.amounts[m];
+      if (amount == 0 || is_copy(class_of(m), known, portions)) continue;
       known[class_of(m)] = portions.size();
-      portions.push_back({commodity.operation,
-                          paths ? 1 : of.amounts[m],
-                          1,
-                          {{{&of, m, of.kind == Kind::reduce}}}});
+      std::int64_t parts = paths ? 0 : 1;
+      for (std::size_t to = 0; paths && to < n; ++to) {
+        if (to != m) parts += of.amounts[m * n + to] / amount;
+      }
+      portions.push_back(
+          {commodity.operation, amount, parts, 1, {{{&of, m, of.kind == Kind::reduce}}}});
     }
-  }
-
-  static bool sends(const Commodity& commodity, std::size_t member) {
-    const std::size_t n = commodity.members.size();
-    const auto first = commodity.amounts.begin() + static_cast<std::ptrdiff_t>(member * n);
-    return std::any_of(first, first + static_cast<std::ptrdiff_t>(n),
-                       [](std::int64_t amount) { return amount > 0; });
   }
 
   const Network& network_;
@@ -146,6 +142,15 @@ class PortionFinder {
 };
 
 }  // namespace
+
+std::int64_t common_part(const Commodity& commodity, std::size_t member) {
+  const std::size_t n = commodity.members.size();
+  std::int64_t common = 0;
+  for (std::size_t to = 0; to < n; ++to) {
+    if (to != member) common = std::gcd(common, commodity.amounts[member * n + to]);
+  }
+  return common;
+}
 
 Portions portions_of(const Network& network, const JointDemand& demand) {
   return PortionFinder(network, demand).run();

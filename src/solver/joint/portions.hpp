@@ -23,7 +23,9 @@ struct Piece {
 /// in-tree and an out-tree of any one root.
 struct Portion {
   std::size_t operation = 0;
-  std::int64_t amount = 0;  ///< 1 of paths, which know their amounts
+  /// Of trees; of paths what divides all that they carry, of which each carries so many parts.
+  std::int64_t amount = 0;
+  std::int64_t parts = 1;   ///< of all paths of a piece together; 1 of trees
   std::int64_t copies = 1;  ///< it stands for so many that symmetries exchange
   std::vector<std::vector<Piece>> ways = {};
 };
@@ -35,6 +37,9 @@ struct Portions {
   std::vector<Portion> portions;
   Partition arcs;
 };
+
+/// What divides all that a member of a commodity of paths has for others; 0 where it has nothing.
+[[nodiscard]] std::int64_t common_part(const Commodity& commodity, std::size_t member);
 
 /// REQUIRES: the demand outlives it. Cost: that of `find_fabric_group` where the demand is not
 /// small, and near to linear in groups and arcs.

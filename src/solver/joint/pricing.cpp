@@ -8,6 +8,9 @@
 namespace forestcoll::solver {
 namespace {
 
+// Of a bound that is rounded, so that it can be multiplied by a unit.
+constexpr Int128 kMostTerm = Int128{1} << 50;
+
 std::vector<std::int64_t> transposed(const std::vector<std::int64_t>& metric, std::size_t n) {
   std::vector<std::int64_t> other(metric.size());
   for (std::size_t i = 0; i < metric.size(); ++i) other[i % n * n + i / n] = metric[i];
@@ -70,11 +73,11 @@ const Pricing::Metric& Pricing::metric_of(const Commodity& commodity, const ArcL
 }
 
 void Pricing::add_path(const Piece& piece, const Metric& metric, std::size_t from, std::size_t to,
-                       std::int64_t amount, ClassLoad& load) const {
+                       std::int64_t parts, ClassLoad& load) const {
   NodeId v = piece.of->members[to];
   while (v != piece.of->members[from]) {
     const ArcId a = metric.last[from][v.index()];
-    load[portions_.arcs.of[a.index()]] += amount;
+    load[portions_.arcs.of[a.index()]] += parts;
     v = network_.graph.tail(a);
   }
 }
@@ -93,10 +96,11 @@ ClassLoad Pricing::cheapest_tree(const Piece& piece, const Metric& metric) const
 
 ClassLoad Pricing::cheapest_paths(const Piece& piece, const Metric& metric) const {
   const std::size_t n = piece.of->members.size();
+  const std::int64_t common = common_part(*piece.of, piece.member);
   ClassLoad load;
   for (std::size_t to = 0; to < n; ++to) {
-    const std::int64_t amount = piece.of->amounts[piece.member * n + to];
-    if (to != piece.member && amount > 0) add_path(piece, metric, piece.member, to, amount, load);
+    const std::int64_t parts = piece.of->amounts[piece.member * n + to] / common;
+    if (to != piece.member && parts > 0) add_path(piece, metric, piece.member, to, parts, load);
   }
   return load;
 }
@@ -137,9 +141,15 @@ std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& po
   }
   if (covered == 0) return std::nullopt;
   const Int128 common = common_divisor(covered, whole);
-  Int128 num = 0;
+  Int128 num = 0, den = covered / common;
   if (__builtin_mul_overflow(room, whole / common, &num)) return std::nullopt;
-  return Ratio::reduced(num, covered / common);
+  if (const auto exact = Ratio::reduced(num, den)) return exact;
+  // A little more than that is proved as well.
+  while (num >= kMostTerm || den >= kMostTerm) {
+    num = num / 2 + 1;
+    den /= 2;
+  }
+  return Ratio::reduced(num, den);
 }
 
 }  // namespace forestcoll::solver

@@ -14,7 +14,7 @@
 
 namespace forestcoll::solver {
 
-/// How often a piece's cheapest tree, or what its paths carry, crosses the arcs of each class.
+/// How often a piece's cheapest tree, or the parts that its paths carry, cross the arcs of a class.
 using ClassLoad = std::map<std::size_t, std::int64_t>;
 
 class Pricing {
@@ -36,7 +36,7 @@ class Pricing {
   ClassLoad cheapest_tree(const Piece& piece, const Metric& metric) const;
   ClassLoad cheapest_paths(const Piece& piece, const Metric& metric) const;
   void add_path(const Piece& piece, const Metric& metric, std::size_t from, std::size_t to,
-                std::int64_t amount, ClassLoad& load) const;
+                std::int64_t parts, ClassLoad& load) const;
 
   const Network& network_;
   bool relays_;
@@ -46,8 +46,9 @@ class Pricing {
 };
 
 /// What these lengths prove, in units of capacity, for `whole`: no trees and paths move it at a
-/// higher rate, by the theorem of `joint_optimum`. Nothing where they prove nothing or exact
-/// arithmetic overflows. REQUIRES: lengths are 0 or more, and the same all over a class.
+/// higher rate, by the theorem of `joint_optimum`; a little more where that does not fit 64 bits.
+/// Nothing where they prove nothing or 128 bits overflow. REQUIRES: lengths are 0 or more, and the
+/// same all over a class.
 [[nodiscard]] std::optional<Ratio> bound_by_lengths(const Network& network,
                                                     const Portions& portions, std::int64_t whole,
                                                     Pricing& pricing, const ArcLengths& lengths);

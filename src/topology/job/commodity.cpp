@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -131,15 +132,16 @@ Commodity commodity_of(const JobOperation& operation, std::vector<NodeId> member
   return {Kind::paths, std::move(members), std::move(by_pair)};
 }
 
-// Whether all members are found from the first, along arcs or against them.
-bool finds_all(const Network& network, const Commodity& commodity, bool relays, bool backwards) {
+// The nodes that are found from a member along arcs, or against them.
+IdVector<NodeId, bool> found_from(const Network& network, const Commodity& commodity,
+                                  std::size_t member, bool relays, bool backwards) {
   const Digraph& graph = network.graph;
   IdVector<NodeId, bool> open(graph.node_count(), false), seen(graph.node_count(), false);
   for (std::size_t v = 0; v < open.size(); ++v) {
     open[NodeId(v)] = passes_on(network, NodeId(v), false, relays);
   }
   for (const NodeId v : commodity.members) open[v] = true;
-  std::vector<NodeId> found{commodity.members.front()};
+  std::vector<NodeId> found{commodity.members[member]};
   seen[found.front()] = true;
   const auto visit = [&](NodeId v) {
     if (!open[v] || seen[v]) return;
@@ -154,7 +156,53 @@ bool finds_all(const Network& network, const Commodity& commodity, bool relays, 
       for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) visit(graph.head(a));
     }
   }
-  return std::ranges::all_of(commodity.members, [&](NodeId v) { return seen[v]; });
+  return seen;
+}
+
+// Whether all data find a way: from roots to all, from all to roots, from members to others.
+bool has_ways(const Network& network, const Commodity& commodity, bool relays) {
+  using Kind = Commodity::Kind;
+  const std::size_t n = commodity.members.size();
+  const auto is_among_all = [&](std::size_t member, bool backwards) {
+    const auto seen = found_from(network, commodity, member, relays, backwards);
+    return std::ranges::all_of(commodity.members, [&](NodeId v) { return seen[v]; });
+  };
+  if (commodity.kind != Kind::paths) {
+    const auto roots = commodity.amounts.size() - std::ranges::count(commodity.amounts, 0);
+    if (commodity.kind == Kind::allreduce || roots > 1) {
+      return is_among_all(0, false) && is_among_all(0, true);
+    }
+    const auto root = std::ranges::find_if(commodity.amounts, [](auto a) { return a > 0; });
+    const auto member = static_cast<std::size_t>(root - commodity.amounts.begin());
+    return root == commodity.amounts.end() || is_among_all(member, commodity.kind == Kind::reduce);
+  }
+  for (std::size_t from = 0; from < n; ++from) {
+    const auto row = std::span(commodity.amounts).subspan(from * n, n);
+    if (std::ranges::count(row, 0) == std::ssize(row)) continue;
+    const auto seen = found_from(network, commodity, from, relays, false);
+    for (std::size_t to = 0; to < n; ++to) {
+      if (row[to] > 0 && !seen[commodity.members[to]]) return false;
+    }
+  }
+  return true;
+}
+
+// Whether what a member's paths carry fits 64 bits on every link, in parts of what divides it all.
+bool fit_on_links(const Network& network, const Commodity& commodity) {
+  if (commodity.kind != Commodity::Kind::paths) return true;
+  const std::size_t n = commodity.members.size();
+  for (std::size_t from = 0; from < n; ++from) {
+    std::int64_t common = 0;
+    Int128 total = 0;
+    for (std::size_t to = 0; to < n; ++to) {
+      if (to == from) continue;
+      common = std::gcd(common, commodity.amounts[from * n + to]);
+      total += commodity.amounts[from * n + to];
+    }
+    const auto nodes = static_cast<std::int64_t>(network.graph.node_count());
+    if (common > 0 && total / common * nodes >= kMostAmount) return false;
+  }
+  return true;
 }
 
 Diagnostic unreachable(const JobOperation& operation, const std::vector<Rank>& group) {
@@ -198,11 +246,8 @@ Expected<JointDemand> joint_demand(const Network& network, std::span<const JobOp
       std::vector<NodeId> members;
       for (const Rank r : group) members.push_back(network.ranks[r.index()]);
       commodities.push_back(commodity_of(operation, std::move(members), amounts));
-      for (const bool backwards : {false, true}) {
-        if (!finds_all(network, commodities.back(), relays, backwards)) {
-          return unreachable(operation, group);
-        }
-      }
+      if (!has_ways(network, commodities.back(), relays)) return unreachable(operation, group);
+      if (!fit_on_links(network, commodities.back())) return amounts_too_large();
     }
   }
   if (!amounts.fit()) return amounts_too_large();

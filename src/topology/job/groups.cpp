@@ -165,7 +165,9 @@ Expected<Groups> parse_groups(std::string_view text, std::size_t ranks, const Me
     if (!document || findings.has_errors()) return no_groups(words, place);
     return topology::groups_of_json(*document, ranks, mesh, place);
   }
-  if (const auto colour = parse_colour(words)) {
+  const bool is_axis =
+      mesh != nullptr && std::ranges::find(mesh->axes, words, &MeshAxis::name) != mesh->axes.end();
+  if (const auto colour = is_axis ? std::nullopt : parse_colour(words)) {
     return grouped(ranks, [&](std::int64_t rank) { return colour->of(rank); });
   }
   return groups_along(words, ranks, mesh, place);

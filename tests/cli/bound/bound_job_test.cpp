@@ -47,6 +47,31 @@ TEST(BoundJob, GroupsByColour) {
   EXPECT_EQ(report["steps"][0]["alone"][0]["rate"]["exact"], "25");
 }
 
+// A name that reads as a colour is an axis where the mesh has it.
+TEST(BoundJob, AxesGoBeforeColours) {
+  const Words by_axis{"-c", "allgather", "--mesh", "mod8=16", "--groups", "mod8"};
+  const auto report = report_of("dgx-a100-x2", by_axis);
+  EXPECT_EQ(report["steps"][0]["operations"][0]["groups"].size(), 1);
+}
+
+// What a script leaves empty is not taken for the whole fabric.
+TEST(BoundJob, RefusesNoGroups) {
+  const auto ran = run(bound("dgx-a100-x2", {"-c", "allgather", "--groups", ""}));
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("[O02]"));
+  EXPECT_EQ(ran.out, "");
+}
+
+// Bytes that nothing divides: what each operation gets is a number, if no fraction of 64 bits.
+TEST(BoundJob, RatesOfOddBytesAreNeverZero) {
+  const auto report =
+      report_of("dragonfly-72", {"--at-once", "alltoall all 1000000007", "--at-once",
+                                 "allreduce [[0,1,2,5,9],[3,4,7]] 999999937"});
+  const auto& step = report["steps"][0];
+  for (const auto& operation : step["operations"]) EXPECT_GT(operation["rate"]["value"], 0);
+  EXPECT_GE(step["rate"]["value"], step["in_turn"]["rate"]["value"]);
+}
+
 TEST(BoundJob, RelaysLendTheirLinks) {
   const Words one_rail{"-c", "allreduce", "--groups", "[[0,8]]"};
   EXPECT_EQ(rate_of(report_of("dgx-a100-x2", one_rail)), "25");

@@ -6,7 +6,10 @@
 #include <random>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/joint_bound.hpp"
+#include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
 #include "solver/joint/joint_jobs.hpp"
 #include "solver/joint/joint_oracle.hpp"
@@ -101,6 +104,87 @@ TEST(JointOptimum, IsExactOnIrregularGroupsOf64) {
         test::dgx_a100(8), {operation_of(collective, groups_of(64, anywhere))}, true};
     optimum_of(job);
   }
+}
+
+Network one_way_ring() {
+  const auto parsed =
+      parse_topology(R"({"format": "forestcoll-topology", "version": 1, "name": "ring",
+    "nodes": [{"id": "g[0-3]", "type": "compute"}],
+    "links": [{"src": "g[0-3]", "dst": "g[1,2,3,0]", "pair": "zip", "bandwidth": 1,
+               "duplex": "simplex"}]})",
+                     "ring");
+  return *to_digraph(parsed->topology);
+}
+
+// Bytes that nothing divides, of trees beside paths: both sides of the proof meet, or all but.
+TEST(JointOptimum, ProvesOddBytesOfTreesBesidePaths) {
+  std::size_t exact = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomJob job = random_job(seed + 90'000);
+    std::mt19937_64 random(seed);
+    job.operations.push_back(
+        operation_of(Collective::alltoall, random_groups(job.network.ranks.size(), random)));
+    for (JobOperation& operation : job.operations) {
+      operation.bytes = static_cast<std::int64_t>(1'000'000 + random() % 1'000'000'000);
+      if (operation.root) operation.root = random() % 2;
+    }
+    connect(job);
+    const auto bound = bound_step(job.network, job.operations, job.relays);
+    ASSERT_TRUE(bound) << to_string(bound.errors().front());
+    const JointOptimum& together = bound->together;
+    EXPECT_LE(together.reached, together.at_most);
+    EXPECT_GE(together.reached.to_double(), (1 - 1e-6) * together.at_most.to_double());
+    EXPECT_GE(together.reached, bound->in_turn);
+    const auto checked = joint_rate_by_lengths(job.network, bound->demand, together.lengths);
+    ASSERT_TRUE(checked);
+    EXPECT_LE(*checked, together.at_most);
+    exact += together.is_exact() ? 1U : 0U;
+  }
+  EXPECT_GE(exact, 50U);
+}
+
+// Of a demand with few bytes beside many: what one pair has does not drown in what others have.
+TEST(JointOptimum, ProvesUnevenDemands) {
+  const Network network = test::dgx_a100(1);
+  std::mt19937_64 random(11);
+  std::vector<std::int64_t> amounts(64);
+  for (std::int64_t& amount : amounts)
+    amount = static_cast<std::int64_t>(1 + random() % 1'000'000'000);
+  JobOperation experts = operation_of(Collective::alltoall, groups_of(8, [](auto) { return 0; }));
+  experts.demand = Demand::matrix(8, amounts);
+  JobOperation sums =
+      operation_of(Collective::allreduce, groups_of(8, [](auto) { return 0; }), 1 << 28);
+  const auto bound = bound_step(network, std::vector{experts, sums}, false);
+  ASSERT_TRUE(bound) << to_string(bound.errors().front());
+  EXPECT_GE(bound->together.reached.to_double(), (1 - 1e-6) * bound->together.at_most.to_double());
+  EXPECT_GE(bound->together.reached, bound->in_turn);
+}
+
+// A ring of one direction has a way from a root to all, though none back within the group.
+TEST(JointOptimum, AsksForTheWaysThatAreUsed) {
+  const Network ring = one_way_ring();
+  for (const auto& [collective, root, has_way] :
+       {std::tuple(Collective::broadcast, 0, true), std::tuple(Collective::broadcast, 1, false),
+        std::tuple(Collective::reduce, 1, true), std::tuple(Collective::scatter, 0, true),
+        std::tuple(Collective::gather, 1, true), std::tuple(Collective::gather, 0, false),
+        std::tuple(Collective::allgather, 0, false)}) {
+    JobOperation operation = operation_of(collective, {{Rank(0), Rank(1)}});
+    if (is_rooted(collective)) operation.root = static_cast<std::size_t>(root);
+    const auto demand = joint_demand(ring, std::vector{operation}, false);
+    EXPECT_EQ(demand.has_value(), has_way) << to_string(collective) << root;
+  }
+}
+
+// Many bytes beside few.
+TEST(JointOptimum, AddsUpManyBytesBesideFew) {
+  const Groups all = groups_of(4, [](auto) { return 0; });
+  const std::vector operations{operation_of(Collective::alltoall, all, std::int64_t{1} << 40),
+                               operation_of(Collective::allgather, all, 1 << 10)};
+  const auto bound = bound_step(one_way_ring(), operations, false);
+  ASSERT_TRUE(bound) << to_string(bound.errors().front());
+  EXPECT_LE(bound->together.reached, bound->together.at_most);
+  EXPECT_NEAR(bound->together.reached.to_double(), 2.0 / 3, 1e-6);
 }
 
 class JointRandom : public ::testing::TestWithParam<int> {};

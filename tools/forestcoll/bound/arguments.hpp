@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,13 @@ struct AlltoallArguments {
 
 /// Of process groups that run at once, as written on the command line; empty where not given.
 struct JobArguments {
-  std::string groups;                ///< words, or a file of lists
-  std::vector<std::string> at_once;  ///< operations
-  std::string job;                   ///< a file
+  std::optional<std::string> groups;  ///< words, or a file of lists
+  std::vector<std::string> at_once;   ///< operations
+  std::string job;                    ///< a file
   std::string mesh;
   std::string mesh_order;
 
-  [[nodiscard]] bool given() const { return !groups.empty() || !at_once.empty() || !job.empty(); }
+  [[nodiscard]] bool given() const { return groups || !at_once.empty() || !job.empty(); }
 };
 
 struct BoundArguments {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -57,10 +59,17 @@ class StepFigures {
     return seconds(bound_.alone[i].reached, buffer(i));
   }
 
-  // GB/s of an operation where the largest has `rate`.
+  // GB/s of an operation where the largest has `rate`; as near as 40 bits where that does not fit.
   [[nodiscard]] Ratio part_of(const Ratio& rate, std::size_t i) const {
     const Ratio part(bound_.demand.buffers[i], bound_.demand.whole());
-    return checked_mul(rate, part).value_or(Ratio(0));
+    if (const auto exact = checked_mul(rate, part)) return *exact;
+    constexpr std::int64_t kDenominator = std::int64_t{1} << 40;
+    const double near = rate.to_double() * part.to_double() * static_cast<double>(kDenominator);
+    return {std::llround(near), kDenominator};
+  }
+  [[nodiscard]] bool is_exact(std::size_t i) const {
+    const Ratio part(bound_.demand.buffers[i], bound_.demand.whole());
+    return bound_.together.is_exact() && checked_mul(bound_.together.reached, part).has_value();
   }
 
  private:
@@ -116,8 +125,8 @@ std::string groups_in_words(const Groups& groups) {
   return fmt::format("{} of {} to {}", groups.size(), least.size(), most.size());
 }
 
-std::string rate_in_words(const JointOptimum& optimum, const Ratio& reached) {
-  return optimum.is_exact() ? number(reached) : number(reached.to_double());
+std::string rate_in_words(const Ratio& reached, bool is_exact) {
+  return is_exact ? number(reached) : number(reached.to_double());
 }
 
 // Links of one kind, length and capacity that the same operations fill.
@@ -169,8 +178,8 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Fab
   for (std::size_t i = 0; i < step.operations.size(); ++i) {
     const JobOperation& operation = step.operations[i];
     TableRow row{operation.name, groups_in_words(operation.groups),
-                 rate_in_words(bound.together, figures.part_of(bound.together.reached, i)),
-                 rate_in_words(bound.alone[i], bound.alone[i].reached)};
+                 rate_in_words(figures.part_of(bound.together.reached, i), figures.is_exact(i)),
+                 rate_in_words(bound.alone[i].reached, bound.alone[i].is_exact())};
     if (figures.has_bytes()) row.push_back(time_in_words(figures.seconds_alone(i)));
     row.push_back(shares_in_words(shares_by_kind(bound, i, fabric)));
     table.rows.push_back(std::move(row));
@@ -182,9 +191,9 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Fab
   const auto with_time = [&](double seconds) {
     return figures.has_bytes() ? ", " + time_in_words(seconds) : std::string();
   };
-  text +=
-      fmt::format("at once: {} GB/s{}{}\n", rate_in_words(bound.together, bound.together.reached),
-                  largest, with_time(figures.seconds_at_once()));
+  text += fmt::format("at once: {} GB/s{}{}\n",
+                      rate_in_words(bound.together.reached, bound.together.is_exact()), largest,
+                      with_time(figures.seconds_at_once()));
   if (!bound.together.is_exact()) {
     text += fmt::format("  proved so far; at most {} GB/s\n", number(bound.together.at_most));
   }
@@ -238,8 +247,7 @@ Json operation_json(const JobOperation& operation, const StepBound& bound, std::
                {"groups", groups_json(operation.groups)}};
   if (operation.bytes) json["bytes"] = *operation.bytes;
   if (operation.root) json["root"] = *operation.root;
-  json["rate"] =
-      exact_or_reached(figures.part_of(bound.together.reached, i), bound.together.is_exact());
+  json["rate"] = exact_or_reached(figures.part_of(bound.together.reached, i), figures.is_exact(i));
   Json kinds = Json::array();
   for (const auto& [kind, share] : shares_by_kind(bound, i, fabric)) {
     if (share > 0) kinds.push_back({{"kind", kind}, {"share", share}});

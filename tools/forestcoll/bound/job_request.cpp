@@ -25,6 +25,7 @@ const char* first_of_one_collective(const BoundArguments& options) {
                       {"--gap", !options.alltoall.gap.empty()},
                       {"--time-limit", !options.alltoall.time_limit.empty()},
                       {"--target", !options.target.empty()},
+                      {"--top", options.top != 0},
                       {"--whatif", options.whatif}});
 }
 
@@ -60,7 +61,7 @@ Expected<std::optional<std::size_t>> root_of(const BoundArguments& options) {
 }
 
 Expected<Job> job_of_groups(const BoundArguments& options, std::size_t ranks, const Mesh* mesh) {
-  auto groups = groups_of(options.job.groups, ranks, mesh);
+  auto groups = groups_of(*options.job.groups, ranks, mesh);
   if (!groups) return groups.errors();
   const auto root = root_of(options);
   if (!root) return root.errors();
@@ -130,7 +131,7 @@ Expected<void> refuse_misplaced_groups(const BoundArguments& options) {
     }
     return {};
   }
-  if (!job.groups.empty() + !job.at_once.empty() + !job.job.empty() > 1) {
+  if (job.groups.has_value() + !job.at_once.empty() + !job.job.empty() > 1) {
     return clash("--groups, --at-once and --job do not go together",
                  "write one job: --at-once several times, or a file for --job");
   }
@@ -138,7 +139,7 @@ Expected<void> refuse_misplaced_groups(const BoundArguments& options) {
     return clash(fmt::format("{} does not go with process groups at once", other),
                  "leave it out, or leave out --groups, --at-once and --job");
   }
-  if (job.groups.empty() && !(options.collective + options.root).empty()) {
+  if (!job.groups && !(options.collective + options.root).empty()) {
     return clash("--collective and --root are of --groups alone",
                  "the operations of --at-once and --job name theirs");
   }
@@ -156,7 +157,7 @@ Expected<Job> job_of(const BoundArguments& options, const Fabric& fabric) {
   const auto mesh = mesh_of(options.job, ranks);
   if (!mesh) return mesh.errors();
   const Mesh* given = *mesh ? &**mesh : nullptr;
-  if (!options.job.groups.empty()) return job_of_groups(options, ranks, given);
+  if (options.job.groups) return job_of_groups(options, ranks, given);
   if (!options.job.at_once.empty()) return job_at_once(options.job.at_once, ranks, given);
   const auto text = read_input(options.job.job);
   if (!text) return text.errors();
