@@ -30,11 +30,9 @@ Expected<void> check_groups(const JobOperation& operation, std::size_t ranks,
       const ErrorPlace here = below(place, fmt::format("/groups/{}/{}", g, i));
       const Rank r = group[i];
       if (!r.valid() || r.index() >= ranks) {
-        return make_error(
-            Code::O03, fmt::format("expected a rank from 0 to {}, found {}", ranks - 1, r.value),
-            "ranks count the GPUs of the fabric in rank order; `forestcoll topo show` "
-            "lists them",
-            here);
+        return make_error(Code::O03,
+                          fmt::format("expected a rank from 0 to {}, found {}", ranks - 1, r.value),
+                          "ranks count the GPUs of the fabric in rank order", here);
       }
       if (seen[r.index()]) {
         const bool in_this = std::ranges::count(group, r) > 1;
