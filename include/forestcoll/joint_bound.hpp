@@ -23,12 +23,6 @@ struct JointLimits {
   std::stop_token stop = {};
 };
 
-struct JointStatistics {
-  std::size_t variables = 0;  ///< of the linear program
-  std::size_t columns = 0;    ///< trees and systems of paths that were tried
-  int rounds = 0;
-};
-
 /// Rates in GB/s of `JointDemand::whole()`: what the largest operation gets; the others get as much
 /// as their amounts are of it.
 struct JointOptimum {
@@ -37,7 +31,6 @@ struct JointOptimum {
   ArcLengths lengths;  ///< of the links
   /// By operation, what part of every arc's capacity its trees and paths take, in floating point.
   std::vector<IdVector<ArcId, double>> loads;
-  JointStatistics statistics;
 
   [[nodiscard]] bool is_exact() const { return reached == at_most; }
 };

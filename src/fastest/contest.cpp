@@ -1,9 +1,10 @@
 // Every contender has three proved lower bounds on its time: what its trees put on the busiest
 // link, which asks for no program; one of a line, which costs nothing once there is one; and a
 // higher one that is made from the program. At a size they are simulated in the order of their
-// bounds, until the next bound is above the best time found: none of those that are left can be
-// faster, and programs that links alone make too slow are never made. At first comes one that costs
-// little, for a time that ends the simulations of others early.
+// bounds, until the next bound is above the best time found, or next to it: none of those that are
+// left can be faster by more than `kWorthwhile`, and programs that links alone make too slow are
+// never made. At first comes one that costs little, for a time that ends the simulations of others
+// early.
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for.h>
@@ -222,8 +223,11 @@ Expected<void> Contest::make_the_likely() {
 }
 
 void Contest::make(const std::vector<std::size_t>& candidates) {
-  tbb::parallel_for_each(
-      candidates, [this](std::size_t c) { std::call_once(made_[c]->once, [&] { make_one(c); }); });
+  tbb::this_task_arena::isolate([&] {
+    tbb::parallel_for_each(candidates, [this](std::size_t c) {
+      std::call_once(made_[c]->once, [&] { make_one(c); });
+    });
+  });
 }
 
 // Whoever waits within one takes up no other, for which a thread that waits for this one may wait.

@@ -114,10 +114,7 @@ std::optional<solver::Mixture> prove_reached(const Network& network, const Joint
 std::vector<IdVector<ArcId, double>> loads_of(const Network& network,
                                               const solver::Portions& portions,
                                               const solver::Mixture& mixture) {
-  std::vector<Capacity> capacity(portions.arcs.count, 0);
-  for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
-    capacity[portions.arcs.of[a]] += network.capacity[ArcId(a)];
-  }
+  const std::vector<Capacity> capacity = solver::capacity_by_class(network, portions);
   std::vector<IdVector<ArcId, double>> loads;
   for (const auto& of_operation : mixture.loads) {
     auto& load = loads.emplace_back();
@@ -161,7 +158,6 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
     return joint_rate_too_large();
   }
   JointOptimum optimum;
-  optimum.statistics = {program.variables(), program.columns().size(), program.rounds()};
   LengthsProver prover(network, demand, portions, pricing);
   prover.consider(program.lengths());
   prover.consider(program.best_lengths());

@@ -29,12 +29,9 @@ std::size_t count_variables(const Portions& portions) {
 
 LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
     : portions_(portions), variables_(count_variables(portions)), program_(variables_) {
-  std::vector<Capacity> capacity(portions.arcs.count, 0);
+  const std::vector<Capacity> capacity = capacity_by_class(network, portions);
   double all = 0;
-  for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
-    capacity[portions.arcs.of[a]] += network.capacity[ArcId(a)];
-    all += static_cast<double>(network.capacity[ArcId(a)]);
-  }
+  for (const Capacity each : capacity) all += static_cast<double>(each);
   std::vector<Term> room;
   for (std::size_t k = 0; k < capacity.size(); ++k) room.push_back({k, capacity[k]});
   program_.add_at_most(room, all);

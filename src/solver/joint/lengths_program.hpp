@@ -48,8 +48,6 @@ class LengthsProgram {
   [[nodiscard]] std::vector<double> weights() const;
   /// What goes each way, portion by portion, likewise.
   [[nodiscard]] std::vector<double> way_weights() const;
-  [[nodiscard]] int rounds() const { return rounds_; }
-  [[nodiscard]] std::size_t variables() const { return variables_; }
 
  private:
   bool solve(const Limits& limits);

@@ -19,14 +19,6 @@ constexpr double kFull = 1e-8;
 
 constexpr std::size_t kNoUnknown = static_cast<std::size_t>(-1);
 
-std::vector<Capacity> capacity_by_class(const Network& network, const Portions& portions) {
-  std::vector<Capacity> capacity(portions.arcs.count, 0);
-  for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
-    capacity[portions.arcs.of[a]] += network.capacity[ArcId(a)];
-  }
-  return capacity;
-}
-
 using BigWhole = boost::multiprecision::cpp_int;
 
 struct BigFraction {

@@ -143,6 +143,14 @@ class PortionFinder {
 
 }  // namespace
 
+std::vector<Capacity> capacity_by_class(const Network& network, const Portions& portions) {
+  std::vector<Capacity> capacity(portions.arcs.count, 0);
+  for (std::size_t a = 0; a < portions.arcs.of.size(); ++a) {
+    capacity[portions.arcs.of[a]] += network.capacity[ArcId(a)];
+  }
+  return capacity;
+}
+
 std::int64_t common_part(const Commodity& commodity, std::size_t member) {
   const std::size_t n = commodity.members.size();
   std::int64_t common = 0;

@@ -38,6 +38,10 @@ struct Portions {
   Partition arcs;
 };
 
+/// Of all arcs of a class together.
+[[nodiscard]] std::vector<Capacity> capacity_by_class(const Network& network,
+                                                      const Portions& portions);
+
 /// What divides all that a member of a commodity of paths has for others; 0 where it has nothing.
 [[nodiscard]] std::int64_t common_part(const Commodity& commodity, std::size_t member);
 
