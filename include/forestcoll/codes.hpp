@@ -94,6 +94,7 @@ enum class Code : std::uint8_t {
   O06,
   O07,
   O08,
+  O09,
   // about algorithms, simulation and comparison
   B01,
   B02,

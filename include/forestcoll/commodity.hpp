@@ -11,6 +11,7 @@
 #include "forestcoll/id.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll {
 
@@ -39,6 +40,15 @@ struct JointDemand {
   /// Rates are told for as much: the buffer of the largest operation.
   [[nodiscard]] std::int64_t whole() const { return std::ranges::max(buffers); }
 };
+
+/// What one commodity takes of an arc: a part of its capacity, above 0.
+struct LinkShare {
+  ArcId arc;
+  Ratio part;
+};
+/// Of all commodities of a demand, by operation and commodity, with arcs ascending. INVARIANT: the
+/// parts of an arc add up to 1 at most.
+using LinkShares = std::vector<std::vector<std::vector<LinkShare>>>;
 
 /// Whether a node passes a commodity's data on: members, switches, relays, and where
 /// `demand.relays` is set all others. `is_member`: of the commodity.

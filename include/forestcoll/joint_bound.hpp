@@ -21,6 +21,7 @@ struct JointLimits {
   int rounds = 1000;
   std::int64_t pivots = std::numeric_limits<std::int32_t>::max();  ///< of the simplex
   std::stop_token stop = {};
+  bool shares = false;  ///< whether `JointOptimum::shares` is asked for
 };
 
 /// Rates in GB/s of `JointDemand::whole()`: what the largest operation gets; the others get as much
@@ -31,6 +32,10 @@ struct JointOptimum {
   ArcLengths lengths;  ///< of the links
   /// By operation, what part of every arc's capacity its trees and paths take, in floating point.
   std::vector<IdVector<ArcId, double>> loads;
+  /// What each group's trees and paths take of the arcs at `reached`, where `JointLimits::shares`
+  /// asks for it. Groups that symmetries exchange have shares that these exchange. What does not
+  /// fit 64 bits is rounded down.
+  LinkShares shares = {};
 
   [[nodiscard]] bool is_exact() const { return reached == at_most; }
 };

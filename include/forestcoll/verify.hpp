@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,18 @@ inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 [[nodiscard]] std::vector<std::string> verify_targets();
 [[nodiscard]] Expected<Verdict> verify(std::string_view text, std::string_view file,
                                        const Topology* topology, const VerifyOptions& options);
+
+/// A group of a job and the part of a fabric that is said to be its own.
+struct PartClaim {
+  std::string name;         ///< for findings
+  std::vector<Rank> group;  ///< ranks of the whole fabric
+  const Topology* part = nullptr;
+};
+/// Whether these are parts of the fabric that do not overlap: each has the compute nodes of its
+/// group as its ranks, in their order, and of every pair of nodes all parts together have at most
+/// the bandwidth that links of the whole have from the one to the other. Findings, O09, at most one
+/// per part or pair of nodes; none where all holds. Cost: O(links of all parts · log).
+[[nodiscard]] Diagnostics check_parts(const Topology& whole, std::span<const PartClaim> parts);
 
 /// The optimal rate again, by textbook bisection with LEMON's preflow on independent code:
 /// max over cuts of weight(S) / B⁺(S), exactly.

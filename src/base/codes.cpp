@@ -123,6 +123,9 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
      "an operation: an unknown collective, or a root, bytes or a demand that do not fit it"},
     {CODE(O08), About::request,
      "a group whose ranks do not reach one another without the other GPUs"},
+    {CODE(O09), About::request,
+     "parts of a fabric that groups have together: another fabric or group, or more of a link than "
+     "there is"},
     {CODE(B01), About::comparison, "no ring found at any speed"},
     {CODE(B02), About::comparison, "a number of ranks or boxes that the algorithm cannot serve"},
     {CODE(B03), About::comparison, "no switch that combines in the network"},

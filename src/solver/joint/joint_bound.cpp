@@ -13,6 +13,7 @@
 #include "solver/joint/mixture.hpp"
 #include "solver/joint/portions.hpp"
 #include "solver/joint/pricing.hpp"
+#include "solver/joint/shares.hpp"
 #include "solver/linear/simple_fractions.hpp"
 
 namespace forestcoll {
@@ -171,6 +172,9 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   if (!reached) return joint_rate_too_large();
   optimum.reached = *reached;
   optimum.loads = loads_of(network, portions, *mixture);
+  if (limits.shares) {
+    optimum.shares = solver::shares_of(network, demand, portions, program.columns(), *mixture);
+  }
   return optimum;
 }
 

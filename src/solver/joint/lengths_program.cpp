@@ -102,14 +102,15 @@ ArcLengths LengthsProgram::whole_lengths(const std::vector<double>& at) const {
   return lengths;
 }
 
-double LengthsProgram::value_of(const Pricing::Loads& loads, const std::vector<double>& at) const {
+double LengthsProgram::value_of(const Pricing::Crossings& crossings,
+                                const std::vector<double>& at) const {
   double value = 0;
-  for (std::size_t p = 0; p < loads.size(); ++p) {
+  for (std::size_t p = 0; p < crossings.size(); ++p) {
     double least = -1;
-    for (const auto& way : loads[p]) {
+    for (const auto& way : crossings[p]) {
       double cost = 0;
-      for (const ClassLoad& load : way) {
-        for (const auto& [k, times] : load) cost += at[k] * static_cast<double>(times);
+      for (const Crossing& crossing : way) {
+        for (const auto& [k, times] : crossing.load) cost += at[k] * static_cast<double>(times);
       }
       cost /= static_cast<double>(portions_.portions[p].parts);
       least = least < 0 ? cost : std::min(least, cost);
@@ -120,22 +121,23 @@ double LengthsProgram::value_of(const Pricing::Loads& loads, const std::vector<d
 }
 
 bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at) {
-  const Pricing::Loads loads = pricing.cheapest(whole_lengths(at));
-  const double value = value_of(loads, at);
+  Pricing::Crossings crossings = pricing.cheapest(whole_lengths(at));
+  const double value = value_of(crossings, at);
   if (value > best_value_) {
     best_value_ = value;
     best_ = at;
   }
   bool added = false;
-  for (std::size_t p = 0; p < loads.size(); ++p) {
-    for (std::size_t w = 0; w < loads[p].size(); ++w) {
-      for (std::size_t i = 0; i < loads[p][w].size(); ++i) {
+  for (std::size_t p = 0; p < crossings.size(); ++p) {
+    for (std::size_t w = 0; w < crossings[p].size(); ++w) {
+      for (std::size_t i = 0; i < crossings[p][w].size(); ++i) {
+        Crossing& crossing = crossings[p][w][i];
         const std::size_t variable = piece_variable_[p][w] + i;
-        if (!known_.emplace(variable, loads[p][w][i]).second) continue;
+        if (!known_.emplace(variable, crossing.load).second) continue;
         std::vector<Term> row{{variable, portions_.portions[p].parts}};
-        for (const auto& [k, times] : loads[p][w][i]) row.push_back({k, -times});
+        for (const auto& [k, times] : crossing.load) row.push_back({k, -times});
         program_.add_at_most(row, 0);
-        columns_.push_back({p, w, i, loads[p][w][i]});
+        columns_.push_back({p, w, i, std::move(crossing)});
         added = true;
       }
     }

@@ -17,7 +17,7 @@ namespace forestcoll::solver {
 /// A tree or a system of paths that was found, for a piece.
 struct Column {
   std::size_t portion = 0, way = 0, piece = 0;
-  ClassLoad load;
+  Crossing crossing;
 };
 
 /// maximise Σ copies · amount · cost over lengths y ≥ 0 with Σ c(e) · y(e) ≤ Σ c(e), where the cost
@@ -52,7 +52,8 @@ class LengthsProgram {
  private:
   bool solve(const Limits& limits);
   bool add_columns(Pricing& pricing, const std::vector<double>& at);
-  [[nodiscard]] double value_of(const Pricing::Loads& loads, const std::vector<double>& at) const;
+  [[nodiscard]] double value_of(const Pricing::Crossings& crossings,
+                                const std::vector<double>& at) const;
   [[nodiscard]] ArcLengths whole_lengths(const std::vector<double>& at) const;
 
   const Portions& portions_;

@@ -152,7 +152,8 @@ class TightWeights {
   void add_arcs() {
     std::vector<Row> rows(portions_.arcs.count);
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      for (const auto& [k, times] : columns_[i].load) rows[k].add(number_[i], times, weights_[i]);
+      for (const auto& [k, times] : columns_[i].crossing.load)
+        rows[k].add(number_[i], times, weights_[i]);
     }
     const auto capacity = capacity_by_class(network_, portions_);
     double fullest = 0;
@@ -227,7 +228,7 @@ std::optional<Mixture> add_up(const Network& network, const Portions& portions, 
     if (weights[i] == 0) continue;
     sent[columns[i].portion][columns[i].way][columns[i].piece] += weights[i];
     auto& of_operation = mixture.loads[portions.portions[columns[i].portion].operation];
-    for (const auto& [k, times] : columns[i].load) {
+    for (const auto& [k, times] : columns[i].crossing.load) {
       load[k] += times * weights[i];
       of_operation[k] += times * weights[i];
     }
@@ -252,6 +253,7 @@ std::optional<Mixture> add_up(const Network& network, const Portions& portions, 
   for (auto& of_operation : mixture.loads) {
     for (BigWhole& of_class : of_operation) of_class *= scale->num;
   }
+  for (const BigWhole& weight : weights) mixture.weights.push_back(weight * scale->num);
   return mixture;
 }
 

@@ -25,6 +25,7 @@ struct Mixture {
   /// of capacity.
   std::vector<std::vector<boost::multiprecision::cpp_int>> loads;
   boost::multiprecision::cpp_int parts = 1;
+  ColumnWeights weights;  ///< what each column carries then, likewise over `parts`
 };
 [[nodiscard]] std::optional<Mixture> add_up(const Network& network, const Portions& portions,
                                             std::int64_t whole, std::span<const Column> columns,

@@ -61,7 +61,7 @@ class PortionFinder {
   }
 
   Portions run() {
-    const auto generators = find_generators();
+    auto generators = find_generators();
     MemberClasses classes(members_);
     for (const NodeImage& image : generators) {
       for (const auto& [key, number] : number_) {
@@ -73,6 +73,7 @@ class PortionFinder {
     for (const Numbered& commodity : commodities_) {
       add_portions(commodity, classes, known, found.portions);
     }
+    found.symmetries = std::move(generators);
     return found;
   }
 

@@ -36,6 +36,7 @@ struct Portion {
 struct Portions {
   std::vector<Portion> portions;
   Partition arcs;
+  std::vector<NodeImage> symmetries = {};  ///< generators of these automorphisms
 };
 
 /// Of all arcs of a class together.

@@ -30,11 +30,11 @@ Int128 common_divisor(Int128 a, Int128 b) {
 Pricing::Pricing(const Network& network, bool relays, const Portions& portions)
     : network_(network), relays_(relays), portions_(portions) {}
 
-Pricing::Loads Pricing::cheapest(const ArcLengths& lengths) {
+Pricing::Crossings Pricing::cheapest(const ArcLengths& lengths) {
   metrics_.clear();
-  Loads loads;
+  Crossings crossings;
   for (const Portion& portion : portions_.portions) {
-    auto& of_portion = loads.emplace_back();
+    auto& of_portion = crossings.emplace_back();
     for (const auto& way : portion.ways) {
       auto& of_way = of_portion.emplace_back();
       for (const Piece& piece : way) {
@@ -44,7 +44,7 @@ Pricing::Loads Pricing::cheapest(const ArcLengths& lengths) {
       }
     }
   }
-  return loads;
+  return crossings;
 }
 
 // From every member to every other, through nodes that pass the commodity's data on.
@@ -73,36 +73,40 @@ const Pricing::Metric& Pricing::metric_of(const Commodity& commodity, const ArcL
 }
 
 void Pricing::add_path(const Piece& piece, const Metric& metric, std::size_t from, std::size_t to,
-                       std::int64_t parts, ClassLoad& load) const {
+                       std::int64_t parts, Crossing& crossing) const {
   NodeId v = piece.of->members[to];
   while (v != piece.of->members[from]) {
     const ArcId a = metric.last[from][v.index()];
-    load[portions_.arcs.of[a.index()]] += parts;
+    crossing.load[portions_.arcs.of[a.index()]] += parts;
+    crossing.arcs.emplace_back(a, parts);
     v = network_.graph.tail(a);
   }
 }
 
-ClassLoad Pricing::cheapest_tree(const Piece& piece, const Metric& metric) const {
+Crossing Pricing::cheapest_tree(const Piece& piece, const Metric& metric) const {
   const std::size_t n = piece.of->members.size();
   const auto parents = cheapest_arborescence(
       piece.turned ? transposed(metric.distance, n) : metric.distance, n, piece.member);
-  ClassLoad load;
+  Crossing crossing;
   for (std::size_t v = 0; v < n; ++v) {
     if (v == piece.member) continue;
-    add_path(piece, metric, piece.turned ? v : parents[v], piece.turned ? parents[v] : v, 1, load);
+    add_path(piece, metric, piece.turned ? v : parents[v], piece.turned ? parents[v] : v, 1,
+             crossing);
   }
-  return load;
+  return crossing;
 }
 
-ClassLoad Pricing::cheapest_paths(const Piece& piece, const Metric& metric) const {
+Crossing Pricing::cheapest_paths(const Piece& piece, const Metric& metric) const {
   const std::size_t n = piece.of->members.size();
   const std::int64_t common = common_part(*piece.of, piece.member);
-  ClassLoad load;
+  Crossing crossing;
   for (std::size_t to = 0; to < n; ++to) {
     const std::int64_t parts = piece.of->amounts[piece.member * n + to] / common;
-    if (to != piece.member && parts > 0) add_path(piece, metric, piece.member, to, parts, load);
+    if (to != piece.member && parts > 0) {
+      add_path(piece, metric, piece.member, to, parts, crossing);
+    }
   }
-  return load;
+  return crossing;
 }
 
 std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& portions,
@@ -114,13 +118,13 @@ std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& po
     room += static_cast<Int128>(network.capacity[ArcId(a)]) * lengths[ArcId(a)];
     of_class[portions.arcs.of[a]] = lengths[ArcId(a)];
   }
-  const Pricing::Loads loads = pricing.cheapest(lengths);
-  for (std::size_t p = 0; p < loads.size(); ++p) {
+  const Pricing::Crossings crossings = pricing.cheapest(lengths);
+  for (std::size_t p = 0; p < crossings.size(); ++p) {
     std::optional<Int128> least;
-    for (const auto& way : loads[p]) {
+    for (const auto& way : crossings[p]) {
       Int128 cost = 0;
-      for (const ClassLoad& load : way) {
-        for (const auto& [k, times] : load) {
+      for (const Crossing& crossing : way) {
+        for (const auto& [k, times] : crossing.load) {
           Int128 product = 0;
           if (__builtin_mul_overflow(static_cast<Int128>(times), static_cast<Int128>(of_class[k]),
                                      &product) ||

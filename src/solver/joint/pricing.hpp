@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/alltoall.hpp"
@@ -17,6 +18,12 @@ namespace forestcoll::solver {
 /// How often a piece's cheapest tree, or the parts that its paths carry, cross the arcs of a class.
 using ClassLoad = std::map<std::size_t, std::int64_t>;
 
+/// What a piece's cheapest tree or paths cross.
+struct Crossing {
+  ClassLoad load;
+  std::vector<std::pair<ArcId, std::int64_t>> arcs;  ///< one after the other, some more than once
+};
+
 class Pricing {
  public:
   /// REQUIRES: all of them outlive this.
@@ -24,8 +31,8 @@ class Pricing {
 
   /// By portion, way and piece. REQUIRES: lengths are 0 or more. Cost: Dijkstra per member of the
   /// portions' commodities, an arborescence per piece.
-  using Loads = std::vector<std::vector<std::vector<ClassLoad>>>;
-  [[nodiscard]] Loads cheapest(const ArcLengths& lengths);
+  using Crossings = std::vector<std::vector<std::vector<Crossing>>>;
+  [[nodiscard]] Crossings cheapest(const ArcLengths& lengths);
 
  private:
   struct Metric {
@@ -33,10 +40,10 @@ class Pricing {
     std::vector<std::vector<ArcId>> last;  ///< by member, and node that is reached: the last arc
   };
   const Metric& metric_of(const Commodity& commodity, const ArcLengths& lengths);
-  ClassLoad cheapest_tree(const Piece& piece, const Metric& metric) const;
-  ClassLoad cheapest_paths(const Piece& piece, const Metric& metric) const;
+  Crossing cheapest_tree(const Piece& piece, const Metric& metric) const;
+  Crossing cheapest_paths(const Piece& piece, const Metric& metric) const;
   void add_path(const Piece& piece, const Metric& metric, std::size_t from, std::size_t to,
-                std::int64_t parts, ClassLoad& load) const;
+                std::int64_t parts, Crossing& crossing) const;
 
   const Network& network_;
   bool relays_;

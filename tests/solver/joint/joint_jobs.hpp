@@ -1,4 +1,4 @@
-// Operations for tests.
+// Operations and jobs for tests.
 #pragma once
 
 #include <cstddef>
@@ -6,10 +6,13 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/job.hpp"
+#include "forestcoll/network.hpp"
 
 namespace forestcoll::test {
 
@@ -26,5 +29,18 @@ inline JobOperation operation_of(Collective collective, Groups groups,
                                  std::optional<std::int64_t> bytes = {}) {
   return {std::string(to_string(collective)), collective, std::move(groups), bytes, {}, {}};
 }
+
+/// Some of the ranks in one or two groups.
+[[nodiscard]] Groups random_groups(std::size_t ranks, std::mt19937_64& random);
+
+struct RandomJob {
+  Network network;
+  std::vector<JobOperation> operations;
+  bool relays = false;
+};
+/// One to four operations on a fabric of three to five GPUs and up to two switches.
+[[nodiscard]] RandomJob random_job(std::uint64_t seed);
+/// Sets relays where the groups do not reach one another without them.
+void connect(RandomJob& job);
 
 }  // namespace forestcoll::test

@@ -18,63 +18,12 @@
 namespace forestcoll::testing {
 namespace {
 
+using test::connect;
 using test::groups_of;
 using test::operation_of;
-
-Network random_network(std::mt19937_64& random) {
-  test::RandomOptions options;
-  options.max_compute = 5;
-  options.max_switches = 2;
-  options.max_capacity = 1 + static_cast<Capacity>(random() % 9);
-  options.one_way = random() % 3 == 0;
-  options.unbalanced = random() % 3 == 0;
-  return test::random_fabric(random(), options);
-}
-
-// Some of the ranks in one or two groups.
-Groups random_groups(std::size_t ranks, std::mt19937_64& random) {
-  std::vector<std::size_t> order(ranks);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::shuffle(order, random);
-  Groups groups(1);
-  for (const std::size_t r : order) {
-    if (groups.back().size() >= 2 && random() % 3 == 0) groups.emplace_back();
-    groups.back().push_back(Rank(r));
-  }
-  if (groups.size() > 1 && random() % 3 == 0) groups.pop_back();
-  return groups;
-}
-
-JobOperation random_operation(std::size_t ranks, std::mt19937_64& random) {
-  constexpr Collective kCollectives[] = {Collective::allgather, Collective::reduce_scatter,
-                                         Collective::allreduce, Collective::broadcast,
-                                         Collective::reduce,    Collective::alltoall,
-                                         Collective::scatter,   Collective::gather};
-  JobOperation operation = operation_of(kCollectives[random() % 8], random_groups(ranks, random),
-                                        static_cast<std::int64_t>(1 + random() % 7));
-  if (is_rooted(operation.collective)) operation.root = 0;
-  return operation;
-}
-
-struct RandomJob {
-  Network network;
-  std::vector<JobOperation> operations;
-  bool relays = false;
-};
-
-RandomJob random_job(std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  RandomJob job;
-  do {
-    job.network = random_network(random);
-  } while (job.network.ranks.size() < 3);
-  const std::size_t count = 1 + random() % 4;
-  for (std::size_t i = 0; i < count; ++i) {
-    job.operations.push_back(random_operation(job.network.ranks.size(), random));
-  }
-  job.relays = random() % 2 == 0;
-  return job;
-}
+using test::random_groups;
+using test::random_job;
+using test::RandomJob;
 
 JointOptimum optimum_of(const RandomJob& job) {
   const auto demand = joint_demand(job.network, job.operations, job.relays);
@@ -85,11 +34,6 @@ JointOptimum optimum_of(const RandomJob& job) {
       << optimum->reached.to_string() << " to " << optimum->at_most.to_string();
   EXPECT_EQ(joint_rate_by_lengths(job.network, *demand, optimum->lengths), optimum->at_most);
   return *std::move(optimum);
-}
-
-// Relays where the groups do not reach one another without them.
-void connect(RandomJob& job) {
-  if (!joint_demand(job.network, job.operations, job.relays)) job.relays = true;
 }
 
 // Trees with weights whose common denominator is far beyond 64 bits reach a simple rate.

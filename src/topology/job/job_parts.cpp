@@ -1,0 +1,211 @@
+#include "forestcoll/job_parts.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "forestcoll/codes.hpp"
+#include "forestcoll/topology_text.hpp"
+
+namespace forestcoll {
+namespace {
+
+constexpr std::int64_t kMostExactParts = std::int64_t{1} << 32;
+constexpr std::int64_t kRoundedParts = std::int64_t{1} << 24;
+
+using Parts = IdVector<ArcId, Ratio>;  // of arcs, that one group has
+
+// The members of a group, by node.
+IdVector<NodeId, bool> members_of(const Network& network, const std::vector<Rank>& group) {
+  IdVector<NodeId, bool> members(network.graph.node_count(), false);
+  for (const Rank r : group) members[network.ranks[r.index()]] = true;
+  return members;
+}
+
+struct Group {
+  std::size_t operation = 0, group = 0;
+  IdVector<NodeId, bool> is_member;
+  Parts parts;
+};
+
+// Gives what is left of an arc that some use to these, evenly.
+void fill_up(std::vector<Group>& groups, ArcId arc) {
+  std::optional<Ratio> left = Ratio(1);
+  std::vector<Group*> users;
+  for (Group& group : groups) {
+    if (group.parts[arc] == Ratio(0)) continue;
+    users.push_back(&group);
+    if (left) left = checked_add(*left, group.parts[arc] * Ratio(-1));
+  }
+  if (!left || users.empty()) return;  // the shares themselves will do
+  const auto more = checked_mul(*left, Ratio(1, static_cast<std::int64_t>(users.size())));
+  for (Group* group : users) {
+    const auto part = more ? checked_add(group->parts[arc], *more) : std::nullopt;
+    if (part) group->parts[arc] = *part;
+  }
+}
+
+// Gives an arc that nobody uses to the groups with a member at its end that can.
+void hand_out(std::vector<Group>& groups, const Network& network, ArcId arc, bool relays) {
+  const NodeId tail = network.graph.tail(arc), head = network.graph.head(arc);
+  std::vector<Group*> takers;
+  for (Group& group : groups) {
+    if (group.parts[arc] > Ratio(0)) return;
+    const bool from = group.is_member[tail], to = group.is_member[head];
+    if ((from || to) && passes_on(network, tail, from, relays) &&
+        passes_on(network, head, to, relays)) {
+      takers.push_back(&group);
+    }
+  }
+  for (Group* group : takers) {
+    group->parts[arc] = Ratio(1, static_cast<std::int64_t>(takers.size()));
+  }
+}
+
+// Whether a fabric of such parts is sure to be solved in exact arithmetic.
+bool has_common_denominator(const Parts& parts) {
+  std::int64_t common = 1;
+  for (const Ratio& part : parts) {
+    const std::int64_t factor = part.den() / std::gcd(part.den(), common);
+    if (factor > kMostExactParts / common) return false;
+    common *= factor;
+  }
+  return true;
+}
+
+void round_down(Parts& parts) {
+  for (Ratio& part : parts) {
+    const Int128 scaled = static_cast<Int128>(part.num()) * kRoundedParts / part.den();
+    part = Ratio(static_cast<std::int64_t>(scaled), kRoundedParts);
+  }
+}
+
+// Builds the topology of one group: its members first, then the nodes that its links join.
+class PartBuilder {
+ public:
+  PartBuilder(const Topology& whole, const Network& network, const Group& group)
+      : whole_(whole), network_(network), group_(group), id_of_(whole.nodes.size()) {
+    part_.name = whole.name;
+    part_.description = whole.description;
+  }
+
+  Expected<Topology> run(const std::vector<Rank>& members) {
+    for (const Rank r : members) part_.ranks.push_back(node(network_.ranks[r.index()]));
+    for (const TopologyLink& link : whole_.links) {
+      if (!link.enabled || !add(link)) continue;
+      return make_error(Code::E14,
+                        "the part of a link that a group has is too fine for exact arithmetic",
+                        "round the bandwidths to a coarser grid with `quantize`");
+    }
+    std::ranges::stable_sort(
+        part_.links, {}, [](const TopologyLink& link) { return std::pair(link.src, link.dst); });
+    return std::move(part_);
+  }
+
+ private:
+  NodeId node(NodeId whole) {
+    NodeId& id = id_of_[whole];
+    if (id.valid()) return id;
+    id = NodeId(part_.nodes.size());
+    TopologyNode copy = whole_.nodes[whole];
+    copy.weight = 1;
+    if (copy.type == NodeType::compute && !group_.is_member[whole]) copy.type = NodeType::relay;
+    part_.nodes.push_back(std::move(copy));
+    return id;
+  }
+
+  [[nodiscard]] Ratio part_of(NodeId src, NodeId dst) const {
+    const ArcId arc = network_.graph.find(src, dst);
+    return arc.valid() ? group_.parts[arc] : Ratio(0);
+  }
+
+  // True where a bandwidth does not fit.
+  bool add(const TopologyLink& link) {
+    const Ratio there = part_of(link.src, link.dst);
+    const Ratio back = link.full_duplex ? part_of(link.dst, link.src) : Ratio(0);
+    if (there == back) return there > Ratio(0) && add_one(link, link.src, link.dst, there, true);
+    return (there > Ratio(0) && add_one(link, link.src, link.dst, there, false)) ||
+           (back > Ratio(0) && add_one(link, link.dst, link.src, back, false));
+  }
+
+  bool add_one(const TopologyLink& of, NodeId src, NodeId dst, const Ratio& part,
+               bool full_duplex) {
+    const auto bandwidth = checked_mul(of.bandwidth, part);
+    if (!bandwidth) return true;
+    TopologyLink link = of;
+    link.src = node(src);
+    link.dst = node(dst);
+    link.bandwidth = *bandwidth;
+    link.full_duplex = full_duplex;
+    part_.links.push_back(std::move(link));
+    return false;
+  }
+
+  const Topology& whole_;
+  const Network& network_;
+  const Group& group_;
+  IdVector<NodeId, NodeId> id_of_;
+  Topology part_;
+};
+
+// Exactly, where that is a fabric that can be solved.
+Expected<Topology> part_of(const Topology& whole, const Network& network, Group& group,
+                           const std::vector<Rank>& members) {
+  if (has_common_denominator(group.parts)) {
+    auto exact = PartBuilder(whole, network, group).run(members);
+    if (exact && to_digraph(*exact)) return exact;
+  }
+  round_down(group.parts);
+  return PartBuilder(whole, network, group).run(members);
+}
+
+}  // namespace
+
+Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network& network,
+                                         std::span<const JobOperation> operations,
+                                         const LinkShares& shares, bool relays) {
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    std::size_t commodity = 0;
+    for (std::size_t g = 0; g < operations[i].groups.size(); ++g) {
+      if (operations[i].groups[g].size() < 2) continue;
+      Group group{i, g, members_of(network, operations[i].groups[g]),
+                  Parts(network.graph.arc_count(), Ratio(0))};
+      for (const auto& [arc, part] : shares[i][commodity++]) group.parts[arc] = part;
+      groups.push_back(std::move(group));
+    }
+  }
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    fill_up(groups, ArcId(a));
+    hand_out(groups, network, ArcId(a), relays);
+  }
+  std::vector<JobPart> parts;
+  for (Group& group : groups) {
+    const auto& members = operations[group.operation].groups[group.group];
+    auto part = part_of(topology, network, group, members);
+    if (!part) return part.errors();
+    parts.push_back({group.operation, group.group, *std::move(part)});
+  }
+  return parts;
+}
+
+std::string shape_of(const Topology& part) {
+  Topology nameless = part;
+  nameless.name.clear();
+  nameless.description.clear();
+  std::vector<std::string> boxes;
+  for (std::size_t v = 0; v < nameless.nodes.size(); ++v) {
+    TopologyNode& node = nameless.nodes[NodeId(v)];
+    node.id = "n" + std::to_string(v);
+    if (node.box.empty()) continue;
+    const auto at = std::ranges::find(boxes, node.box);
+    const auto number = at - boxes.begin();
+    if (at == boxes.end()) boxes.push_back(node.box);
+    node.box = "b" + std::to_string(number);
+  }
+  return to_topology_json(flat_document(nameless));
+}
+
+}  // namespace forestcoll

@@ -1,0 +1,66 @@
+#include "solver/joint/joint_jobs.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "forestcoll/commodity.hpp"
+#include "support/fabrics.hpp"
+
+namespace forestcoll::test {
+namespace {
+
+Network random_network(std::mt19937_64& random) {
+  RandomOptions options;
+  options.max_compute = 5;
+  options.max_switches = 2;
+  options.max_capacity = 1 + static_cast<Capacity>(random() % 9);
+  options.one_way = random() % 3 == 0;
+  options.unbalanced = random() % 3 == 0;
+  return random_fabric(random(), options);
+}
+
+JobOperation random_operation(std::size_t ranks, std::mt19937_64& random) {
+  constexpr Collective kCollectives[] = {Collective::allgather, Collective::reduce_scatter,
+                                         Collective::allreduce, Collective::broadcast,
+                                         Collective::reduce,    Collective::alltoall,
+                                         Collective::scatter,   Collective::gather};
+  JobOperation operation = operation_of(kCollectives[random() % 8], random_groups(ranks, random),
+                                        static_cast<std::int64_t>(1 + random() % 7));
+  if (is_rooted(operation.collective)) operation.root = 0;
+  return operation;
+}
+
+}  // namespace
+
+Groups random_groups(std::size_t ranks, std::mt19937_64& random) {
+  std::vector<std::size_t> order(ranks);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::shuffle(order, random);
+  Groups groups(1);
+  for (const std::size_t r : order) {
+    if (groups.back().size() >= 2 && random() % 3 == 0) groups.emplace_back();
+    groups.back().push_back(Rank(r));
+  }
+  if (groups.size() > 1 && random() % 3 == 0) groups.pop_back();
+  return groups;
+}
+
+RandomJob random_job(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  RandomJob job;
+  do {
+    job.network = random_network(random);
+  } while (job.network.ranks.size() < 3);
+  const std::size_t count = 1 + random() % 4;
+  for (std::size_t i = 0; i < count; ++i) {
+    job.operations.push_back(random_operation(job.network.ranks.size(), random));
+  }
+  job.relays = random() % 2 == 0;
+  return job;
+}
+
+void connect(RandomJob& job) {
+  if (!joint_demand(job.network, job.operations, job.relays)) job.relays = true;
+}
+
+}  // namespace forestcoll::test
