@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -160,6 +161,8 @@ class Simulator {
   [[nodiscard]] double least_seconds(std::int64_t bytes,
                                      const SimulationParameters& parameters) const;
 
+  [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
+
  private:
   std::shared_ptr<const Model> model_;
 };
@@ -172,6 +175,19 @@ class Simulator {
 [[nodiscard]] Expected<Simulator> prepare_simulation(std::string_view schedule,
                                                      std::string_view file,
                                                      const Topology& topology);
+
+/// A schedule of one group of several that run at once.
+struct GroupRun {
+  std::string_view schedule, file;
+  const Topology* part = nullptr;  ///< of the whole fabric, as `job_parts` makes them
+  double share = 1;                ///< bytes of its buffer for each byte of the largest one
+};
+/// The same of several schedules at once: times are of all of them, for bytes of the largest
+/// buffer. Links are the whole fabric's, and flows of all groups share them; GPUs have threadblocks
+/// for all. REQUIRES: at least one. Errors: those of the above, each on its part; M04 where a part
+/// has links that the fabric has not.
+[[nodiscard]] Expected<Simulator> prepare_simulation(std::span<const GroupRun> groups,
+                                                     const Topology& whole);
 
 // A fabric for SimGrid, a simulator that shares no code with ours.
 

@@ -10,6 +10,7 @@
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/verify.hpp"
 #include "simulate/fabric/fabric.hpp"
+#include "simulate/joint_source.hpp"
 #include "simulate/sources/flows_source.hpp"
 #include "simulate/sources/forest_source.hpp"
 #include "simulate/sources/plan_source.hpp"
@@ -20,7 +21,7 @@ namespace forestcoll {
 class Simulator::Model {
  public:
   using Source = std::variant<simulate::ProgramSource, simulate::ForestSource, simulate::PlanSource,
-                              simulate::FlowsSource>;
+                              simulate::FlowsSource, simulate::JointSource>;
   struct Description {
     std::string format, collective, protocol;
     std::int64_t ranks = 0;
@@ -46,6 +47,9 @@ class Simulator::Model {
   /// Without looking for classes that its source does not know of.
   [[nodiscard]] simulate::ClassGraph make(const SimulationParameters& parameters,
                                           double bytes) const;
+  /// Without any classes.
+  [[nodiscard]] simulate::ClassGraph make_each(const SimulationParameters& parameters,
+                                               double bytes) const;
 
  private:
   Description description_;

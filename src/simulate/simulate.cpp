@@ -49,6 +49,14 @@ simulate::ClassGraph Simulator::Model::make(const SimulationParameters& paramete
   return std::visit(make, source_);
 }
 
+simulate::ClassGraph Simulator::Model::make_each(const SimulationParameters& parameters,
+                                                 double bytes) const {
+  if (const auto* program = std::get_if<simulate::ProgramSource>(&source_)) {
+    return program->make_each(fabric_, parameters, bytes);
+  }
+  return make(parameters, bytes);
+}
+
 double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {
   return (1 - SimulationOptions{}.tolerance) * simulate::least_seconds(make(parameters, bytes));
 }

@@ -36,12 +36,22 @@ double ProgramSource::full_pass(const SimulationParameters& parameters) const {
   return protocol_of(as_set, program_.protocol).pass_bytes * static_cast<double>(program_.chunks);
 }
 
-ClassGraph ProgramSource::make(const Fabric& fabric, const SimulationParameters& parameters,
-                               double bytes) const {
+ClassGraph ProgramSource::make(const ProgramClasses& classes, const Fabric& fabric,
+                               const SimulationParameters& parameters, double bytes) const {
   const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
-  return program_graph(steps_, route_, classes_,
+  return program_graph(steps_, route_, classes,
                        GraphMaker(fabric, as_set, protocol_of(as_set, program_.protocol)),
                        bytes / static_cast<double>(program_.chunks));
+}
+
+ClassGraph ProgramSource::make(const Fabric& fabric, const SimulationParameters& parameters,
+                               double bytes) const {
+  return make(classes_, fabric, parameters, bytes);
+}
+
+ClassGraph ProgramSource::make_each(const Fabric& fabric, const SimulationParameters& parameters,
+                                    double bytes) const {
+  return make(each_by_itself(steps_, route_, fabric), fabric, parameters, bytes);
 }
 
 }  // namespace forestcoll::simulate

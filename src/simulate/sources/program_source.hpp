@@ -33,8 +33,14 @@ class ProgramSource {
   /// splits it. Passes are all of the same size; the runtime's last one is smaller instead.
   [[nodiscard]] ClassGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
+  /// The same of every threadblock and every link, as others run beside it that are not alike.
+  [[nodiscard]] ClassGraph make_each(const Fabric& fabric, const SimulationParameters& parameters,
+                                     double bytes) const;
 
  private:
+  [[nodiscard]] ClassGraph make(const ProgramClasses& classes, const Fabric& fabric,
+                                const SimulationParameters& parameters, double bytes) const;
+
   audit::Program program_;
   audit::StepGraph steps_;
   std::vector<std::int32_t> route_;  ///< of what each threadblock sends; −1: nothing
