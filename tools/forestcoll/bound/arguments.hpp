@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "common/fabric.hpp"
+#include "common/job/request.hpp"
 #include "forestcoll/failures.hpp"
 
 namespace forestcoll::cli {
@@ -18,17 +17,6 @@ struct AlltoallArguments {
   std::string time_limit;  ///< seconds
 
   [[nodiscard]] bool given() const { return !(demand + gap + time_limit).empty(); }
-};
-
-/// Of process groups that run at once, as written on the command line; empty where not given.
-struct JobArguments {
-  std::optional<std::string> groups;  ///< words, or a file of lists
-  std::vector<std::string> at_once;   ///< operations
-  std::string job;                    ///< a file
-  std::string mesh;
-  std::string mesh_order;
-
-  [[nodiscard]] bool given() const { return groups || !at_once.empty() || !job.empty(); }
 };
 
 struct BoundArguments {

@@ -10,7 +10,6 @@
 #include "bound/answer.hpp"
 #include "bound/arguments.hpp"
 #include "bound/job.hpp"
-#include "bound/job_request.hpp"
 #include "bound/paths.hpp"
 #include "bound/report.hpp"
 #include "command.hpp"
@@ -140,7 +139,9 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
 }
 
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
-  if (const auto done = refuse_misplaced_groups(options); !done) {
+  if (const auto done = refuse_misplaced_groups(
+          options.job, {options.failures, options.collective, options.root});
+      !done) {
     return fail(done.errors(), console);
   }
   if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);

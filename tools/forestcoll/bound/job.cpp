@@ -6,15 +6,26 @@
 #include <utility>
 #include <vector>
 
-#include "bound/job_report.hpp"
-#include "bound/job_request.hpp"
 #include "common/files/io.hpp"
+#include "common/job/report.hpp"
+#include "common/job/request.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
 namespace {
+
+// The first option that says nothing about groups.
+const char* first_of_one_collective(const BoundArguments& options) {
+  return first_given({{"--demand", !options.alltoall.demand.empty()},
+                      {"--gap", !options.alltoall.gap.empty()},
+                      {"--time-limit", !options.alltoall.time_limit.empty()},
+                      {"--target", !options.target.empty()},
+                      {"--top", options.top != 0},
+                      {"--whatif", options.whatif}});
+}
 
 Expected<std::vector<StepBound>> bound_all(const Job& job, const Fabric& fabric, bool relays,
                                            const Console& console) {
@@ -52,9 +63,13 @@ std::optional<std::string> flaw_of(const Network& network, const StepBound& boun
 
 ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
                           const Console& console) {
-  const auto job = job_of(options, fabric);
+  if (const char* other = first_of_one_collective(options)) {
+    return fail({no_option_of_groups(other)}, console);
+  }
+  const auto job = job_of(options.job, {options.failures, options.collective, options.root},
+                          fabric.network.ranks.size());
   if (!job) return fail(job.errors(), console);
-  const auto bounds = bound_all(*job, fabric, has_relays(options), console);
+  const auto bounds = bound_all(*job, fabric, has_relays(options.failures), console);
   if (!bounds) return fail(bounds.errors(), console);
   for (std::size_t i = 0; options.check && i < bounds->size(); ++i) {
     if (const auto flaw = flaw_of(fabric.network, (*bounds)[i])) {
@@ -66,9 +81,10 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (options.check) {
     note(console, "checked: independent code finds that the lengths prove the bounds");
   }
-  const std::string report = options.json ? to_text(job_to_json(*job, *bounds, fabric, options))
-                                          : job_in_words(*job, *bounds, fabric);
-  return finish(write_output("-", report), console);
+  if (!options.json) return finish(write_output("-", job_in_words(*job, *bounds, fabric)), console);
+  Json json = job_to_json(*job, *bounds, fabric, options.reading);
+  if (options.check) json["checked"] = true;
+  return finish(write_output("-", to_text(json)), console);
 }
 
 }  // namespace forestcoll::cli

@@ -5,8 +5,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/job/written.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
@@ -80,6 +84,31 @@ std::string text_report(const Simulation& simulation, const Figures& figures,
   return text;
 }
 
+Json times_json(const Simulation& simulation) {
+  Json times = Json::array();
+  for (const SimulatedTime& time : simulation.times) {
+    times.push_back({{"bytes", static_cast<std::int64_t>(time.bytes)},
+                     {"seconds", time.seconds},
+                     {"algbw", time.algbw},
+                     {"busbw", time.busbw}});
+  }
+  return times;
+}
+
+Json links_json(const Simulation& simulation) {
+  Json links = Json::array();
+  for (const LinkUse& link : simulation.links) {
+    links.push_back({{"src", link.src}, {"dst", link.dst}, {"busy", link.busy}});
+  }
+  return links;
+}
+
+Json json_of(const Figures& figures) {
+  return {{"name", figures.parameters.name},
+          {"source", figures.parameters.source},
+          {"chosen", figures.chosen}};
+}
+
 Json json_report(const Simulation& simulation, const Figures& figures, const std::string& file,
                  const Topology& topology) {
   Json report = {{"format", "forestcoll-simulation"},
@@ -90,23 +119,11 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
                  {"collective", simulation.collective},
                  {"protocol", simulation.protocol},
                  {"ranks", simulation.ranks},
-                 {"parameters",
-                  {{"name", figures.parameters.name},
-                   {"source", figures.parameters.source},
-                   {"chosen", figures.chosen}}},
+                 {"parameters", json_of(figures)},
                  {"latencies", latencies_json(topology)},
                  {"events", simulation.events}};
-  Json& times = report["times"] = Json::array();
-  for (const SimulatedTime& time : simulation.times) {
-    times.push_back({{"bytes", static_cast<std::int64_t>(time.bytes)},
-                     {"seconds", time.seconds},
-                     {"algbw", time.algbw},
-                     {"busbw", time.busbw}});
-  }
-  Json& links = report["links"] = Json::array();
-  for (const LinkUse& link : simulation.links) {
-    links.push_back({{"src", link.src}, {"dst", link.dst}, {"busy", link.busy}});
-  }
+  report["times"] = times_json(simulation);
+  report["links"] = links_json(simulation);
   return report;
 }
 
@@ -123,6 +140,114 @@ Expected<Figures> choose_figures(const SimulateArguments& options, const ChosenG
   auto figures = find_simulation_parameters(gpu.name);
   if (!figures) return figures.errors();
   return Figures{*std::move(figures), gpu.reason};
+}
+
+Expected<Simulation> simulate(const Simulator& simulator, const std::vector<std::int64_t>& sizes,
+                              const Figures& figures, const SimulateArguments& options,
+                              const Console& console) {
+  ProgressBar bar("simulating", console);
+  SimulationOptions simulation;
+  simulation.progress = [&](double fraction) { bar.update(fraction); };
+  simulation.every_pass = options.every_pass;
+  simulation.threads = options.threads;
+  return simulator.run(sizes, figures.parameters, simulation);
+}
+
+// The schedules of a step of a job, read with their parts, ready to be run at once.
+Expected<Simulator> prepare_step(const WrittenStep& step, const Topology& whole,
+                                 const ReadingOptions& options, const Console& console) {
+  const ProgressBar bar("checking", console);
+  const auto reading = reading_of(options);
+  if (!reading) return reading.errors();
+  std::deque<Topology> parts;
+  std::deque<std::string> texts;
+  std::vector<GroupRun> groups;
+  for (const WrittenOperation& operation : step.operations) {
+    for (const WrittenSchedule& schedule : operation.schedules) {
+      auto part = read_topology(schedule.part, *reading, console);
+      if (!part) return part.errors();
+      auto text = read_input(schedule.file);
+      if (!text) return text.errors();
+      parts.push_back(std::move(part->topology));
+      texts.push_back(*std::move(text));
+      groups.push_back({texts.back(), schedule.file, &parts.back(), operation.share});
+    }
+  }
+  return prepare_simulation(groups, whole);
+}
+
+// The largest buffer of a step, where all operations have bytes.
+std::optional<std::int64_t> largest_buffer(const WrittenStep& step) {
+  std::int64_t largest = 0;
+  for (const WrittenOperation& operation : step.operations) {
+    if (!operation.bytes) return std::nullopt;
+    largest = std::max(largest, *operation.bytes);
+  }
+  return largest;
+}
+
+struct SimulatedStep {
+  const WrittenStep* of = nullptr;
+  Simulation simulation;
+};
+
+std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures& figures,
+                         const std::string& file) {
+  std::string text;
+  for (const auto& [step, simulation] : steps) {
+    text += text_report(simulation, figures,
+                        steps.size() > 1 ? fmt::format("{}, {}", file, step->name) : file);
+    text += fmt::format(
+        "  sizes are of the largest buffer; the joint optimum of the links is "
+        "{:.3f} GB/s\n",
+        step->rate);
+  }
+  return text;
+}
+
+Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures,
+                 const std::string& file, const Topology& topology) {
+  Json list = Json::array();
+  for (const auto& [step, simulation] : steps) {
+    list.push_back({{"name", step->name},
+                    {"repeat", step->repeat},
+                    {"optimum", step->rate},
+                    {"collective", simulation.collective},
+                    {"protocol", simulation.protocol},
+                    {"events", simulation.events},
+                    {"times", times_json(simulation)},
+                    {"links", links_json(simulation)}});
+  }
+  return {{"format", "forestcoll-simulation-job"},
+          {"version", 1},
+          {"file", file},
+          {"note", kModelLine},
+          {"ranks", topology.ranks.size()},
+          {"parameters", json_of(figures)},
+          {"latencies", latencies_json(topology)},
+          {"steps", std::move(list)}};
+}
+
+ExitCode run_simulate_job(std::string_view text, const std::vector<std::int64_t>& sizes,
+                          const LoadedTopology& fabric, const Figures& figures,
+                          const SimulateArguments& options, const Console& console) {
+  const auto job = read_written_job(text, options.schedule);
+  if (!job) return fail(job.errors(), console);
+  std::vector<SimulatedStep> steps;
+  for (const WrittenStep& step : *job) {
+    const auto simulator = prepare_step(step, fabric.topology, options.reading, console);
+    if (!simulator) return fail(simulator.errors(), console);
+    const auto own = options.sizes_given ? std::nullopt : largest_buffer(step);
+    auto simulation =
+        simulate(*simulator, own ? std::vector{*own} : sizes, figures, options, console);
+    if (!simulation) return fail(simulation.errors(), console);
+    steps.push_back({&step, *std::move(simulation)});
+  }
+  const std::string file = display_name(options.schedule);
+  const std::string report = options.json
+                                 ? to_text(job_to_json(steps, figures, file, fabric.topology))
+                                 : job_in_words(steps, figures, file);
+  return finish(write_output("-", report), console);
 }
 
 ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
@@ -143,6 +268,9 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   if (!figures) return fail(figures.errors(), console);
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
+  if (is_job_report(*text)) {
+    return run_simulate_job(*text, *sizes, *topology, *figures, options, console);
+  }
   const std::string file = display_name(options.schedule);
   const auto prepare = [&] {
     const ProgressBar bar("checking", console);
@@ -151,15 +279,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   const auto simulator = prepare();
   if (!simulator) return fail(simulator.errors(), console);
   if (!options.sizes_given && simulator->own_bytes()) sizes = std::vector{*simulator->own_bytes()};
-  const auto simulate = [&] {
-    ProgressBar bar("simulating", console);
-    SimulationOptions simulation;
-    simulation.progress = [&](double fraction) { bar.update(fraction); };
-    simulation.every_pass = options.every_pass;
-    simulation.threads = options.threads;
-    return simulator->run(*sizes, figures->parameters, simulation);
-  };
-  const auto simulation = simulate();
+  const auto simulation = simulate(*simulator, *sizes, *figures, options, console);
   if (!simulation) return fail(simulation.errors(), console);
   const std::string report =
       options.json ? to_text(json_report(*simulation, *figures, file, topology->topology))
@@ -211,6 +331,7 @@ Command add_simulate(CLI::App& program) {
       "  forestcoll simulate allreduce.xml topologies/dgx-a100-x2.json\n"
       "  forestcoll simulate forest.json fabric.json --gpu ideal --sizes 1K:4G\n"
       "  forestcoll synth fabric.json | forestcoll simulate - fabric.json --sizes 1G --json\n"
+      "  forestcoll simulate groups/job.json fabric.json    (all of `synth --groups` at once)\n"
       "\n"
       "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
       "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 a bug\n"

@@ -3,14 +3,21 @@
 #include <memory>
 
 #include "command.hpp"
+#include "common/job/request.hpp"
+#include "common/report/report.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "common/synthesis/run.hpp"
+#include "synth/job.hpp"
 #include "synth/tune.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-ExitCode synth(const SynthArguments& given, const Console& console) {
+ExitCode synth(const SynthArguments& given, const JobArguments& job, const Console& console) {
+  if (job.given()) return run_synthesis_of_job(given, job, console);
+  if (const auto done = refuse_misplaced_groups(job, {given.failures, "", ""}); !done) {
+    return fail(done.errors(), console);
+  }
   const SynthArguments arguments = with_sizes(given);
   return arguments.tune.empty() ? run_synthesis(arguments, console) : tune(arguments, console);
 }
@@ -22,6 +29,8 @@ Command add_synth(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "synth", "Synthesise a schedule at the highest rate that a fabric allows");
   add_synth_arguments(*command, *arguments);
+  auto job = std::make_shared<JobArguments>();
+  add_job_options(*command, *job);
   command->footer(
       "What is written has passed the checker of `forestcoll verify`. A file is written whole or\n"
       "not at all. The summary goes to standard error.\n"
@@ -68,7 +77,11 @@ Command add_synth(CLI::App& program) {
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 does not fit the target or exact arithmetic, 4 cannot\n"
       "read or write, 70 a bug of ours.");
-  return {command, [arguments](const Console& console) { return synth(*arguments, console); }};
+  return {command, [command, arguments, job](const Console& console) {
+            // The operations of a job name their collectives.
+            if (job->given() && command->count("--collective") == 0) arguments->collective.clear();
+            return synth(*arguments, *job, console);
+          }};
 }
 
 }  // namespace forestcoll::cli

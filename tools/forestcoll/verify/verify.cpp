@@ -15,6 +15,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/job/written.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
@@ -23,6 +24,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
+#include "verify/job.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -266,6 +268,17 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   }
   const auto text = read_input(options.schedule);
   if (!text) return fail(text.errors(), console);
+  if (is_job_report(*text)) {
+    if (options.target == kEveryTarget) {
+      return fail({make_error(Code::S04, "--target all is for one schedule",
+                              "name one target, or verify the files of the groups one by one")},
+                  console);
+    }
+    return verify_job(*text,
+                      {options.schedule, topology ? &topology->topology : nullptr, options.reading,
+                       asked_for(options.target, options), options.json},
+                      console);
+  }
   if (options.target == kEveryTarget) {
     return run_all(options, *text, topology ? &topology->topology : nullptr, console);
   }
@@ -329,6 +342,7 @@ Command add_verify(CLI::App& program) {
       "  forestcoll verify allreduce.xml --target all\n"
       "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
       "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
+      "  forestcoll verify groups/job.json --topology fabric.json\n"
       "\n"
       "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
       "topology, 2 neither MSCCL XML nor a plan nor forest or flows JSON, or a topology file with "

@@ -144,6 +144,18 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& argum
   return prepared;
 }
 
+Expected<std::unique_ptr<PreparedSynthesis>> prepare_on(forestcoll::Fabric fabric,
+                                                        const SynthArguments& arguments,
+                                                        const Console& console) {
+  auto prepared = resolve_all(arguments);
+  if (!prepared) return prepared;
+  if (auto done = set_fabric(**prepared, Fabric{std::move(fabric), {}}); !done) {
+    return done.errors();
+  }
+  if (auto done = fit_to_fabric(**prepared, console); !done) return done.errors();
+  return prepared;
+}
+
 RateFigures rates_of(const PreparedSynthesis& prepared) {
   const CompileOptions& options = prepared.request.compile;
   const SynthesizeOptions& asked = options.synthesis;

@@ -38,6 +38,10 @@ struct PreparedSynthesis {
 [[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& arguments,
                                                                    const Console& console);
 
+/// The same on a fabric that is known; nothing is printed of it.
+[[nodiscard]] Expected<std::unique_ptr<PreparedSynthesis>> prepare_on(
+    forestcoll::Fabric fabric, const SynthArguments& arguments, const Console& console);
+
 /// The two figures of the collective that no format changes: of the whole fabric, as relays, which
 /// programs do without, are part of what it can do. Cost: that of `rate_figures`, or of
 /// `alltoall_optimum`.

@@ -1,10 +1,9 @@
-// The report of `forestcoll bound` of process groups that run at once.
+// The report of process groups that run at once.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "bound/arguments.hpp"
 #include "common/fabric.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/job.hpp"
@@ -17,6 +16,6 @@ namespace forestcoll::cli {
                                        const Fabric& fabric);
 /// The format forestcoll-job, version 1.
 [[nodiscard]] Json job_to_json(const Job& job, const std::vector<StepBound>& bounds,
-                               const Fabric& fabric, const BoundArguments& options);
+                               const Fabric& fabric, const ReadingOptions& reading);
 
 }  // namespace forestcoll::cli

@@ -1,4 +1,4 @@
-#include "bound/job_request.hpp"
+#include "common/job/request.hpp"
 
 #include <fmt/format.h>
 
@@ -16,17 +16,6 @@ namespace {
 
 Diagnostic clash(const std::string& what, const std::string& remedy) {
   return make_error(Code::S04, what, remedy);
-}
-
-// The first option that says nothing about groups.
-const char* first_of_one_collective(const BoundArguments& options) {
-  return first_given({{"--members", !options.failures.members.empty()},
-                      {"--demand", !options.alltoall.demand.empty()},
-                      {"--gap", !options.alltoall.gap.empty()},
-                      {"--time-limit", !options.alltoall.time_limit.empty()},
-                      {"--target", !options.target.empty()},
-                      {"--top", options.top != 0},
-                      {"--whatif", options.whatif}});
 }
 
 Expected<std::optional<Mesh>> mesh_of(const JobArguments& job, std::size_t ranks) {
@@ -50,24 +39,25 @@ Expected<Groups> groups_of(const std::string& words, std::size_t ranks, const Me
   return parse_groups(*text, ranks, mesh, {.file = display_name(words)});
 }
 
-Expected<std::optional<std::size_t>> root_of(const BoundArguments& options) {
-  if (options.root.empty()) return std::optional<std::size_t>();
-  const auto root = parse_number<std::size_t>(options.root);
+Expected<std::optional<std::size_t>> root_of(const std::string& text) {
+  if (text.empty()) return std::optional<std::size_t>();
+  const auto root = parse_number<std::size_t>(text);
   if (root) return std::optional(*root);
   return make_error(
       Code::S02,
-      fmt::format("--root: expected the root's rank within each group, found \"{}\"", options.root),
+      fmt::format("--root: expected the root's rank within each group, found \"{}\"", text),
       "write a number such as 0");
 }
 
-Expected<Job> job_of_groups(const BoundArguments& options, std::size_t ranks, const Mesh* mesh) {
-  auto groups = groups_of(*options.job.groups, ranks, mesh);
+Expected<Job> job_of_groups(const std::string& words, const JobContext& beside, std::size_t ranks,
+                            const Mesh* mesh) {
+  auto groups = groups_of(words, ranks, mesh);
   if (!groups) return groups.errors();
-  const auto root = root_of(options);
+  const auto root = root_of(beside.root);
   if (!root) return root.errors();
   std::vector<Collective> collectives{Collective::allgather, Collective::reduce_scatter,
                                       Collective::allreduce};
-  if (const auto one = collective_of(options.collective)) collectives = {*one};
+  if (const auto one = collective_of(beside.collective)) collectives = {*one};
   Job job;
   for (const Collective collective : collectives) {
     const std::string name(to_string(collective));
@@ -115,17 +105,22 @@ void add_job_options(CLI::App& command, JobArguments& arguments) {
   command.get_option("--relays")->remove_needs(command.get_option("--members"));
 }
 
-bool has_relays(const BoundArguments& options) {
-  return options.failures.relays == Failures::Relays::all;
+bool has_relays(const Failures& failures) {
+  return failures.relays == Failures::Relays::all;
 }
 
-Expected<void> refuse_misplaced_groups(const BoundArguments& options) {
-  const JobArguments& job = options.job;
+Diagnostic no_option_of_groups(const char* other) {
+  return clash(fmt::format("{} does not go with process groups at once", other),
+               "leave it out, or leave out --groups, --at-once and --job");
+}
+
+Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext& beside) {
+  const bool has_members = !beside.failures.members.empty();
   if (!job.given()) {
     if (!job.mesh.empty() || !job.mesh_order.empty()) {
       return clash("--mesh and --mesh-order are of groups", "add --groups, --at-once or --job");
     }
-    if (has_relays(options) && options.failures.members.empty()) {
+    if (has_relays(beside.failures) && !has_members) {
       return clash("--relays needs --members, or groups",
                    "add --members, --groups, --at-once or --job");
     }
@@ -135,15 +130,12 @@ Expected<void> refuse_misplaced_groups(const BoundArguments& options) {
     return clash("--groups, --at-once and --job do not go together",
                  "write one job: --at-once several times, or a file for --job");
   }
-  if (const char* other = first_of_one_collective(options)) {
-    return clash(fmt::format("{} does not go with process groups at once", other),
-                 "leave it out, or leave out --groups, --at-once and --job");
-  }
-  if (!job.groups && !(options.collective + options.root).empty()) {
+  if (has_members) return no_option_of_groups("--members");
+  if (!job.groups && !(beside.collective + beside.root).empty()) {
     return clash("--collective and --root are of --groups alone",
                  "the operations of --at-once and --job name theirs");
   }
-  if (options.collective == kUnequalAlltoall) {
+  if (beside.collective == kUnequalAlltoall) {
     return clash("--groups does not know alltoallv", "write its demand in a file for --job");
   }
   if (!job.mesh_order.empty() && job.mesh.empty()) {
@@ -152,16 +144,15 @@ Expected<void> refuse_misplaced_groups(const BoundArguments& options) {
   return {};
 }
 
-Expected<Job> job_of(const BoundArguments& options, const Fabric& fabric) {
-  const std::size_t ranks = fabric.network.ranks.size();
-  const auto mesh = mesh_of(options.job, ranks);
+Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::size_t ranks) {
+  const auto mesh = mesh_of(job, ranks);
   if (!mesh) return mesh.errors();
   const Mesh* given = *mesh ? &**mesh : nullptr;
-  if (options.job.groups) return job_of_groups(options, ranks, given);
-  if (!options.job.at_once.empty()) return job_at_once(options.job.at_once, ranks, given);
-  const auto text = read_input(options.job.job);
+  if (job.groups) return job_of_groups(*job.groups, beside, ranks, given);
+  if (!job.at_once.empty()) return job_at_once(job.at_once, ranks, given);
+  const auto text = read_input(job.job);
   if (!text) return text.errors();
-  return parse_job(*text, display_name(options.job.job), ranks, given);
+  return parse_job(*text, display_name(job.job), ranks, given);
 }
 
 }  // namespace forestcoll::cli

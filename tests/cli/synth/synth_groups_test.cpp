@@ -1,0 +1,254 @@
+// `forestcoll synth` of process groups that run at once, from outside.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+using Words = std::vector<std::string>;
+
+Words synth(const std::string& fabric, const Words& words, const std::string& directory) {
+  Words all{"synth", topology(fabric), "-o", directory, "--json"};
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+// The report of what was written; each schedule is verified, and all of them together.
+nlohmann::json written(const std::string& fabric, const Words& words,
+                       const std::string& directory) {
+  const auto made = run(synth(fabric, words, directory));
+  EXPECT_EQ(made.code, 0) << made.err;
+  const auto report = nlohmann::json::parse(made.out);
+  expect_valid(report, "forestcoll-job.schema.json");
+  EXPECT_EQ(nlohmann::json::parse(read_file(directory + "/job.json")), report);
+  const auto judged =
+      run({"verify", directory + "/job.json", "--topology", topology(fabric), "--json"});
+  EXPECT_EQ(judged.code, 0) << judged.out << judged.err;
+  const auto verdict = nlohmann::json::parse(judged.out);
+  expect_valid(verdict, "forestcoll-verify-job.schema.json");
+  EXPECT_EQ(verdict["at_once"], true);
+  std::size_t operation = 0;
+  for (const auto& step : report["steps"]) {
+    for (const auto& each : step["operations"]) {
+      const auto& checked = verdict["operations"][operation++];
+      EXPECT_EQ(checked["schedules"], each["schedules"].size());
+      double least = each["schedules"][0]["algbw"]["value"];
+      for (const auto& schedule : each["schedules"]) {
+        least = std::min(least, schedule["algbw"]["value"].get<double>());
+      }
+      EXPECT_DOUBLE_EQ(checked["algbw"]["value"].get<double>(), least);
+    }
+  }
+  return report;
+}
+
+TEST(SynthGroups, RailsAtTheJointOptimum) {
+  const Scratch scratch;
+  const auto report =
+      written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8"}, scratch / "rails");
+  const auto& operation = report["steps"][0]["operations"][0];
+  EXPECT_EQ(operation["rate"]["exact"], "25");
+  ASSERT_EQ(operation["schedules"].size(), 8);
+  std::set<std::string> texts;
+  for (const auto& schedule : operation["schedules"]) {
+    EXPECT_EQ(schedule["algbw"]["exact"], "25");
+    texts.insert(read_file(scratch / ("rails/" + schedule["file"].get<std::string>())));
+  }
+  EXPECT_EQ(texts.size(), 1) << "one program for communicators that are alike";
+}
+
+// Trees of all operations fill the links together at the proved rate.
+TEST(SynthGroups, ForestsOfAMeshReachTheOptimum) {
+  const Scratch scratch;
+  const auto report =
+      written("dgx-a100-x2",
+              {"--mesh", "tp=8,dp=2", "--at-once", "allgather tp", "--at-once", "allreduce dp",
+               "--at-once", "reduce_scatter all", "--format", "forest", "-k", "optimal"},
+              scratch / "mesh");
+  for (const auto& operation : report["steps"][0]["operations"]) {
+    for (const auto& schedule : operation["schedules"]) {
+      EXPECT_GE(schedule["algbw"]["value"].get<double>(),
+                operation["rate"]["value"].get<double>() * (1 - 1e-12))
+          << operation["name"];
+    }
+  }
+}
+
+TEST(SynthGroups, PlansAndRootsAndAlltoalls) {
+  const Scratch scratch;
+  const auto plans =
+      written("dgx-a100-x2", {"-c", "allreduce", "--groups", "DIV 8", "--format", "mscclpp"},
+              scratch / "plans");
+  EXPECT_EQ(plans["steps"][0]["operations"][0]["schedules"].size(), 2);
+  written("mi250-x1", {"-c", "broadcast", "--root", "2", "--groups", "DIV 8"}, scratch / "roots");
+  written("dgx-a100-x2",
+          {"--at-once", "alltoall [[0,1,8,9],[2,3,10,11]] 64M", "--at-once", "allreduce MOD8 64M"},
+          scratch / "experts");
+}
+
+TEST(SynthGroups, StepsHaveFoldersOfTheirOwn) {
+  const Scratch scratch;
+  const std::string job = scratch.write("job.json", R"({"format": "forestcoll-job", "version": 1,
+    "steps": [{"name": "a", "operations": [{"collective": "allgather", "groups": "DIV 8"}]},
+              {"name": "b", "operations": [{"collective": "allreduce", "groups": "MOD 8"}]}]})");
+  written("dgx-a100-x2", {"--job", job, "--format", "forest"}, scratch / "steps");
+  EXPECT_TRUE(std::filesystem::exists(scratch / "steps/0/0-allgather-1.json"));
+  EXPECT_TRUE(std::filesystem::exists(scratch / "steps/1/0-allreduce-7.topology.json"));
+}
+
+TEST(SynthGroups, SameInputSameBytes) {
+  const Scratch scratch;
+  const Words words{"--mesh",    "tp=8,dp=2",        "--at-once", "allgather tp 64M",
+                    "--at-once", "allreduce dp 64M", "--format",  "forest"};
+  written("dgx-a100-x2", words, scratch / "one");
+  written("dgx-a100-x2", words, scratch / "two");
+  for (const auto& entry : std::filesystem::directory_iterator(scratch / "one")) {
+    const std::string name = entry.path().filename();
+    EXPECT_EQ(read_file(entry.path()), read_file(scratch / ("two/" + name))) << name;
+  }
+}
+
+// What was written and then changed is found, file by file and all together.
+TEST(SynthGroups, VerifyFindsWhatWasChanged) {
+  const Scratch scratch;
+  const std::string directory = scratch / "rails";
+  written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--format", "forest"}, directory);
+  const auto verify = [&](const Words& more) {
+    Words all{"verify", directory + "/job.json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  const auto alone = verify({});
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("with --topology"));
+  const auto slower =
+      verify({"--topology", topology("dgx-a100-x2"), "--derate", "box0/nic3~ib1=1/2"});
+  EXPECT_EQ(slower.code, 1);
+  EXPECT_THAT(slower.out, HasSubstr("[O09]"));
+  const auto elsewhere = verify({"--topology", topology("dgx-1-v100")});
+  EXPECT_EQ(elsewhere.code, 1);
+  EXPECT_THAT(elsewhere.out, HasSubstr("[O09]"));
+  EXPECT_EQ(verify({"--target", "all"}).code, 2);
+
+  const std::string part = directory + "/0-allreduce-3.topology.json";
+  std::filesystem::copy_file(directory + "/0-allreduce-4.topology.json", part,
+                             std::filesystem::copy_options::overwrite_existing);
+  EXPECT_EQ(verify({}).code, 1) << "trees of other GPUs";
+  std::filesystem::remove(part);
+  EXPECT_EQ(verify({}).code, 4);
+  std::ofstream(directory + "/job.json") << R"({"format": "forestcoll-job", "steps": [{}]})";
+  const auto broken = verify({});
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, HasSubstr("[O01]"));
+}
+
+double seconds_of(const Words& words) {
+  Words all{"simulate"};
+  all.insert(all.end(), words.begin(), words.end());
+  all.insert(all.end(), {"--json", "--gpu", "ideal"});
+  const auto ran = run(all);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  if (!json.contains("steps")) return json["times"][0]["seconds"];
+  expect_valid(json, "forestcoll-simulation-job.schema.json");
+  return json["steps"][0]["times"][0]["seconds"];
+}
+
+// Groups that share no link take at once what one of them takes.
+TEST(SynthGroups, ThatShareNothingTakeTheTimeOfOne) {
+  const Scratch scratch;
+  for (const std::string format : {"msccl", "mscclpp", "forest"}) {
+    const std::string directory = scratch / format;
+    written("dgx-a100-x2", {"-c", "allgather", "--groups", "DIV 8", "--format", format}, directory);
+    const std::string base = directory + "/0-allgather-0.";
+    const double one = seconds_of(
+        {base + (format == "msccl" ? "xml" : "json"), base + "topology.json", "--sizes", "64M"});
+    const double all =
+        seconds_of({directory + "/job.json", topology("dgx-a100-x2"), "--sizes", "64M"});
+    EXPECT_NEAR(all, one, 1e-6 * one) << format;
+  }
+}
+
+// Nothing is faster at once than the joint optimum, nor than the slowest by itself; forests and
+// flows of many bytes come near it.
+TEST(SynthGroups, ThatShareLinksTakeWhatTheOptimumSays) {
+  const Scratch scratch;
+  const std::string directory = scratch / "shared";
+  const auto report =
+      written("dgx-a100-x2",
+              {"--at-once", "reduce_scatter all 1G", "--at-once", "allgather all 2G", "--at-once",
+               "alltoall MOD8 512M", "--format", "forest"},
+              directory);
+  const double bound =
+      (std::int64_t{2} << 30) / 1e9 / report["steps"][0]["rate"]["value"].get<double>();
+  const double all = seconds_of({directory + "/job.json", topology("dgx-a100-x2")});
+  EXPECT_GE(all, bound * (1 - 2e-3));
+  EXPECT_LE(all, bound * 1.1);
+  const double alone =
+      seconds_of({directory + "/0-reduce_scatter-0.json",
+                  directory + "/0-reduce_scatter-0.topology.json", "--sizes", "1G"});
+  EXPECT_LE(alone, bound * 1.1) << "each in its part is done in time";
+}
+
+TEST(SynthGroups, OtherFabricsAreNotSimulated) {
+  const Scratch scratch;
+  const std::string directory = scratch / "rails";
+  written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--format", "forest"}, directory);
+  const auto other = run({"simulate", directory + "/job.json", topology("dgx-1-v100")});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("[M04]"));
+  std::filesystem::remove(directory + "/0-allreduce-3.json");
+  EXPECT_EQ(run({"simulate", directory + "/job.json", topology("dgx-a100-x2")}).code, 4);
+}
+
+TEST(SynthGroups, BadWordsAreRefusedAndWriteNothing) {
+  const Scratch scratch;
+  std::filesystem::create_directory(scratch / "full");
+  scratch.write("full/file", "");
+  const std::string directory = scratch / "none";
+  const Words groups{"-c", "allreduce", "--groups", "MOD 8"};
+  const auto with = [&](Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::vector<Misuse> misuses = {
+      {with({"synth", topology("dgx-a100-x2")}, groups), "[S04]"},
+      {with({"synth", topology("dgx-a100-x2"), "-o", scratch / "full"}, groups), "[S04]"},
+      {synth("dgx-a100-x2", with(groups, {"--format", "none"}), directory), "[S04]"},
+      {synth("dgx-a100-x2", with(groups, {"--tune", "1K:1M"}), directory), "--tune"},
+      {synth("dgx-a100-x2", with(groups, {"--members", "0,1"}), directory), "--members"},
+      {synth("dgx-a100-x2", with(groups, {"--at-once", "allreduce all"}), directory), "[S04]"},
+      {synth("dgx-a100-x2", {"-c", "allreduce", "--at-once", "allreduce all"}, directory), "[S04]"},
+      {synth("dgx-a100-x2", {"--groups", "[[0,1],[1,2]]"}, directory), "[O04]"},
+      {synth("dgx-a100-x2", {"--groups", "[[0,99]]"}, directory), "[O03]"},
+      {synth("dgx-a100-x2", {"--mesh", "tp=8"}, directory), "[S04]"},
+      {synth("dgx-a100-x2", {"--relays"}, directory), "[S04]"},
+      {synth("dgx-a100-x2",
+             {"-c", "scatter", "--root", "0", "--groups", "DIV 8", "--format", "msccl"}, directory),
+       "[T06]"},
+  };
+  for (const Misuse& misuse : misuses) {
+    const auto ran = run(misuse.arguments);
+    EXPECT_NE(ran.code, 0) << misuse.says;
+    EXPECT_NE(ran.code, 70) << misuse.says;
+    EXPECT_THAT(ran.err, HasSubstr(misuse.says));
+    EXPECT_EQ(ran.out, "");
+    EXPECT_FALSE(std::filesystem::exists(directory)) << misuse.says;
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

@@ -1,0 +1,115 @@
+#include "common/job/figures.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+double seconds(const Ratio& gbs, double bytes) {
+  return bytes / (gbs.to_double() * 1e9);
+}
+
+}  // namespace
+
+double StepFigures::buffer(std::size_t operation) const {
+  const JobOperation& asked = step_.operations[operation];
+  if (asked.bytes) return static_cast<double>(*asked.bytes);
+  if (!asked.demand) return 0;
+  double total = 0;
+  const std::size_t n = asked.demand->ranks();
+  for (std::size_t s = 0; s < n; ++s) {
+    for (std::size_t t = 0; t < n; ++t) {
+      total += static_cast<double>((*asked.demand)(Rank(s), Rank(t)));
+    }
+  }
+  return total / static_cast<double>(n);
+}
+
+double StepFigures::whole() const {
+  double most = 0;
+  for (std::size_t i = 0; i < step_.operations.size(); ++i) most = std::max(most, buffer(i));
+  return most;
+}
+
+double StepFigures::seconds_at_once() const {
+  return seconds(bound_.together.reached, whole());
+}
+
+double StepFigures::seconds_in_turn() const {
+  return seconds(bound_.in_turn, whole());
+}
+
+double StepFigures::seconds_alone(std::size_t operation) const {
+  return seconds(bound_.alone[operation].reached, buffer(operation));
+}
+
+Ratio StepFigures::part_of(const Ratio& rate, std::size_t operation) const {
+  const Ratio part(bound_.demand.buffers[operation], bound_.demand.whole());
+  if (const auto exact = checked_mul(rate, part)) return *exact;
+  constexpr std::int64_t kDenominator = std::int64_t{1} << 40;
+  const double near = rate.to_double() * part.to_double() * static_cast<double>(kDenominator);
+  return {std::llround(near), kDenominator};
+}
+
+bool StepFigures::is_exact(std::size_t operation) const {
+  const Ratio part(bound_.demand.buffers[operation], bound_.demand.whole());
+  return bound_.together.is_exact() && checked_mul(bound_.together.reached, part).has_value();
+}
+
+IdVector<ArcId, std::string> kinds_of_arcs(const Fabric& fabric) {
+  IdVector<ArcId, std::set<std::string>> kinds(fabric.network.graph.arc_count());
+  for (const TopologyLink& link : fabric.topology.links) {
+    const ArcId there = fabric.network.graph.find(link.src, link.dst);
+    const ArcId back = fabric.network.graph.find(link.dst, link.src);
+    if (there.valid()) kinds[there].insert(link.kind);
+    if (back.valid() && link.full_duplex) kinds[back].insert(link.kind);
+  }
+  IdVector<ArcId, std::string> joined;
+  for (const auto& of_arc : kinds) {
+    std::string text;
+    for (const std::string& kind : of_arc) text += (text.empty() ? "" : "+") + kind;
+    joined.push_back(std::move(text));
+  }
+  return joined;
+}
+
+std::map<std::string, double> shares_by_kind(const StepBound& bound, std::size_t operation,
+                                             const Fabric& fabric) {
+  std::map<std::string, double> load, capacity;
+  const auto kinds = kinds_of_arcs(fabric);
+  for (std::size_t a = 0; a < kinds.size(); ++a) {
+    const auto room = static_cast<double>(fabric.network.capacity[ArcId(a)]);
+    load[kinds[ArcId(a)]] += room * bound.together.loads[operation][ArcId(a)];
+    capacity[kinds[ArcId(a)]] += room;
+  }
+  for (auto& [kind, share] : load) share /= capacity[kind];
+  return load;
+}
+
+bool all_have_bytes(const Job& job, const std::vector<StepBound>& bounds) {
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (!StepFigures(job.steps[i], bounds[i]).has_bytes()) return false;
+  }
+  return true;
+}
+
+double seconds_of(const Job& job, const std::vector<StepBound>& bounds) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    seconds += static_cast<double>(job.steps[i].repeat) *
+               StepFigures(job.steps[i], bounds[i]).seconds_at_once();
+  }
+  return seconds;
+}
+
+bool has_able_switches(const Fabric& fabric) {
+  return !switch_roles(fabric.topology).empty();
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,136 @@
+// The report of a job in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "common/job/figures.hpp"
+#include "common/job/report.hpp"
+#include "common/report/table.hpp"
+#include "common/report/time_report.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr double kInPercent = 100;
+
+std::string shares_in_words(const std::map<std::string, double>& shares) {
+  std::string text;
+  for (const auto& [kind, share] : shares) {
+    if (share <= 0) continue;
+    text += fmt::format("{}{} {:.3g} %", text.empty() ? "" : ", ", kind.empty() ? "links" : kind,
+                        kInPercent * share);
+  }
+  return text;
+}
+
+std::string groups_in_words(const Groups& groups) {
+  const auto [least, most] = std::ranges::minmax(groups, {}, &std::vector<Rank>::size);
+  if (least.size() == most.size()) return fmt::format("{} of {}", groups.size(), least.size());
+  return fmt::format("{} of {} to {}", groups.size(), least.size(), most.size());
+}
+
+std::string rate_in_words(const Ratio& reached, bool is_exact) {
+  return is_exact ? number(reached) : number(reached.to_double());
+}
+
+// Links of one kind, length and capacity that the same operations fill.
+struct BindingLinks {
+  std::string kind;
+  std::int64_t length = 0;
+  Capacity capacity = 0;
+  std::vector<std::size_t> operations;
+  auto operator<=>(const BindingLinks&) const = default;
+};
+
+std::string binding_in_words(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+  const Network& network = fabric.network;
+  const auto kinds = kinds_of_arcs(fabric);
+  std::map<BindingLinks, std::vector<ArcId>> found;
+  for (std::size_t a = 0; a < kinds.size(); ++a) {
+    const ArcId arc(a);
+    if (bound.together.lengths[arc] == 0) continue;
+    BindingLinks links{kinds[arc], bound.together.lengths[arc], network.capacity[arc], {}};
+    for (std::size_t i = 0; i < bound.together.loads.size(); ++i) {
+      if (bound.together.loads[i][arc] > 0) links.operations.push_back(i);
+    }
+    found[links].push_back(arc);
+  }
+  std::string text;
+  for (const auto& [links, arcs] : found) {
+    std::string names;
+    for (const std::size_t i : links.operations) {
+      names += (names.empty() ? "" : ", ") + step.operations[i].name;
+    }
+    const auto bandwidth = checked_mul(Ratio(links.capacity), network.unit);
+    text += fmt::format(
+        "  {} of {}{}{} GB/s, {} -> {}{}: length {}{}{}\n", counted(arcs.size(), "link"),
+        links.kind, links.kind.empty() ? "" : " ", number(bandwidth.value_or(Ratio(0))),
+        fabric.topology.nodes[network.graph.tail(arcs.front())].id,
+        fabric.topology.nodes[network.graph.head(arcs.front())].id, arcs.size() > 1 ? ", …" : "",
+        links.length, names.empty() ? "" : ", filled by ", names);
+  }
+  return "what binds, as lengths of links: all data together covers at least as much as these "
+         "carry\n" +
+         text;
+}
+
+std::string step_in_words(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+  const StepFigures figures(step, bound);
+  Table table{{"operation", "groups", "at once GB/s", "alone GB/s"}};
+  if (figures.has_bytes()) table.head.emplace_back("alone");
+  table.head.emplace_back("links");
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    const JobOperation& operation = step.operations[i];
+    TableRow row{operation.name, groups_in_words(operation.groups),
+                 rate_in_words(figures.part_of(bound.together.reached, i), figures.is_exact(i)),
+                 rate_in_words(bound.alone[i].reached, bound.alone[i].is_exact())};
+    if (figures.has_bytes()) row.push_back(time_in_words(figures.seconds_alone(i)));
+    row.push_back(shares_in_words(shares_by_kind(bound, i, fabric)));
+    table.rows.push_back(std::move(row));
+  }
+  std::string text = fmt::format("{}{}\n", step.name,
+                                 step.repeat > 1 ? fmt::format(", {} times", step.repeat) : "");
+  text += aligned(table, 2, 1);
+  const std::string largest = step.operations.size() > 1 ? " of the largest" : "";
+  const auto with_time = [&](double seconds) {
+    return figures.has_bytes() ? ", " + time_in_words(seconds) : std::string();
+  };
+  text += fmt::format("at once: {} GB/s{}{}\n",
+                      rate_in_words(bound.together.reached, bound.together.is_exact()), largest,
+                      with_time(figures.seconds_at_once()));
+  if (!bound.together.is_exact()) {
+    text += fmt::format("  proved so far; at most {} GB/s\n", number(bound.together.at_most));
+  }
+  if (step.operations.size() > 1) {
+    text += fmt::format("one after the other: {} GB/s{}{}\n", number(bound.in_turn), largest,
+                        with_time(figures.seconds_in_turn()));
+  }
+  return text + binding_in_words(step, bound, fabric);
+}
+
+}  // namespace
+
+std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
+                         const Fabric& fabric) {
+  std::string text = fmt::format("{}: {}, the others of a group {}\n", fabric.topology.name,
+                                 counted(fabric.network.ranks.size(), "GPU"),
+                                 bounds.front().demand.relays ? "relay" : "do not relay");
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    text += "\n" + step_in_words(job.steps[i], bounds[i], fabric);
+  }
+  if (job.steps.size() > 1 && all_have_bytes(job, bounds)) {
+    text += fmt::format("\nall steps: {}\n", time_in_words(seconds_of(job, bounds)));
+  }
+  if (has_able_switches(fabric)) {
+    text +=
+        "These rates are of trees and paths through GPUs: what this fabric's switches copy and "
+        "combine\nis not used, and may be faster.\n";
+  }
+  return text;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,101 @@
+// The report of a job as JSON.
+#include <cstdint>
+#include <utility>
+
+#include "common/job/figures.hpp"
+#include "common/job/report.hpp"
+#include "common/report/alltoall_report.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+Json rate_json(const JointOptimum& optimum) {
+  Json json = {{"rate", exact_or_reached(optimum.reached, optimum.is_exact())}};
+  if (!optimum.is_exact()) json["at_most"] = exact(optimum.at_most);
+  return json;
+}
+
+Json groups_json(const Groups& groups) {
+  Json list = Json::array();
+  for (const auto& group : groups) {
+    Json ranks = Json::array();
+    for (const Rank r : group) ranks.push_back(r.value);
+    list.push_back(std::move(ranks));
+  }
+  return list;
+}
+
+Json operation_json(const JobOperation& operation, const StepBound& bound, std::size_t i,
+                    const StepFigures& figures, const Fabric& fabric) {
+  Json json = {{"name", operation.name},
+               {"collective", to_string(operation.collective)},
+               {"groups", groups_json(operation.groups)}};
+  if (operation.bytes) json["bytes"] = *operation.bytes;
+  if (operation.root) json["root"] = *operation.root;
+  json["rate"] = exact_or_reached(figures.part_of(bound.together.reached, i), figures.is_exact(i));
+  Json kinds = Json::array();
+  for (const auto& [kind, share] : shares_by_kind(bound, i, fabric)) {
+    if (share > 0) kinds.push_back({{"kind", kind}, {"share", share}});
+  }
+  json["links"] = std::move(kinds);
+  return json;
+}
+
+Json lengths_json(const JointOptimum& optimum, const Fabric& fabric) {
+  Json list = Json::array();
+  for (std::size_t a = 0; a < optimum.lengths.size(); ++a) {
+    const std::int64_t length = optimum.lengths[ArcId(a)];
+    if (length == 0) continue;
+    const Arc& arc = fabric.network.graph.arcs()[a];
+    list.push_back({{"src", fabric.topology.nodes[arc.tail].id},
+                    {"dst", fabric.topology.nodes[arc.head].id},
+                    {"length", length}});
+  }
+  return list;
+}
+
+Json step_json(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+  const StepFigures figures(step, bound);
+  const bool timed = figures.has_bytes();
+  Json json = {{"name", step.name}, {"repeat", step.repeat}};
+  json.update(rate_json(bound.together));
+  if (timed) json["seconds"] = figures.seconds_at_once();
+  Json alone = Json::array(), operations = Json::array();
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    Json one = {{"name", step.operations[i].name}};
+    one.update(rate_json(bound.alone[i]));
+    if (timed) one["seconds"] = figures.seconds_alone(i);
+    alone.push_back(std::move(one));
+    operations.push_back(operation_json(step.operations[i], bound, i, figures, fabric));
+  }
+  json["alone"] = std::move(alone);
+  json["in_turn"] = {{"rate", exact(bound.in_turn)}};
+  if (timed) json["in_turn"]["seconds"] = figures.seconds_in_turn();
+  json["operations"] = std::move(operations);
+  json["lengths"] = lengths_json(bound.together, fabric);
+  return json;
+}
+
+}  // namespace
+
+Json job_to_json(const Job& job, const std::vector<StepBound>& bounds, const Fabric& fabric,
+                 const ReadingOptions& reading) {
+  Json json = {{"format", "forestcoll-job"},
+               {"version", 1},
+               {"topology", fabric.topology.name},
+               {"compute_nodes", fabric.network.ranks.size()},
+               {"relays", bounds.front().demand.relays}};
+  if (has_able_switches(fabric)) json["without_switch_copies"] = true;
+  Json steps = Json::array();
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    steps.push_back(step_json(job.steps[i], bounds[i], fabric));
+  }
+  json["steps"] = std::move(steps);
+  if (all_have_bytes(job, bounds)) json["seconds"] = seconds_of(job, bounds);
+  if (!fabric.changes.empty()) json["changes"] = fabric.changes;
+  if (!reading.quantize.empty()) json["quantize_change"] = exact(fabric.quantize_change);
+  return json;
+}
+
+}  // namespace forestcoll::cli

@@ -1,0 +1,367 @@
+#include "synth/job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/fabric.hpp"
+#include "common/files/file_set.hpp"
+#include "common/files/io.hpp"
+#include "common/job/figures.hpp"
+#include "common/job/report.hpp"
+#include "common/options/shared_options.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
+#include "common/report/table.hpp"
+#include "common/synthesis/judgement.hpp"
+#include "common/synthesis/made_schedule.hpp"
+#include "common/synthesis/prepare.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/job_parts.hpp"
+#include "forestcoll/joint_bound.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/topology_text.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// What was made for one group, and for all whose parts differ from its by names alone.
+struct GroupSchedule {
+  std::string text;
+  std::string algorithm;
+  Ratio algbw;  // GB/s, in its part of the links
+  std::int32_t threadblocks = 0;
+  std::string usable_counts;
+  std::vector<std::string> conditions;
+};
+
+// A group with its schedule; files are named where some are written.
+struct MadeGroup {
+  JobPart part;
+  std::shared_ptr<const GroupSchedule> made;
+  std::string file, part_file;
+};
+
+struct MadeStep {
+  StepBound bound;
+  std::vector<MadeGroup> groups;
+};
+
+Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArguments& job) {
+  if (auto done =
+          refuse_misplaced_groups(job, {arguments.failures, arguments.collective, arguments.root});
+      !done) {
+    return done;
+  }
+  if (const char* other = first_given({{"--deploy", !arguments.deploy.empty()},
+                                       {"--demand", !arguments.demand.empty()},
+                                       {"--tune", !arguments.tune.empty()},
+                                       {"--warm", !arguments.solver.warm.empty()},
+                                       {"--tradeoff", arguments.solver.tradeoff},
+                                       {"--format goal", arguments.format == "goal"},
+                                       {"--format chakra", arguments.format == "chakra"}})) {
+    return no_option_of_groups(other);
+  }
+  const bool writes = arguments.format != "none";
+  if (writes != (arguments.output != "-")) {
+    return make_error(Code::S04,
+                      writes ? "process groups at once have a schedule each, and -o names no "
+                               "directory for them"
+                             : "--format none writes no schedules, and -o names a directory for "
+                               "some",
+                      writes ? "name a directory, empty or not there, with -o" : "leave -o out");
+  }
+  if (!writes) return {};
+  return refuse_directory(arguments.output, "-o");
+}
+
+// Of how many groups the busiest GPU is a member: they share its threadblocks evenly.
+std::int32_t most_groups_of_a_rank(const JobStep& step, std::size_t ranks) {
+  std::vector<std::int32_t> count(ranks, 0);
+  for (const JobOperation& operation : step.operations) {
+    for (const auto& group : operation.groups) {
+      for (const Rank r : group) count[r.index()] += group.size() > 1 ? 1 : 0;
+    }
+  }
+  return std::ranges::max(count);
+}
+
+// What `synth` would be asked for of this group alone.
+SynthArguments arguments_for(const SynthArguments& given, const JobOperation& operation,
+                             const Topology& part, std::int32_t groups_of_a_rank) {
+  SynthArguments one = given;
+  one.output = "-";
+  one.json = false;
+  one.failures = {};
+  one.collective = to_string(operation.collective);
+  one.root = operation.root ? part.nodes[part.ranks[*operation.root]].id : "";
+  // Forests and flows are one thing to a job: what trees carry, and what paths do.
+  const bool is_paths = is_personalized(operation.collective);
+  if (is_paths && given.format == "forest") one.format = "flows";
+  if (!is_paths && given.format == "flows") one.format = "forest";
+  if (one.format != "msccl" && one.format != "mscclpp") return one;
+  one.sms = std::max(1, given.sms.value_or(default_sms(given.target)) / groups_of_a_rank);
+  const bool is_free = given.trees.empty() && given.size.empty() && !given.baseline.chosen();
+  if (operation.bytes && is_free) one.size = std::to_string(*operation.bytes);
+  return one;
+}
+
+std::string algorithm_of(const MadeSchedule& made, const SynthArguments& asked) {
+  if (made.choice) return made.choice->name;
+  if (made.baseline) return asked.baseline.algorithm;
+  if (made.compiled.paths) return "paths";
+  return fmt::format("forestcoll, k {}", made.solved().forest.k);
+}
+
+// Makes what is not made yet, group by group.
+class GroupMaker {
+ public:
+  GroupMaker(const SynthArguments& arguments, const Fabric& fabric, const JobStep& step,
+             const Console& console)
+      : arguments_(arguments),
+        fabric_(fabric),
+        step_(step),
+        console_(console),
+        sharing_(most_groups_of_a_rank(step, fabric.network.ranks.size())) {}
+
+  // Nothing: it is told why, with this code.
+  std::shared_ptr<const GroupSchedule> make(const JobPart& part, ExitCode& code) {
+    const bool is_for_ranks = arguments_.format == "msccl" || arguments_.format == "mscclpp" ||
+                              arguments_.format == "none";
+    const std::string key =
+        fmt::format("{} {}", part.operation,
+                    is_for_ranks ? shape_of(part.topology) : std::to_string(part.group));
+    auto& known = known_[key];
+    if (!known) known = make_anew(part, code);
+    return known;
+  }
+
+ private:
+  std::shared_ptr<const GroupSchedule> make_anew(const JobPart& part, ExitCode& code) {
+    const JobOperation& operation = step_.operations[part.operation];
+    const auto asked = with_format(arguments_for(arguments_, operation, part.topology, sharing_));
+    if (!asked) return refused(asked.errors(), operation, code);
+    auto fabric = make_fabric(part.topology, fabric_.gpu);
+    if (!fabric) return refused(fabric.errors(), operation, code);
+    Console silent = console_;
+    silent.quiet = true;
+    auto prepared = prepare_on(*std::move(fabric), *asked, silent);
+    if (!prepared) return refused(prepared.errors(), operation, code);
+    CompileOptions& options = (*prepared)->request.compile;
+    if (operation.demand) options.demand = ParsedDemand{*operation.demand, total_of(operation)};
+    Laps laps;
+    auto made = make_schedule(**prepared, laps, console_);
+    if (!made) return refused(made.errors(), operation, code);
+    if (const auto wrong = refuse_verdict(made->compiled, console_)) {
+      code = *wrong;
+      return nullptr;
+    }
+    warn_of_schedule(*made, **prepared, warned_ ? silent : console_);
+    warned_ = true;
+    const Verdict& verdict = made->verdict();
+    return std::make_shared<GroupSchedule>(GroupSchedule{
+        std::move(made->compiled.text), algorithm_of(*made, *asked), reached_by(made->compiled),
+        verdict.threadblocks, verdict.usable_counts, verdict.conditions});
+  }
+
+  std::shared_ptr<const GroupSchedule> refused(Diagnostics errors, const JobOperation& operation,
+                                               ExitCode& code) const {
+    for (Diagnostic& error : errors) error.message = operation.name + ": " + error.message;
+    code = fail(errors, console_);
+    return nullptr;
+  }
+
+  static std::int64_t total_of(const JobOperation& operation) {
+    std::int64_t total = 0;
+    const std::size_t n = operation.demand->ranks();
+    for (std::size_t i = 0; i < n * n; ++i) {
+      total += (*operation.demand)(Rank(i / n), Rank(i % n));
+    }
+    return total;
+  }
+
+  const SynthArguments& arguments_;
+  const Fabric& fabric_;
+  const JobStep& step_;
+  const Console& console_;
+  std::int32_t sharing_;
+  bool warned_ = false;  // the groups of a job are warned of once
+  std::map<std::string, std::shared_ptr<const GroupSchedule>> known_;
+};
+
+std::string_view extension_of(const std::string& format) {
+  if (format == "msccl" || format == "forest-xml") return "xml";
+  return format == "dot" ? "dot" : "json";
+}
+
+// "1/0-allreduce-3.xml": of the second step's first operation, the fourth group.
+void name_files(MadeGroup& group, std::size_t step, const Job& job, const std::string& format) {
+  const JobOperation& operation = job.steps[step].operations[group.part.operation];
+  const std::string base =
+      fmt::format("{}{}-{}-{}", job.steps.size() > 1 ? fmt::format("{}/", step) : "",
+                  group.part.operation, to_string(operation.collective), group.part.group);
+  group.file = fmt::format("{}.{}", base, extension_of(format));
+  group.part_file = fmt::format("{}.topology.json", base);
+}
+
+Expected<MadeStep> divide(const JobStep& step, const Fabric& fabric, bool relays,
+                          const Console& console) {
+  const ProgressBar bar("dividing the links among the groups", console);
+  auto bound = bound_step(fabric.network, step.operations, relays, {.shares = true});
+  if (!bound) return bound.errors();
+  auto parts =
+      job_parts(fabric.topology, fabric.network, step.operations, bound->together.shares, relays);
+  if (!parts) return parts.errors();
+  MadeStep made{*std::move(bound), {}};
+  for (JobPart& part : *parts) made.groups.push_back({std::move(part), nullptr, "", ""});
+  return made;
+}
+
+// The least that a group of an operation reaches.
+Ratio least_algbw(const MadeStep& made, std::size_t operation) {
+  std::optional<Ratio> least;
+  for (const MadeGroup& group : made.groups) {
+    if (group.part.operation != operation) continue;
+    least = least ? std::min(*least, group.made->algbw) : group.made->algbw;
+  }
+  return least.value_or(Ratio(0));
+}
+
+std::string names_of(const MadeStep& made, std::size_t operation) {
+  std::vector<std::string> names;
+  for (const MadeGroup& group : made.groups) {
+    if (group.part.operation != operation) continue;
+    if (std::ranges::find(names, group.made->algorithm) == names.end()) {
+      names.push_back(group.made->algorithm);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
+// What part of the joint optimum all operations reach together: that of the one that lags.
+Ratio part_reached(const JobStep& step, const MadeStep& made) {
+  const StepFigures figures(step, made.bound);
+  Ratio least = 1;
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    const auto part =
+        checked_div(least_algbw(made, i), figures.part_of(made.bound.together.reached, i));
+    if (part) least = std::min(least, *part);
+  }
+  return least;
+}
+
+std::string step_in_words(const JobStep& step, const MadeStep& made) {
+  const StepFigures figures(step, made.bound);
+  Table table{{"operation", "groups", "optimum GB/s", "reached GB/s", "by"}};
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    const auto groups = std::ranges::count(
+        made.groups, i, [](const MadeGroup& group) { return group.part.operation; });
+    table.rows.push_back({step.operations[i].name, std::to_string(groups),
+                          number(figures.part_of(made.bound.together.reached, i)),
+                          number(least_algbw(made, i)), names_of(made, i)});
+  }
+  std::string text = fmt::format("{}: {} of the joint optimum\n{}", step.name,
+                                 percent(part_reached(step, made), Ratio(1)), aligned(table, 2, 1));
+  text.pop_back();  // the last line's end
+  return text;
+}
+
+Json schedules_json(const MadeStep& made, std::size_t operation) {
+  Json list = Json::array();
+  for (const MadeGroup& group : made.groups) {
+    if (group.part.operation != operation) continue;
+    Json one = {{"group", group.part.group},
+                {"algorithm", group.made->algorithm},
+                {"algbw", exact(group.made->algbw)}};
+    if (!group.file.empty()) {
+      one["file"] = group.file;
+      one["part"] = group.part_file;
+    }
+    if (group.made->threadblocks > 0) one["threadblocks"] = group.made->threadblocks;
+    if (!group.made->usable_counts.empty()) one["usable_counts"] = group.made->usable_counts;
+    if (!group.made->conditions.empty()) one["conditions"] = group.made->conditions;
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json report_of(const Job& job, const std::vector<MadeStep>& steps, const Fabric& fabric,
+               const ReadingOptions& reading) {
+  std::vector<StepBound> bounds;
+  for (const MadeStep& step : steps) bounds.push_back(step.bound);
+  Json json = job_to_json(job, bounds, fabric, reading);
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    Json& operations = json["steps"][s]["operations"];
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      operations[i]["schedules"] = schedules_json(steps[s], i);
+    }
+  }
+  return json;
+}
+
+std::vector<NamedText> files_of(const std::vector<MadeStep>& steps, const Json& report) {
+  std::vector<NamedText> files;
+  for (const MadeStep& step : steps) {
+    for (const MadeGroup& group : step.groups) {
+      files.push_back({group.file, group.made->text});
+      files.push_back({group.part_file, to_topology_json(flat_document(group.part.topology))});
+    }
+  }
+  files.push_back({"job.json", to_text(report)});
+  return files;
+}
+
+}  // namespace
+
+ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArguments& words,
+                              const Console& console) {
+  if (const auto done = refuse_misplaced(arguments, words); !done) {
+    return fail(done.errors(), console);
+  }
+  const auto fabric =
+      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  if (!fabric) return fail(fabric.errors(), console);
+  report_reading(*fabric, arguments.reading, console);
+  const std::string collective = words.groups && arguments.collective.empty()
+                                     ? SynthArguments().collective
+                                     : arguments.collective;
+  const auto job =
+      job_of(words, {arguments.failures, collective, arguments.root}, fabric->network.ranks.size());
+  if (!job) return fail(job.errors(), console);
+  const bool writes = arguments.format != "none";
+  std::vector<MadeStep> steps;
+  for (std::size_t s = 0; s < job->steps.size(); ++s) {
+    const JobStep& step = job->steps[s];
+    auto made = divide(step, *fabric, has_relays(arguments.failures), console);
+    if (!made) return fail(made.errors(), console);
+    GroupMaker maker(arguments, *fabric, step, console);
+    for (MadeGroup& group : made->groups) {
+      ExitCode code = ExitCode::done;
+      group.made = maker.make(group.part, code);
+      if (!group.made) return code;
+      if (writes) name_files(group, s, *job, arguments.format);
+    }
+    note(console, step_in_words(step, *made));
+    steps.push_back(*std::move(made));
+  }
+  const Json report = report_of(*job, steps, *fabric, arguments.reading);
+  if (writes) {
+    if (const auto done = write_files(arguments.output, files_of(steps, report)); !done) {
+      return fail(done.errors(), console);
+    }
+    note(console, fmt::format("each group's schedule, its part of the links as a topology, and "
+                              "job.json are in {}; next: forestcoll verify {}/job.json --topology "
+                              "{}",
+                              arguments.output, arguments.output, arguments.topology));
+  }
+  if (!arguments.json) return ExitCode::done;
+  return finish(write_output("-", to_text(report)), console);
+}
+
+}  // namespace forestcoll::cli
