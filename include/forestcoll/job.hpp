@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,11 +39,6 @@ struct JobStep {
   std::vector<JobOperation> operations;
 };
 
-/// Steps that run one after the other.
-struct Job {
-  std::vector<JobStep> steps;
-};
-
 /// Whether the library can work with an operation on a fabric of so many ranks. Errors, each with
 /// its place below `place`, a JSON pointer: O03 a rank that the fabric does not have; O04 a rank
 /// that is named twice; O05 a group without a member, or no group of two; O07 a root, a demand or
@@ -69,9 +65,21 @@ struct Mesh {
   std::vector<MeshAxis> axes;
 };
 
+/// Steps that run one after the other.
+struct Job {
+  std::vector<JobStep> steps;
+  std::optional<Mesh> mesh = {};  ///< of the ranks, where there is one
+};
+
 /// Reads "tp=8,dp=4". Errors: O06 where it is not that, or the sizes do not multiply to `ranks`.
 [[nodiscard]] Expected<Mesh> parse_mesh(std::string_view text, MeshOrder order, std::size_t ranks,
                                         const ErrorPlace& place = {});
+
+/// Where the ranks of a mesh are if its axes are laid over the fabric's ranks in this order, the
+/// fastest first: item r is where rank r is. REQUIRES: `order` is a permutation of the axes.
+[[nodiscard]] std::vector<Rank> placement_of(const Mesh& mesh, std::span<const std::size_t> order);
+/// The job whose ranks are there instead.
+[[nodiscard]] Job placed(Job job, std::span<const Rank> placement);
 
 // Groups as people write them.
 

@@ -52,6 +52,9 @@ TEST(Fuzz, ForestJson) {
 TEST(Fuzz, TopologyJson) {
   replay("topology", fuzz::topology_json);
 }
+TEST(Fuzz, Job) {
+  replay("job", fuzz::job);
+}
 TEST(Fuzz, FileOfAnotherTool) {
   replay("import", fuzz::file_of_another_tool);
 }

@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "forestcoll/import.hpp"
+#include "forestcoll/job.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
@@ -63,6 +65,42 @@ void topology_json(std::string_view text) {
   check(parsed->warnings);
   const auto network = forestcoll::to_digraph(parsed->topology);
   if (!network) check(network.errors());
+}
+
+namespace {
+
+constexpr std::size_t kJobRanks = 8;
+
+// Groups are of ranks that there are, each in one.
+void check(const forestcoll::Groups& groups) {
+  std::vector<bool> seen(kJobRanks, false);
+  for (const auto& group : groups) {
+    for (const forestcoll::Rank rank : group) {
+      require(rank.valid() && rank.index() < kJobRanks, "a group has ranks of the fabric");
+      require(!seen[rank.index()], "a rank is in one group");
+      seen[rank.index()] = true;
+    }
+  }
+}
+
+}  // namespace
+
+void job(std::string_view text) {
+  const forestcoll::Mesh mesh{{{"tp", 4}, {"dp", 2}}};
+  const auto groups = forestcoll::parse_groups(text, kJobRanks, &mesh);
+  if (!groups) check(groups.errors());
+  const auto operation = forestcoll::parse_operation(text, kJobRanks, &mesh);
+  if (!operation) check(operation.errors());
+  if (operation) check(operation->groups);
+  const auto job = forestcoll::parse_job(text, "fuzz", kJobRanks, nullptr);
+  if (!job) return check(job.errors());
+  for (const forestcoll::JobStep& step : job->steps) {
+    require(step.repeat >= 1, "a step is done at least once");
+    for (const forestcoll::JobOperation& each : step.operations) {
+      check(each.groups);
+      require(forestcoll::check_operation(each, kJobRanks).has_value(), "an operation is checked");
+    }
+  }
 }
 
 namespace {

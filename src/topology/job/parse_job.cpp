@@ -49,6 +49,7 @@ class JobReader {
       job.steps.push_back(read_step(steps->items[i], Place(place, i), i));
     }
     if (error_) return *error_;
+    if (mesh_ != nullptr) job.mesh = *mesh_;
     return job;
   }
 

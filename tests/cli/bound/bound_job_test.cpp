@@ -191,5 +191,51 @@ TEST(BoundJob, RefusesWhatMakesNoSense) {
   EXPECT_THAT(far.err, HasSubstr("--relays"));
 }
 
+// The order that keeps the heavy axis within boxes, whatever the order of the mesh.
+TEST(BoundJob, PlacesHeavyAxesWithinBoxes) {
+  const Words job{"--at-once", "allgather tp 1G", "--at-once", "allreduce dp 64M", "--place"};
+  for (const std::string mesh : {"tp=8,dp=2", "dp=2,tp=8"}) {
+    Words words{"--mesh", mesh};
+    words.insert(words.end(), job.begin(), job.end());
+    const auto report = report_of("dgx-a100-x2", words);
+    ASSERT_EQ(report["placements"].size(), 2);
+    EXPECT_EQ(report["placements"][0]["order"], nlohmann::json({"tp", "dp"}));
+    const double best = report["placements"][0]["seconds"];
+    EXPECT_LT(best, report["placements"][1]["seconds"]);
+    EXPECT_NEAR(report["seconds"], best, 1e-12 * best);
+    // Each order by itself, as the mesh that it is.
+    for (const auto& placement : report["placements"]) {
+      const bool tp_first = placement["order"][0] == "tp";
+      Words alone{"--mesh", tp_first ? "tp=8,dp=2" : "dp=2,tp=8"};
+      alone.insert(alone.end(), job.begin(), job.end() - 1);
+      const double seconds = report_of("dgx-a100-x2", alone)["seconds"];
+      EXPECT_NEAR(placement["seconds"], seconds, 1e-12 * seconds);
+    }
+    // Rank 1 is the next of tp, or of dp.
+    EXPECT_EQ(report["ranks"][1], mesh == "tp=8,dp=2" ? "box0/gpu1" : "box1/gpu0");
+  }
+}
+
+TEST(BoundJob, PlacesWithoutBytesAndSaysWhatItCannot) {
+  const auto text = run(bound(
+      "dgx-a100-x2", {"-c", "allreduce", "--mesh", "tp=4,cp=2,dp=2", "--groups", "tp", "--place"}));
+  EXPECT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("what follows is of tp,cp,dp"));
+  const std::vector<Misuse> misuses = {
+      {bound("dgx-a100-x2", {"--place"}), "[S04]"},
+      {bound("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--place"}), "no mesh"},
+      {bound("dgx-a100-x2", {"--mesh", "tp=8,dp=2", "--groups", "tp", "--place"}), "[S04]"},
+      {bound("torus-8x8x8", {"-c", "allreduce", "--mesh", "a=2,b=2,c=2,d=2,e=2,f=2,g=8", "--groups",
+                             "a", "--place"}),
+       "[O06]"},
+  };
+  for (const Misuse& misuse : misuses) {
+    const auto ran = run(misuse.arguments);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(misuse.says));
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

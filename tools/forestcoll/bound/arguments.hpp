@@ -32,6 +32,7 @@ struct BoundArguments {
   Failures failures;
   AlltoallArguments alltoall;
   JobArguments job;
+  bool place = false;  ///< of the job's mesh: all orders of its axes
   int threads = 0;  ///< 0: all processors
 };
 

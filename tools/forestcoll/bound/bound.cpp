@@ -144,6 +144,11 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
       !done) {
     return fail(done.errors(), console);
   }
+  if (options.place && !options.job.given()) {
+    return fail({make_error(Code::S04, "--place is of the mesh of process groups",
+                            "add --mesh, and --groups, --at-once or --job")},
+                console);
+  }
   if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
   if (const auto done = refuse_clashes({{"topology file", options.topology},
                                         {"--box file", options.reading.dump.box},
@@ -241,6 +246,10 @@ Command add_bound(CLI::App& program) {
       ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
   add_job_options(*command, options->job);
+  OptionGroup(*command, "Process groups at once")
+      .flag("--place", options->place,
+            "Try all orders in which the axes of the mesh can be laid over the GPUs; the report\n"
+            "is of the best");
   add_reading_options(*command, options->reading);
   command->footer(
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
@@ -281,7 +290,7 @@ Command add_bound(CLI::App& program) {
       "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --groups 'MOD 8' --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --mesh tp=8,dp=2 --at-once 'allgather tp "
       "64M' \\\n"
-      "      --at-once 'allreduce dp 1G'\n"
+      "      --at-once 'allreduce dp 1G' --place\n"
       "  forestcoll bound topologies/dragonfly-72.json -c alltoall --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --json --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --target azure\n"

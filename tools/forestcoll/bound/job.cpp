@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bound/place.hpp"
 #include "common/files/io.hpp"
 #include "common/job/report.hpp"
 #include "common/job/request.hpp"
@@ -66,9 +67,17 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (const char* other = first_of_one_collective(options)) {
     return fail({no_option_of_groups(other)}, console);
   }
-  const auto job = job_of(options.job, {options.failures, options.collective, options.root},
-                          fabric.network.ranks.size());
+  auto job = job_of(options.job, {options.failures, options.collective, options.root},
+                    fabric.network.ranks.size());
   if (!job) return fail(job.errors(), console);
+  std::vector<Placement> placements;
+  if (options.place) {
+    auto found = find_placements(*job, fabric, has_relays(options.failures), console);
+    if (!found) return fail(found.errors(), console);
+    placements = *std::move(found);
+    const auto placement = placement_of(*job->mesh, placements.front().order);
+    *job = placed(*std::move(job), placement);
+  }
   const auto bounds = bound_all(*job, fabric, has_relays(options.failures), console);
   if (!bounds) return fail(bounds.errors(), console);
   for (std::size_t i = 0; options.check && i < bounds->size(); ++i) {
@@ -81,8 +90,12 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (options.check) {
     note(console, "checked: independent code finds that the lengths prove the bounds");
   }
-  if (!options.json) return finish(write_output("-", job_in_words(*job, *bounds, fabric)), console);
+  if (!options.json) {
+    const std::string orders = options.place ? in_words(placements, *job) : "";
+    return finish(write_output("-", orders + job_in_words(*job, *bounds, fabric)), console);
+  }
   Json json = job_to_json(*job, *bounds, fabric, options.reading);
+  if (options.place) put_placements(json, placements, *job, fabric);
   if (options.check) json["checked"] = true;
   return finish(write_output("-", to_text(json)), console);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ namespace {
 // What was made for one group, and for all whose parts differ from its by names alone.
 struct GroupSchedule {
   std::string text;
+  std::string_view extension;  // of its file
   std::string algorithm;
   Ratio algbw;  // GB/s, in its part of the links
   std::int32_t threadblocks = 0;
@@ -104,6 +106,7 @@ SynthArguments arguments_for(const SynthArguments& given, const JobOperation& op
   // Forests and flows are one thing to a job: what trees carry, and what paths do.
   const bool is_paths = is_personalized(operation.collective);
   if (is_paths && given.format == "forest") one.format = "flows";
+  if (is_paths && given.trees == "optimal") one.trees.clear();  // a word of trees alone
   if (!is_paths && given.format == "flows") one.format = "forest";
   if (one.format != "msccl" && one.format != "mscclpp") return one;
   one.sms = std::max(1, given.sms.value_or(default_sms(given.target)) / groups_of_a_rank);
@@ -117,6 +120,11 @@ std::string algorithm_of(const MadeSchedule& made, const SynthArguments& asked) 
   if (made.baseline) return asked.baseline.algorithm;
   if (made.compiled.paths) return "paths";
   return fmt::format("forestcoll, k {}", made.solved().forest.k);
+}
+
+std::string_view extension_of(const std::string& format) {
+  if (format == "msccl" || format == "forest-xml") return "xml";
+  return format == "dot" ? "dot" : "json";
 }
 
 // Makes what is not made yet, group by group.
@@ -165,9 +173,10 @@ class GroupMaker {
     warn_of_schedule(*made, **prepared, warned_ ? silent : console_);
     warned_ = true;
     const Verdict& verdict = made->verdict();
-    return std::make_shared<GroupSchedule>(GroupSchedule{
-        std::move(made->compiled.text), algorithm_of(*made, *asked), reached_by(made->compiled),
-        verdict.threadblocks, verdict.usable_counts, verdict.conditions});
+    return std::make_shared<GroupSchedule>(
+        GroupSchedule{std::move(made->compiled.text), extension_of(asked->format),
+                      algorithm_of(*made, *asked), reached_by(made->compiled), verdict.threadblocks,
+                      verdict.usable_counts, verdict.conditions});
   }
 
   std::shared_ptr<const GroupSchedule> refused(Diagnostics errors, const JobOperation& operation,
@@ -195,18 +204,13 @@ class GroupMaker {
   std::map<std::string, std::shared_ptr<const GroupSchedule>> known_;
 };
 
-std::string_view extension_of(const std::string& format) {
-  if (format == "msccl" || format == "forest-xml") return "xml";
-  return format == "dot" ? "dot" : "json";
-}
-
 // "1/0-allreduce-3.xml": of the second step's first operation, the fourth group.
-void name_files(MadeGroup& group, std::size_t step, const Job& job, const std::string& format) {
+void name_files(MadeGroup& group, std::size_t step, const Job& job) {
   const JobOperation& operation = job.steps[step].operations[group.part.operation];
   const std::string base =
       fmt::format("{}{}-{}-{}", job.steps.size() > 1 ? fmt::format("{}/", step) : "",
                   group.part.operation, to_string(operation.collective), group.part.group);
-  group.file = fmt::format("{}.{}", base, extension_of(format));
+  group.file = fmt::format("{}.{}", base, group.made->extension);
   group.part_file = fmt::format("{}.topology.json", base);
 }
 
@@ -345,7 +349,7 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
       ExitCode code = ExitCode::done;
       group.made = maker.make(group.part, code);
       if (!group.made) return code;
-      if (writes) name_files(group, s, *job, arguments.format);
+      if (writes) name_files(group, s, *job);
     }
     note(console, step_in_words(step, *made));
     steps.push_back(*std::move(made));

@@ -148,8 +148,12 @@ Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::siz
   const auto mesh = mesh_of(job, ranks);
   if (!mesh) return mesh.errors();
   const Mesh* given = *mesh ? &**mesh : nullptr;
-  if (job.groups) return job_of_groups(*job.groups, beside, ranks, given);
-  if (!job.at_once.empty()) return job_at_once(job.at_once, ranks, given);
+  if (job.groups || !job.at_once.empty()) {
+    auto asked = job.groups ? job_of_groups(*job.groups, beside, ranks, given)
+                            : job_at_once(job.at_once, ranks, given);
+    if (asked) asked->mesh = *mesh;
+    return asked;
+  }
   const auto text = read_input(job.job);
   if (!text) return text.errors();
   return parse_job(*text, display_name(job.job), ranks, given);
