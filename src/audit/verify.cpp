@@ -14,15 +14,15 @@
 #include "audit/common/memory_map.hpp"
 #include "audit/common/outcome.hpp"
 #include "audit/common/program.hpp"
+#include "audit/execution/interpret.hpp"
 #include "audit/flows/check.hpp"
 #include "audit/flows/file.hpp"
 #include "audit/forest/check.hpp"
 #include "audit/forest/file.hpp"
 #include "audit/msccl/deadlock.hpp"
-#include "audit/msccl/interpret.hpp"
 #include "audit/msccl/lexical.hpp"
-#include "audit/msccl/races.hpp"
 #include "audit/msccl/selection.hpp"
+#include "audit/msccl/step_execution.hpp"
 #include "audit/msccl/step_graph.hpp"
 #include "audit/msccl/structure.hpp"
 #include "audit/msccl/target_rules.hpp"
@@ -84,14 +84,16 @@ bool can_be_followed(const MemoryMap& memory, Findings& findings) {
   return false;
 }
 
-void check_data(const Program& program, const StepGraph& graph, Placement placement,
-                const std::vector<std::int32_t>& order, Findings& findings, Verdict& verdict) {
+void check_data(const Program& program, const StepGraph& graph, const Execution& execution,
+                Placement placement, Findings& findings, Verdict& verdict) {
   const MemoryMap memory(program, placement);
   if (!can_be_followed(memory, findings)) return;
   Findings races(findings.file());
   Results results;
-  tbb::parallel_invoke([&] { check_races(graph, memory, order, races); },
-                       [&] { results = interpret(program, graph, memory, order, findings); });
+  const auto place_of = [&](std::int32_t step) { return graph.place(step); };
+  tbb::parallel_invoke(
+      [&] { check_races(graph, execution, memory, races); },
+      [&] { results = interpret(program, execution, memory, place_of, findings); });
   findings.add(races);
   note_results(program, results, verdict);
 }
@@ -197,10 +199,13 @@ void run_program(const Program& program, const Topology* topology, const TargetR
     verdict.safe_bytes = deadlock.safe_bytes;
   };
   const auto check_placements = [&] {
+    if (!ordered) return;
+    const EventOrder events = step_events(graph, order);
+    const Execution execution = step_execution(graph, events, order);
     for (const auto& [asked, placement] :
          {std::pair(program.in_place, Placement::in_place),
           std::pair(program.out_of_place, Placement::out_of_place)})
-      if (asked && ordered) check_data(program, graph, placement, order, data, verdict);
+      if (asked) check_data(program, graph, execution, placement, data, verdict);
   };
   tbb::parallel_invoke(check_deadlocks, check_placements);
   findings.add(data);

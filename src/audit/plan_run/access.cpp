@@ -10,17 +10,16 @@ namespace forestcoll::audit {
 namespace {
 
 // The operands of one side that a node touches: all, or that of its element.
-class Parts {
+class NodeOperands {
  public:
-  Parts(const PlanFile& plan, const PlanGraph& graph, std::int32_t n)
+  NodeOperands(const PlanFile& plan, const PlanGraph& graph, std::int32_t n)
       : node_(graph.nodes[static_cast<std::size_t>(n)]),
         op_(graph.op(plan, n)),
         gpu_(plan.gpus[static_cast<std::size_t>(node_.rank)]),
         block_(gpu_.threadblocks[static_cast<std::size_t>(
             node_.block - graph.first_block[static_cast<std::size_t>(node_.rank)])]) {}
 
-  [[nodiscard]] std::vector<PlanPart> reads() const {
-    std::vector<PlanPart> parts;
+  void find_reads(std::vector<Operand>& parts) const {
     // One source goes to all channels.
     const bool one = op_.kind == PlanKind::read_put_packets;
     for (std::size_t i = 0; i < op_.sources.size(); ++i) {
@@ -30,18 +29,15 @@ class Parts {
     if (adds(op_.kind) && waits_for_packets(op_.kind)) {
       std::rotate(parts.begin(), parts.begin() + 1, parts.end());
     }
-    return parts;
   }
 
-  [[nodiscard]] std::vector<PlanPart> writes() const {
-    std::vector<PlanPart> parts;
+  void find_writes(std::vector<Operand>& parts) const {
     const bool only_waits = node_.kind == PlanGraph::Kind::data &&
                             op_.kind == PlanKind::read_put_packets &&
                             op_.channel_kind == ChannelKind::port;
     for (std::size_t i = 0; i < op_.destinations.size() && !only_waits; ++i) {
       if (touches(i)) add(op_.destinations[i], writes_packets(op_, i), parts);
     }
-    return parts;
   }
 
  private:
@@ -49,7 +45,7 @@ class Parts {
     return node_.element < 0 || static_cast<std::size_t>(node_.element) == i;
   }
 
-  void add(PlanSlice slice, bool packets, std::vector<PlanPart>& parts) const {
+  void add(PlanSlice slice, bool packets, std::vector<Operand>& parts) const {
     slice.index += std::max(node_.strand, 0);
     if (slice.is_local) {
       parts.push_back({{node_.rank, slice.buffer, slice.index}, packets, false});
@@ -79,9 +75,9 @@ class Parts {
   const PlanThreadblock& block_;
 };
 
-std::vector<std::int32_t> switched_ranks(const std::vector<PlanPart>& parts) {
+std::vector<std::int32_t> switched_ranks(const std::vector<Operand>& parts) {
   std::vector<std::int32_t> ranks;
-  for (const PlanPart& part : parts) {
+  for (const Operand& part : parts) {
     if (part.switched) ranks.push_back(part.rank);
   }
   std::ranges::sort(ranks);
@@ -90,7 +86,7 @@ std::vector<std::int32_t> switched_ranks(const std::vector<PlanPart>& parts) {
 
 }  // namespace
 
-std::vector<GroupAccess> group_accesses_of(const PlanAccess& access, std::int32_t rank) {
+std::vector<GroupAccess> group_accesses_of(const Access& access, std::int32_t rank) {
   std::vector<GroupAccess> found;
   auto read = switched_ranks(access.reads), stored = switched_ranks(access.writes);
   if (!read.empty()) found.push_back({rank, std::move(read), false});
@@ -98,10 +94,24 @@ std::vector<GroupAccess> group_accesses_of(const PlanAccess& access, std::int32_
   return found;
 }
 
-PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
-  const Parts parts(plan, graph, n);
-  const bool one = graph.nodes[static_cast<std::size_t>(n)].strand >= 0;
-  return {parts.reads(), parts.writes(), one ? 1 : graph.op(plan, n).sources.front().size};
+void find_access(const PlanFile& plan, const PlanGraph& graph, std::int32_t n, Access& into) {
+  into.reads.clear();
+  into.writes.clear();
+  if (!graph.moves_data(n)) return;
+  const PlanOp& op = graph.op(plan, n);
+  const PlanGraph::Node& node = graph.nodes[static_cast<std::size_t>(n)];
+  const NodeOperands operands(plan, graph, n);
+  into.rank = node.rank;
+  into.count = node.strand >= 0 ? 1 : op.sources.front().size;
+  into.pairwise = traits_of(op.kind)->pairwise;
+  operands.find_reads(into.reads);
+  operands.find_writes(into.writes);
+}
+
+Access access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
+  Access access;
+  find_access(plan, graph, n, access);
+  return access;
 }
 
 }  // namespace forestcoll::audit

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <span>
+#include <utility>
 
-#include "audit/common/symbolic_memory.hpp"
+#include "audit/execution/interpret.hpp"
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/kinds.hpp"
+#include "audit/plan_run/events.hpp"
 #include "audit/plan_run/graph.hpp"
+#include "audit/plan_run/lifetimes.hpp"
 #include "audit/plan_run/packets.hpp"
 #include "audit/plan_run/races.hpp"
 #include "audit/plan_run/scratch.hpp"
@@ -18,10 +20,6 @@ namespace {
 
 constexpr std::int64_t kMaxAccesses = 100'000'000;  // of chunks, by all operations
 constexpr std::int64_t kMaxPackets = 4'000'000;     // chunks of packets, likewise
-
-bool moves_data(const PlanGraph::Node& node) {
-  return node.kind == PlanGraph::Kind::data || node.kind == PlanGraph::Kind::effect;
-}
 
 // An operand on a switch is one of every rank of its group.
 bool is_too_large(const PlanFile& plan) {
@@ -43,72 +41,20 @@ bool is_too_large(const PlanFile& plan) {
   return false;
 }
 
-class Execution {
- public:
-  Execution(const PlanFile& plan, const PlanGraph& graph, const Program& program,
-            const MemoryMap& memory, Findings& findings)
-      : plan_(plan),
-        graph_(graph),
-        memory_(
-            program, memory, [&graph](std::int32_t n) { return graph.place(n); }, findings) {}
-
-  PlanRun run(std::span<const std::int32_t> order) {
-    for (const std::int32_t n : order) {
-      if (moves_data(graph_.nodes[static_cast<std::size_t>(n)])) perform(n);
-    }
-    run_.results = memory_.check_results();
-    return std::move(run_);
-  }
-
- private:
-  void perform(std::int32_t n) {
-    const PlanAccess access = access_of(plan_, graph_, n);
-    const std::int32_t rank = graph_.nodes[static_cast<std::size_t>(n)].rank;
-    memory_.begin(n, rank);
-    const bool pairwise = traits_of(graph_.op(plan_, n).kind)->pairwise;
-    for (std::int64_t strand = 0; strand < access.count; ++strand) {
-      pairwise ? move(access, strand) : add(access, strand);
-    }
-    for (const PlanPart& chunk : access.reads) {
-      if (chunk.rank != rank && !chunk.switched) {
-        run_.transfers[{chunk.rank, rank}] += access.count;
-      }
-    }
-    for (const PlanPart& chunk : access.writes) {
-      if (chunk.rank != rank && !chunk.switched) {
-        run_.transfers[{rank, chunk.rank}] += access.count;
-      }
-    }
-    for (GroupAccess& through : group_accesses_of(access, rank)) {
-      run_.group_accesses[std::move(through)] += access.count;
+void note_transfers(const Execution& execution, PlanRun& run) {
+  Access access;
+  for (const std::int32_t n : execution.operations) {
+    execution.access(n, access);
+    const auto note = [&](const Operand& chunk, std::int32_t from, std::int32_t to) {
+      if (chunk.rank != access.rank && !chunk.switched) run.transfers[{from, to}] += access.count;
+    };
+    for (const Operand& chunk : access.reads) note(chunk, chunk.rank, access.rank);
+    for (const Operand& chunk : access.writes) note(chunk, access.rank, chunk.rank);
+    for (GroupAccess& through : group_accesses_of(access, access.rank)) {
+      run.group_accesses[std::move(through)] += access.count;
     }
   }
-
-  static ChunkRef at(ChunkRef chunk, std::int64_t strand) {
-    chunk.offset += strand;
-    return chunk;
-  }
-
-  void move(const PlanAccess& access, std::int64_t strand) {
-    for (std::size_t i = 0; i < access.reads.size(); ++i) {
-      memory_.write(at(access.writes[i], strand), memory_.read(at(access.reads[i], strand)));
-    }
-  }
-
-  void add(const PlanAccess& access, std::int64_t strand) {
-    Content value = memory_.read(at(access.reads.front(), strand));
-    for (std::size_t i = 1; i < access.reads.size(); ++i) {
-      value = memory_.add(value, memory_.read(at(access.reads[i], strand)),
-                          at(access.writes.front(), strand));
-    }
-    for (const PlanPart& chunk : access.writes) memory_.write(at(chunk, strand), value);
-  }
-
-  const PlanFile& plan_;
-  const PlanGraph& graph_;
-  SymbolicMemory memory_;
-  PlanRun run_;
-};
+}
 
 }  // namespace
 
@@ -125,10 +71,17 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
   if (findings.blocked()) return std::nullopt;
   const auto order = order_plan(plan, graph, findings);
   if (findings.blocked()) return std::nullopt;
-  check_plan_races(plan, graph, memory, order, findings);
-  check_packet_reuse(plan, graph, memory, order, findings);
-  check_double_scratch(plan, graph, memory, order, findings);
-  return Execution(plan, graph, program, memory, findings).run(order);
+  const PlanEvents events(graph, order);
+  const Execution execution = plan_execution(plan, graph, events, order);
+  check_lifetimes(graph, events, execution, memory, findings);
+  check_plan_races(plan, graph, execution, memory, findings);
+  check_packet_reuse(plan, graph, events, execution, memory, findings);
+  check_double_scratch(plan, graph, execution, memory, findings);
+  PlanRun run;
+  const auto place_of = [&](std::int32_t n) { return graph.place(n); };
+  run.results = interpret(program, execution, memory, place_of, findings);
+  note_transfers(execution, run);
+  return run;
 }
 
 std::string usable_sizes(const PlanFile& plan, Findings& findings) {

@@ -11,7 +11,7 @@
 #include "audit/common/findings.hpp"
 #include "audit/common/group_load.hpp"
 #include "audit/common/memory_map.hpp"
-#include "audit/common/symbolic_memory.hpp"
+#include "audit/execution/execution.hpp"
 #include "audit/plan/file.hpp"
 
 namespace forestcoll::audit {
@@ -79,6 +79,10 @@ struct PlanGraph {
   [[nodiscard]] Carries carries(std::int32_t from, std::int32_t to) const;
   /// Appends a node without a release; returns its number.
   std::int32_t add(const Node& node);
+  [[nodiscard]] bool moves_data(std::int32_t node) const {
+    const Kind kind = nodes[static_cast<std::size_t>(node)].kind;
+    return kind == Kind::data || kind == Kind::effect;
+  }
   [[nodiscard]] Place place(std::int32_t node) const;
   [[nodiscard]] const PlanOp& op(const PlanFile& plan, std::int32_t node) const;
 };
@@ -95,22 +99,12 @@ struct PlanGraph {
 [[nodiscard]] std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
                                                    Findings& findings);
 
-/// Chunks of one operand, of one rank.
-struct PlanPart : ChunkRef {
-  bool packets = false;   ///< of data and flags; always in scratch
-  bool switched = false;  ///< through a switch channel
-};
-/// The chunks that a node's operation takes, in the order in which it adds them, and leaves: first
-/// chunks of `count` chunks each.
-struct PlanAccess {
-  std::vector<PlanPart> reads, writes;
-  std::int64_t count = 0;
-};
-/// REQUIRES: the node is of kind data or effect.
-[[nodiscard]] PlanAccess access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t node);
+/// What a node does with memory. `find_access` overwrites `into`; nothing is read or written if the
+/// node moves no data.
+void find_access(const PlanFile& plan, const PlanGraph& graph, std::int32_t node, Access& into);
+[[nodiscard]] Access access_of(const PlanFile& plan, const PlanGraph& graph, std::int32_t node);
 
 /// What of it goes through switch channels: nothing, one read, one store or both.
-[[nodiscard]] std::vector<GroupAccess> group_accesses_of(const PlanAccess& access,
-                                                         std::int32_t rank);
+[[nodiscard]] std::vector<GroupAccess> group_accesses_of(const Access& access, std::int32_t rank);
 
 }  // namespace forestcoll::audit

@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "audit/plan/kinds.hpp"
-#include "audit/plan_run/clocks.hpp"
+#include "audit/plan_run/races.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -29,9 +29,7 @@ namespace {
 using Kind = PlanGraph::Kind;
 
 bool touches_packets(const PlanFile& plan, const PlanGraph& graph, std::int32_t n) {
-  const PlanGraph::Node& node = graph.nodes[static_cast<std::size_t>(n)];
-  return (node.kind == Kind::data || node.kind == Kind::effect) &&
-         has_packets(graph.op(plan, n).kind);
+  return graph.moves_data(n) && has_packets(graph.op(plan, n).kind);
 }
 
 /// For every chunk of memory the node that writes packets there, or −1.
@@ -41,8 +39,8 @@ class PacketCells {
 
   /// Visits the chunks of the parts that are packets: visit(cell, chunk).
   template <class Visit>
-  void for_each(const std::vector<PlanPart>& parts, std::int64_t count, Visit visit) {
-    for (const PlanPart& part : parts) {
+  void for_each(const std::vector<Operand>& parts, std::int64_t count, Visit visit) {
+    for (const Operand& part : parts) {
       if (!part.packets) continue;
       ChunkRef chunk = part;
       for (std::int64_t strand = 0; strand < count; ++strand, ++chunk.offset) {
@@ -58,41 +56,33 @@ class PacketCells {
 
 // Who hands on what it has read may write it to where it lies as well, through a switch that
 // reaches the own rank too: the same packet once more.
-std::vector<PlanPart> new_packets(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
-                                  const PlanAccess& access) {
-  std::vector<PlanPart> writes = access.writes;
+std::vector<Operand> new_packets(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
+                                  const Access& access) {
+  std::vector<Operand> writes = access.writes;
   const PlanKind kind = graph.op(plan, n).kind;
   if (!waits_for_packets(kind) || adds(kind)) return writes;
-  const PlanPart& read = access.reads.front();
-  std::erase_if(writes, [&](const PlanPart& part) {
+  const Operand& read = access.reads.front();
+  std::erase_if(writes, [&](const Operand& part) {
     return part.packets && part.rank == read.rank && part.offset == read.offset;
   });
   return writes;
 }
 
-Place place_of(const PlanGraph& graph, const MemoryMap& memory, std::int32_t n,
-               const ChunkRef& chunk) {
-  Place place = graph.place(n);
-  place.chunk = memory.name(chunk.buffer, chunk.offset);
-  if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
-  return place;
-}
-
 class PacketReuse {
  public:
-  PacketReuse(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
-              std::span<const std::int32_t> order, Findings& findings)
+  PacketReuse(const PlanFile& plan, const PlanGraph& graph, const PlanEvents& events,
+              const MemoryMap& memory, Findings& findings)
       : plan_(plan),
         graph_(graph),
+        events_(events),
         memory_(memory),
-        order_(order),
         findings_(findings),
         writers_(memory),
         readers_(memory) {}
 
-  void run() {
-    for (const std::int32_t n : order_) index(n);
-    for (const std::int32_t n : order_) collect(n);
+  void run(std::span<const std::int32_t> operations) {
+    for (const std::int32_t n : operations) index(n);
+    for (const std::int32_t n : operations) collect(n);
     std::sort(needs_.begin(), needs_.end());
     needs_.erase(std::unique(needs_.begin(), needs_.end()), needs_.end());
     check_sent();
@@ -112,7 +102,7 @@ class PacketReuse {
 
   void index(std::int32_t n) {
     if (!touches_packets(plan_, graph_, n)) return;
-    const PlanAccess access = access_of(plan_, graph_, n);
+    const Access access = access_of(plan_, graph_, n);
     writers_.for_each(new_packets(plan_, graph_, n, access), access.count,
                       [&](std::int32_t& w, auto&) { w = n; });
     if (node(n).kind == Kind::effect) return;
@@ -121,7 +111,7 @@ class PacketReuse {
 
   void collect(std::int32_t n) {
     if (!touches_packets(plan_, graph_, n)) return;
-    const PlanAccess access = access_of(plan_, graph_, n);
+    const Access access = access_of(plan_, graph_, n);
     const bool by_port = node(n).kind == Kind::effect;
     const bool as_they_lie = by_port && graph_.op(plan_, n).kind == PlanKind::put_packets;
     const std::vector<std::int32_t> shown = by_port ? shown_by(n, access) : std::vector{n};
@@ -147,7 +137,7 @@ class PacketReuse {
 
   // By which node each chunk is known to have been read by a port channel: the put itself, if it is
   // flushed, else who waits for it at the other end; −1: by none.
-  std::vector<std::int32_t> shown_by(std::int32_t n, const PlanAccess& access) {
+  std::vector<std::int32_t> shown_by(std::int32_t n, const Access& access) {
     std::vector<std::int32_t> shown;
     const bool flushed = graph_.released_by[static_cast<std::size_t>(n)][1] >= 0;
     readers_.for_each(access.writes, access.count,
@@ -157,7 +147,7 @@ class PacketReuse {
 
   // What a put sends as it lies must lie there; a read that waited saw to that.
   void check_sent() {
-    const auto known = known_before(graph_, order_, sent_, PlanOrder::data);
+    const auto known = events_.known_before(sent_, events_.data());
     for (std::size_t q = 0; q < sent_.size(); ++q) {
       if (known[q]) continue;
       findings_.add(Rule::race, graph_.place(sent_[q].after),
@@ -179,7 +169,7 @@ class PacketReuse {
       queries.push_back({graph_.start[static_cast<std::size_t>(need.home)],
                          graph_.end[static_cast<std::size_t>(need.rank)]});
     }
-    const auto known = known_before(graph_, order_, queries, PlanOrder::time);
+    const auto known = events_.known_before(queries, events_.in_time());
     for (std::size_t q = 0; q < asked.size(); ++q) {
       if (known[q]) continue;
       report(*asked[q], "two calls later",
@@ -194,8 +184,8 @@ class PacketReuse {
       begun.push_back({graph_.start[static_cast<std::size_t>(need.home)], need.writer});
       read.push_back({need.reader, graph_.end[static_cast<std::size_t>(need.rank)]});
     }
-    const auto by_beginning = known_before(graph_, order_, begun, PlanOrder::time);
-    const auto by_reading = known_before(graph_, order_, read, PlanOrder::time);
+    const auto by_beginning = events_.known_before(begun, events_.in_time());
+    const auto by_reading = events_.known_before(read, events_.in_time());
     for (std::size_t q = 0; q < needs_.size(); ++q) {
       if (by_beginning[q] || by_reading[q]) continue;
       report(needs_[q], "in the next call", "set use_double_scratch_buffer");
@@ -214,8 +204,8 @@ class PacketReuse {
 
   const PlanFile& plan_;
   const PlanGraph& graph_;
+  const PlanEvents& events_;
   const MemoryMap& memory_;
-  std::span<const std::int32_t> order_;
   Findings& findings_;
   PacketCells writers_, readers_;
   std::vector<Need> needs_;
@@ -230,7 +220,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
   PacketCells writers(memory);
   for (std::int32_t n = 0; n < nodes; ++n) {
     if (!touches_packets(plan, graph, n)) continue;
-    const PlanAccess access = access_of(plan, graph, n);
+    const Access access = access_of(plan, graph, n);
     bool reported = false;
     const auto written = new_packets(plan, graph, n, access);
     writers.for_each(written, access.count, [&](std::int32_t& writer, const ChunkRef& chunk) {
@@ -249,7 +239,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
   for (std::int32_t n = 0; n < nodes; ++n) {
     if (!touches_packets(plan, graph, n)) continue;
     if (graph.nodes[static_cast<std::size_t>(n)].kind == Kind::effect) continue;
-    const PlanAccess access = access_of(plan, graph, n);
+    const Access access = access_of(plan, graph, n);
     std::int32_t last = -1;
     bool reported = false;
     writers.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
@@ -268,9 +258,9 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
   }
 }
 
-void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
-                        std::span<const std::int32_t> order, Findings& findings) {
-  PacketReuse(plan, graph, memory, order, findings).run();
+void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const PlanEvents& events,
+                        const Execution& execution, const MemoryMap& memory, Findings& findings) {
+  PacketReuse(plan, graph, events, memory, findings).run(execution.operations);
 }
 
 }  // namespace forestcoll::audit

@@ -1,12 +1,10 @@
 // Packets: data in scratch with a flag beside it, the number of the call, for which readers wait.
 #pragma once
 
-#include <cstdint>
-#include <span>
-
 #include "audit/common/findings.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/plan/file.hpp"
+#include "audit/plan_run/events.hpp"
 #include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
@@ -18,9 +16,9 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
                      Findings& findings);
 
 /// The next call writes the same packets again; with two halves of scratch, the one after that.
-/// Adds a finding where nothing shows the writer that their reader has done with them. `order`
-/// respects the graph. Cost: O(accesses) and that of the clocks.
-void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
-                        std::span<const std::int32_t> order, Findings& findings);
+/// Adds a finding where nothing shows the writer that their reader has done with them.
+/// Cost: O(accesses) and that of `happens_before`.
+void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const PlanEvents& events,
+                        const Execution& execution, const MemoryMap& memory, Findings& findings);
 
 }  // namespace forestcoll::audit

@@ -18,14 +18,13 @@ class DoubleScratch {
         findings_(findings),
         last_write_(memory.total()) {}
 
-  void run(std::span<const std::int32_t> order) {
-    for (const std::int32_t n : order) {
-      const PlanGraph::Node& node = graph_.nodes[static_cast<std::size_t>(n)];
-      if (node.kind != PlanGraph::Kind::data && node.kind != PlanGraph::Kind::effect) continue;
-      const PlanAccess access = access_of(plan_, graph_, n);
+  void run(const Execution& execution) {
+    Access access;
+    for (const std::int32_t n : execution.operations) {
+      execution.access(n, access);
       reported_ = false;
-      for (const PlanPart& chunk : access.reads) read(n, chunk, access.count);
-      for (const PlanPart& chunk : access.writes) write(n, chunk, access.count);
+      for (const Operand& chunk : access.reads) read(n, chunk, access.count);
+      for (const Operand& chunk : access.writes) write(n, chunk, access.count);
     }
   }
 
@@ -35,7 +34,7 @@ class DoubleScratch {
     bool by_own_threads = false;
   };
 
-  [[nodiscard]] bool by_own_threads(std::int32_t n, const PlanPart& chunk) const {
+  [[nodiscard]] bool by_own_threads(std::int32_t n, const Operand& chunk) const {
     const PlanGraph::Node& node = graph_.nodes[static_cast<std::size_t>(n)];
     return node.kind == PlanGraph::Kind::data && node.rank == chunk.rank && !chunk.switched;
   }
@@ -43,7 +42,7 @@ class DoubleScratch {
     return memory_.locate(chunk.rank, chunk.buffer, chunk.offset);
   }
 
-  void read(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
+  void read(std::int32_t n, const Operand& chunk, std::int64_t count) {
     if (chunk.buffer != Buffer::scratch || chunk.packets) return;
     const bool own = by_own_threads(n, chunk);
     for (std::int64_t strand = 0; strand < count && !reported_; ++strand) {
@@ -53,7 +52,7 @@ class DoubleScratch {
     }
   }
 
-  void write(std::int32_t n, const PlanPart& chunk, std::int64_t count) {
+  void write(std::int32_t n, const Operand& chunk, std::int64_t count) {
     if (chunk.buffer != Buffer::scratch || chunk.packets) return;
     const bool own = by_own_threads(n, chunk);
     for (std::int64_t strand = 0; strand < count; ++strand) {
@@ -88,9 +87,9 @@ class DoubleScratch {
 
 }  // namespace
 
-void check_double_scratch(const PlanFile& plan, const PlanGraph& graph, const MemoryMap& memory,
-                          std::span<const std::int32_t> order, Findings& findings) {
-  if (plan.doubles_scratch) DoubleScratch(plan, graph, memory, findings).run(order);
+void check_double_scratch(const PlanFile& plan, const PlanGraph& graph, const Execution& execution,
+                          const MemoryMap& memory, Findings& findings) {
+  if (plan.doubles_scratch) DoubleScratch(plan, graph, memory, findings).run(execution);
 }
 
 }  // namespace forestcoll::audit

@@ -9,13 +9,13 @@
 
 namespace forestcoll::simulate {
 
+using audit::Access;
 using audit::Findings;
 using audit::MemoryMap;
-using audit::PlanAccess;
+using audit::Operand;
 using audit::PlanFile;
 using audit::PlanGraph;
 using audit::PlanOp;
-using audit::PlanPart;
 using audit::PlanThreadblock;
 
 namespace {
@@ -23,8 +23,8 @@ namespace {
 using Kind = PlanGraph::Kind;
 
 // Then it is the switch that adds.
-bool reads_through_switch(const PlanAccess& access) {
-  return std::ranges::any_of(access.reads, &PlanPart::switched);
+bool reads_through_switch(const Access& access) {
+  return std::ranges::any_of(access.reads, &Operand::switched);
 }
 
 }  // namespace
@@ -67,26 +67,24 @@ void PlanSource::read_node(const PlanFile& plan, const PlanGraph& graph, std::in
     node.loop = op.loop;
   }
   node.by_proxy = source.kind == Kind::effect || source.kind == Kind::signal_effect;
-  if (source.kind == Kind::data || source.kind == Kind::effect) {
-    read_access(plan, graph, n, fabric, findings);
-  }
+  if (graph.moves_data(n)) read_access(plan, graph, n, fabric, findings);
 }
 
 void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
                              Fabric& fabric, Findings& findings) {
   const std::int32_t rank = graph.nodes[static_cast<std::size_t>(n)].rank;
   Node& node = nodes_[static_cast<std::size_t>(n)];
-  const PlanAccess access = access_of(plan, graph, n);
+  const Access access = access_of(plan, graph, n);
   node.moves = true;
   const bool packets = !access.writes.empty() && access.writes.back().packets;
   node.size = access.count * (packets ? 2 : 1);
-  node.packets = packets || std::ranges::any_of(access.reads, &PlanPart::packets);
+  node.packets = packets || std::ranges::any_of(access.reads, &Operand::packets);
   node.adds = adds(graph.op(plan, n).kind) && !reads_through_switch(access);
   // A group is read, summed up and stored to byte by byte, all at once.
   const auto accesses = group_accesses_of(access, rank);
   if (!accesses.empty()) node.routes.push_back(fabric.through_switches(accesses, findings));
   std::int64_t local = 0;
-  for (const PlanPart& chunk : access.reads) {
+  for (const Operand& chunk : access.reads) {
     if (chunk.switched) continue;
     if (chunk.rank == rank) {
       ++local;
@@ -95,7 +93,7 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
     }
   }
   if (node.adds) node.added = std::max<std::int64_t>(0, local - 1) * access.count;
-  for (const PlanPart& chunk : access.writes) {
+  for (const Operand& chunk : access.writes) {
     if (chunk.switched) continue;
     if (chunk.rank != rank) {
       node.routes.push_back(fabric.between(Rank(rank), Rank(chunk.rank), findings));

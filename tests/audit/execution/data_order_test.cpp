@@ -1,5 +1,5 @@
 // The order of steps along their data, beside the order by definition.
-#include "audit/msccl/data_order.hpp"
+#include "audit/execution/data_order.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,9 @@
 
 #include "audit/builders.hpp"
 #include "audit/checking.hpp"
-#include "audit/msccl/deadlock.hpp"
 #include "audit/msccl/race_oracle.hpp"
+#include "audit/msccl/step_execution.hpp"
+#include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
 
 namespace audit_test {
@@ -33,8 +34,11 @@ class Loaded {
         memory_(program_, algo.inplace == 1 ? forestcoll::audit::Placement::in_place
                                             : forestcoll::audit::Placement::out_of_place) {
     EXPECT_FALSE(find_deadlock(graph_, 71, 8, &order_));
+    events_ = step_events(graph_, order_);
+    execution_ = step_execution(graph_, events_, order_);
     find_accesses();
   }
+  Loaded(const Loaded&) = delete;  // its parts lead into one another
 
   /// All pairs of steps that access the same chunk of memory, the first in time first.
   [[nodiscard]] std::vector<AccessPair> pairs() const {
@@ -48,7 +52,16 @@ class Loaded {
   }
 
   [[nodiscard]] std::vector<bool> by_data(std::span<const AccessPair> pairs) const {
-    return ordered_by_data(graph_, memory_, order_, pairs);
+    return ordered_by_data(execution_, memory_, pairs);
+  }
+
+  /// Along all paths.
+  [[nodiscard]] std::vector<bool> by_all_events(std::span<const AccessPair> pairs) const {
+    std::vector<OrderQuery> queries;
+    for (const auto& [before, after, location] : pairs) {
+      queries.push_back({execution_.span(before).over, execution_.span(after).begins});
+    }
+    return happens_before(events_, queries);
   }
 
   /// By definition: along some path with an edge that is not a message.
@@ -91,8 +104,26 @@ class Loaded {
   StepGraph graph_;
   MemoryMap memory_;
   std::vector<std::int32_t> order_;
+  EventOrder events_;
+  Execution execution_;
   std::map<std::size_t, std::vector<std::int32_t>> accesses_;  ///< by location, in time
 };
+
+TEST(EventOrder, IsThatByDefinition) {
+  std::size_t ordered = 0, open = 0;
+  for (const auto& [name, algo] : small_schedules()) {
+    const Loaded loaded(algo);
+    const std::vector<AccessPair> pairs = loaded.pairs();
+    const std::vector<bool> answers = loaded.by_all_events(pairs);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      EXPECT_EQ(answers[p], loaded.is_ordered(pairs[p]))
+          << name << ": " << pairs[p].before << " before " << pairs[p].after;
+      (answers[p] ? ordered : open) += 1;
+    }
+  }
+  EXPECT_GT(ordered, 500U);
+  EXPECT_GT(open, 0U);
+}
 
 TEST(DataOrder, SaysYesOnlyWhereStepsAreOrdered) {
   std::size_t ordered = 0, seen = 0;

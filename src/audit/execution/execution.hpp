@@ -1,0 +1,48 @@
+// A program, whatever its format, as the checks of its data see it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "audit/common/symbolic_memory.hpp"
+#include "audit/execution/event_order.hpp"
+
+namespace forestcoll::audit {
+
+/// Chunks of one operand, of one rank.
+struct Operand : ChunkRef {
+  bool packets = false;   ///< of data and flags, which order them; always in scratch
+  bool switched = false;  ///< through a switch channel
+};
+
+/// The chunks that an operation takes, in the order in which it adds them, and leaves: first chunks
+/// of `count` chunks each.
+struct Access {
+  std::int32_t rank = -1;
+  std::vector<Operand> reads, writes;
+  std::int64_t count = 0;
+  bool pairwise = false;       ///< each source goes to the destination of its own place
+  bool adds_to_result = false;  ///< to what its destination holds
+  bool sends = false;          ///< its result, as a message
+  std::int32_t sender = -1;    ///< the operation whose message it takes, and adds to
+};
+
+/// Operations, known by numbers, and the events that they lie between. The functions may be called
+/// by several threads at once.
+struct Execution {
+  const EventOrder* events = nullptr;  ///< what is over is there for others
+  /// What orders execution alone: reads, but not what writes leave. The same, or with more waits.
+  const EventOrder* in_time = nullptr;
+  /// Those that access memory, in a linear order of happens-before.
+  std::vector<std::int32_t> operations;
+  std::int32_t count = 0;  ///< all have numbers below it
+  /// Overwrites `into`; nothing is read or written if the operation accesses no memory.
+  std::function<void(std::int32_t operation, Access& into)> access;
+  std::function<Span(std::int32_t operation)> span;
+  /// Of each operation, the chain of messages that it belongs to; or empty, if none are sent. Chunk
+  /// a of an operation comes before chunk b of a later one of its chain if a ≤ b.
+  std::vector<std::int32_t> chain;
+};
+
+}  // namespace forestcoll::audit
