@@ -21,6 +21,7 @@
 #include "audit/forest/file.hpp"
 #include "audit/msccl/deadlock.hpp"
 #include "audit/msccl/lexical.hpp"
+#include "audit/msccl/races.hpp"
 #include "audit/msccl/selection.hpp"
 #include "audit/msccl/step_execution.hpp"
 #include "audit/msccl/step_graph.hpp"
@@ -200,8 +201,7 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   };
   const auto check_placements = [&] {
     if (!ordered) return;
-    const EventOrder events = step_events(graph, order);
-    const Execution execution = step_execution(graph, events, order);
+    const Execution execution = step_execution(graph, order);
     for (const auto& [asked, placement] :
          {std::pair(program.in_place, Placement::in_place),
           std::pair(program.out_of_place, Placement::out_of_place)})

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit/common/program.hpp"
@@ -30,6 +31,10 @@ class MemoryMap {
   [[nodiscard]] std::size_t locate(std::int32_t rank, Buffer buffer, std::int64_t offset) const;
   /// "output chunk 7", or "output chunk 3, slice 1 of 2": as the step itself calls it.
   [[nodiscard]] std::string name(Buffer buffer, std::int64_t offset) const;
+  /// " (in place)" or " (out of place)", for findings.
+  [[nodiscard]] std::string_view mode_text() const {
+    return placement_ == Placement::in_place ? " (in place)" : " (out of place)";
+  }
   /// How many of the program's chunks make one of the file's.
   [[nodiscard]] std::int64_t slices() const { return slices_; }
 

@@ -53,10 +53,6 @@ void SymbolicMemory::begin(std::int32_t step, std::int32_t rank) {
   reported_ = false;
 }
 
-std::string SymbolicMemory::mode_text() const {
-  return is_out_of_place() ? " (out of place)" : " (in place)";
-}
-
 std::string SymbolicMemory::name(const ChunkRef& chunk) const {
   std::string text = memory_.name(chunk.buffer, chunk.offset);
   if (chunk.rank != rank_) text += fmt::format(" of rank {}", chunk.rank);
@@ -76,7 +72,7 @@ Content SymbolicMemory::read(const ChunkRef& chunk) {
   const Content value = content_[memory_.locate(chunk.rank, chunk.buffer, chunk.offset)];
   if (value.sum != Content::kUndefined) return value;
   report(Rule::undefined_read, chunk,
-         fmt::format("reads data that was never written{}", mode_text()));
+         fmt::format("reads data that was never written{}", memory_.mode_text()));
   return {0, Content::kPoison};
 }
 
@@ -86,7 +82,7 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
   if (a.index != b.index) {
     report(Rule::reduction, into,
            fmt::format("adds data of chunk {} to data of chunk {}{}", a.index / memory_.slices(),
-                       b.index / memory_.slices(), mode_text()));
+                       b.index / memory_.slices(), memory_.mode_text()));
     return poison;
   }
   const PartialSums::Sum both = sums_.add(a.sum, b.sum);
@@ -95,7 +91,7 @@ Content SymbolicMemory::add(Content a, Content b, const ChunkRef& into) {
     report(Rule::reduction, into,
            fmt::format("adds the contribution of rank {} to chunk {} a second time{}",
                        sums_.sets().common(sums_.ranks_of(a.sum), sums_.ranks_of(b.sum)),
-                       a.index / memory_.slices(), mode_text()));
+                       a.index / memory_.slices(), memory_.mode_text()));
   } else {
     report(Rule::too_large, into, "too many different partial sums for this verifier to follow");
   }
@@ -241,7 +237,7 @@ void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Promise 
   if (writer_[at] >= 0) place = place_of_(writer_[at]);
   rank_ = place.rank;
   place.chunk = name({rank, Buffer::output, chunk});
-  findings_.add(Rule::result, place, describe(found, expected) + mode_text());
+  findings_.add(Rule::result, place, fmt::format("{}{}", describe(found, expected), memory_.mode_text()));
 }
 
 std::string SymbolicMemory::describe(Content found, Promise expected) const {

@@ -69,7 +69,6 @@ class SymbolicMemory {
   [[nodiscard]] bool is_out_of_place() const {
     return memory_.placement() == Placement::out_of_place;
   }
-  [[nodiscard]] std::string mode_text() const;
   [[nodiscard]] std::string name(const ChunkRef& chunk) const;
   [[nodiscard]] const Content& output(std::int32_t rank, std::int64_t chunk) const;
   void fill_inputs();

@@ -1,7 +1,6 @@
 // One path of a datum, through the place where the data is complete, say, answers most queries: an
 // event comes before another if the first place on the path that it leads to is no later than the
-// last one from which the other is reached. What is left is swept, one bit for each event that is
-// asked about.
+// last one from which the other is reached.
 #include "audit/execution/datum_order.hpp"
 
 #include <algorithm>
@@ -10,16 +9,15 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kRowBytes = std::size_t{1} << 26;
-constexpr std::size_t kMostWords = 16;
 constexpr std::int32_t kEventsBack = 64;  // whose waits are looked at
+constexpr std::int32_t kDepth = 4;        // events without the datum that are looked through
 
 constexpr std::int32_t kNowhere = std::numeric_limits<std::int32_t>::max();
 
 }  // namespace
 
 DatumOrder::DatumOrder(const Execution& execution)
-    : execution_(execution), order_(*execution.events), within_(order_.line_begin.size()) {}
+    : execution_(execution), order_(execution.events), within_(order_.line_begin.size()) {}
 
 void DatumOrder::begin(std::span<const std::int32_t> operations) {
   for (const std::int32_t event : events_) within(event) = {};
@@ -81,38 +79,17 @@ void DatumOrder::find_edges(Index i) {
   if (const std::int32_t sender = order_.sender_of(event); sender >= 0) wait_for(sender);
 }
 
-// The last event of the datum that is the one waited for, or before it on its line.
-void DatumOrder::wait_for(std::int32_t event) {
+// The last event of the datum that is the one waited for, or before it on its line; where the line
+// has none, such as that of a signal, those that this event waits for in turn.
+void DatumOrder::wait_for(std::int32_t event, std::int32_t depth) {
   const auto [begin, end] = within(event);
+  if (begin == end && depth < kDepth) {
+    for (const std::int32_t other : order_.waits_between(event, event)) wait_for(other, depth + 1);
+    return;
+  }
   Index i = end;
   while (i > begin && events_[i - 1] > event) --i;
   if (i > begin) edges_.push_back(i - 1);
-}
-
-std::size_t DatumOrder::most_columns() const {
-  return 64 * std::clamp<std::size_t>(kRowBytes / (8 * events_.size()), 1, kMostWords);
-}
-
-void DatumOrder::sweep(std::span<const std::int32_t> columns) {
-  columns_ = columns;
-  words_ = (columns.size() + 63) / 64;
-  rows_.assign(events_.size() * words_, 0);
-  for (std::size_t c = 0; c < columns.size(); ++c) {
-    rows_[index(columns[c]) * words_ + c / 64] |= std::uint64_t{1} << c % 64;
-  }
-  for (const Index i : in_time_) {
-    std::uint64_t* row = rows_.data() + i * words_;
-    for (const Index before : edges(i)) {
-      const std::uint64_t* other = rows_.data() + before * words_;
-      for (std::size_t w = 0; w < words_; ++w) row[w] |= other[w];
-    }
-  }
-}
-
-bool DatumOrder::is_swept(std::int32_t before, std::int32_t after) const {
-  const auto bit = static_cast<std::size_t>(
-      std::lower_bound(columns_.begin(), columns_.end(), before) - columns_.begin());
-  return (rows_[index(after) * words_ + bit / 64] >> bit % 64 & 1) != 0;
 }
 
 bool DatumOrder::follow(const OrderQuery& query) {

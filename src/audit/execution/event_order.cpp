@@ -1,9 +1,10 @@
-// For some events that are asked about, a bit of every event that leads to each, swept back in time.
-// Many are swept at once, as many as memory is given to.
+// A bit of every event for each of some events that are asked about: those that come before it,
+// swept forth in time, or those that come after it, swept back. Many are swept at once, as many as
+// memory is given to.
 #include "audit/execution/event_order.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <tuple>
 
 namespace forestcoll::audit {
 namespace {
@@ -21,72 +22,101 @@ class Sweeps {
   }
 
   std::vector<bool> answer(std::span<const OrderQuery> queries) {
-    std::vector<std::size_t> by_target(queries.size());
-    std::iota(by_target.begin(), by_target.end(), std::size_t{0});
-    std::ranges::stable_sort(by_target, {}, [&](std::size_t q) { return queries[q].begins; });
+    std::vector<Asked> asked = pairs_of(queries, true);
+    std::vector<Asked> back = pairs_of(queries, false);
+    const bool forth = count_columns(asked) < count_columns(back);
+    if (!forth) asked = std::move(back);
     std::vector<bool> answers(queries.size(), false);
-    for (std::size_t first = 0; first < by_target.size();) {
-      const std::size_t last = choose_targets(queries, by_target, first);
-      sweep();
-      for (std::size_t i = first; i < last; ++i) {
-        answers[by_target[i]] = holds(queries[by_target[i]]);
+    for (std::size_t first = 0; first < asked.size();) {
+      const std::size_t last = choose_columns(asked, first);
+      forth ? sweep_forth() : sweep_back();
+      for (std::size_t column = 0; first < last; ++first) {
+        while (columns_[column] != asked[first].column) ++column;
+        const std::uint64_t word = row(asked[first].row)[column / 64];
+        if ((word >> column % 64 & 1) != 0) answers[asked[first].query] = true;
       }
-      first = last;
     }
     return answers;
   }
 
  private:
+  // One of the events of a query that would do, and the event that it must come before.
+  struct Asked {
+    std::int32_t column, row;  // events
+    std::uint32_t query;
+  };
+
+  static std::vector<Asked> pairs_of(std::span<const OrderQuery> queries, bool forth) {
+    std::vector<Asked> pairs;
+    for (std::size_t q = 0; q < queries.size(); ++q) {
+      for (const std::int32_t over : queries[q].over) {
+        if (over < 0) continue;
+        const auto [column, row] = forth ? std::pair(over, queries[q].begins)
+                                         : std::pair(queries[q].begins, over);
+        pairs.push_back({column, row, static_cast<std::uint32_t>(q)});
+      }
+    }
+    std::ranges::sort(pairs, {}, [](const Asked& a) { return std::pair(a.column, a.query); });
+    return pairs;
+  }
+
+  static std::size_t count_columns(const std::vector<Asked>& sorted) {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      if (i == 0 || sorted[i].column != sorted[i - 1].column) ++count;
+    }
+    return count;
+  }
+
   [[nodiscard]] std::uint64_t* row(std::int32_t event) {
     return rows_.data() + static_cast<std::size_t>(event) * words_;
   }
 
   // As many, from that of `first` on, as one sweep takes; returns where the next begin.
-  std::size_t choose_targets(std::span<const OrderQuery> queries,
-                             std::span<const std::size_t> by_target, std::size_t first) {
+  std::size_t choose_columns(const std::vector<Asked>& asked, std::size_t first) {
     const std::size_t most =
         64 * std::clamp<std::size_t>(kSweepBytes / (8 * in_time_.size()), 1, kWordsOfSweep);
-    targets_.clear();
-    std::size_t last = first;
-    for (; last < by_target.size(); ++last) {
-      const std::int32_t target = queries[by_target[last]].begins;
-      if (!targets_.empty() && targets_.back() == target) continue;
-      if (targets_.size() == most) break;
-      targets_.push_back(target);
+    columns_.clear();
+    for (; first < asked.size(); ++first) {
+      if (!columns_.empty() && columns_.back() == asked[first].column) continue;
+      if (columns_.size() == most) break;
+      columns_.push_back(asked[first].column);
     }
-    words_ = (targets_.size() + 63) / 64;
-    return last;
+    words_ = (columns_.size() + 63) / 64;
+    rows_.assign(in_time_.size() * words_, 0);
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      row(columns_[c])[c / 64] |= std::uint64_t{1} << c % 64;
+    }
+    return first;
   }
 
-  void sweep() {
-    rows_.assign(in_time_.size() * words_, 0);
-    for (std::size_t t = 0; t < targets_.size(); ++t) {
-      row(targets_[t])[t / 64] |= std::uint64_t{1} << t % 64;
+  void sweep_forth() {
+    for (const std::int32_t event : in_time_) {
+      for_each_before(event, [&](std::int32_t before) { join(event, before); });
     }
+  }
+  void sweep_back() {
     for (auto event = in_time_.rbegin(); event != in_time_.rend(); ++event) {
-      if (*event > events_.first_of_line(*event)) join(*event - 1, *event);
-      for (const std::int32_t before : events_.waits_of(*event)) join(before, *event);
-      if (const std::int32_t sender = events_.sender_of(*event); sender >= 0) join(sender, *event);
+      for_each_before(*event, [&](std::int32_t before) { join(before, *event); });
     }
+  }
+
+  template <class Visit>
+  void for_each_before(std::int32_t event, Visit&& visit) const {
+    if (event > events_.first_of_line(event)) visit(event - 1);
+    for (const std::int32_t before : events_.waits_between(event, event)) visit(before);
+    if (const std::int32_t sender = events_.sender_of(event); sender >= 0) visit(sender);
   }
 
   void join(std::int32_t into, std::int32_t from) {
     for (std::size_t w = 0; w < words_; ++w) row(into)[w] |= row(from)[w];
   }
 
-  [[nodiscard]] bool holds(const OrderQuery& query) {
-    const auto t = static_cast<std::size_t>(
-        std::ranges::lower_bound(targets_, query.begins) - targets_.begin());
-    return std::ranges::any_of(query.over, [&](std::int32_t over) {
-      return over >= 0 && (row(over)[t / 64] >> t % 64 & 1) != 0;
-    });
-  }
-
   const EventOrder& events_;
   std::vector<std::int32_t> in_time_;
-  std::vector<std::int32_t> targets_;  // of the sweep, by number
+  std::vector<std::int32_t> columns_;  // of the sweep: events, by number
   std::size_t words_ = 0;
-  std::vector<std::uint64_t> rows_;  // a bit of each event for each target
+  std::vector<std::uint64_t> rows_;
 };
 
 }  // namespace

@@ -28,10 +28,7 @@ struct EventOrder {
   [[nodiscard]] std::int32_t first_of_line(std::int32_t event) const {
     return line_begin[static_cast<std::size_t>(line_of(event))];
   }
-  [[nodiscard]] std::span<const std::int32_t> waits_of(std::int32_t event) const {
-    return waits[static_cast<std::size_t>(event)];
-  }
-  /// Of the events from `first` to `last`, together.
+  /// What any of the events from `first` to `last` wait for.
   [[nodiscard]] std::span<const std::int32_t> waits_between(std::int32_t first,
                                                             std::int32_t last) const {
     return waits.between(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
@@ -55,7 +52,8 @@ struct OrderQuery {
 };
 
 /// Whether each of the queries holds. Exact.
-/// Cost: O(events · different `begins` / 64), in bounded memory.
+/// Cost: O(events · n / 64) in bounded memory, where the queries have n different `begins`, or n
+/// different `over`.
 [[nodiscard]] std::vector<bool> happens_before(const EventOrder& events,
                                                std::span<const OrderQuery> queries);
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "audit/common/symbolic_memory.hpp"
@@ -31,9 +32,10 @@ struct Access {
 /// Operations, known by numbers, and the events that they lie between. The functions may be called
 /// by several threads at once.
 struct Execution {
-  const EventOrder* events = nullptr;  ///< what is over is there for others
-  /// What orders execution alone: reads, but not what writes leave. The same, or with more waits.
-  const EventOrder* in_time = nullptr;
+  EventOrder events;  ///< what is over is there for others
+  /// Where some events order execution alone, the order of that, with more waits: reads that are
+  /// over in it are over, but what writes leave may be under way.
+  std::optional<EventOrder> relaxed;
   /// Those that access memory, in a linear order of happens-before.
   std::vector<std::int32_t> operations;
   std::int32_t count = 0;  ///< all have numbers below it
@@ -43,6 +45,12 @@ struct Execution {
   /// Of each operation, the chain of messages that it belongs to; or empty, if none are sent. Chunk
   /// a of an operation comes before chunk b of a later one of its chain if a ≤ b.
   std::vector<std::int32_t> chain;
+
+  [[nodiscard]] const EventOrder& in_time() const { return relaxed ? *relaxed : events; }
+  /// Must `before` be over when `after` begins?
+  [[nodiscard]] OrderQuery query(std::int32_t before, std::int32_t after) const {
+    return {span(before).over, span(after).begins};
+  }
 };
 
 }  // namespace forestcoll::audit

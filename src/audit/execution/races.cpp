@@ -118,7 +118,7 @@ class RaceSearch {
       if (before_writes && !open_.back().before_writes) open_.back() = race;
       return;
     }
-    if (is_of_one_chain(before, after) || is_near(*execution_.events, query(race))) return;
+    if (is_of_one_chain(before, after) || is_near(execution_.events, query(race))) return;
     if (open_.size() == kMaxPairs) {
       overflow_ = true;
       return;
@@ -133,7 +133,7 @@ class RaceSearch {
   }
 
   [[nodiscard]] OrderQuery query(const Race& race) const {
-    return {execution_.span(race.before).over, execution_.span(race.after).begins};
+    return execution_.query(race.before, race.after);
   }
 
   void answer_along_the_data() {
@@ -162,9 +162,9 @@ class RaceSearch {
 
   // A read is over once it is over in time.
   void answer_by_all_events() {
-    keep_open(by_all_events(*execution_.events));
-    if (execution_.in_time != execution_.events) {
-      const std::vector<bool> in_time = by_all_events(*execution_.in_time);
+    keep_open(by_all_events(execution_.events));
+    if (execution_.relaxed) {
+      const std::vector<bool> in_time = by_all_events(*execution_.relaxed);
       for (std::size_t q = 0; q < open_.size(); ++q) open_[q].in_time = in_time[q];
       std::erase_if(open_, [](const Race& race) { return race.in_time && !race.before_writes; });
     }

@@ -35,22 +35,15 @@ std::int64_t operations_in_flight(std::string_view protocol) {
 }
 
 std::string name_wait(const StepGraph& graph, const Deadlock::Wait& wait) {
-  Place place = graph.place(wait.step);
-  place.line = 0;
   const StepGraph::Node& node = graph.node(wait.step);
-  const auto name = [&](std::int32_t step) {
-    Place other = graph.place(step);
-    other.line = 0;
-    return to_string(other);
-  };
+  const std::string self = graph.name(wait.step);
   switch (wait.cause) {
     case Deadlock::Wait::For::dependency:
-      return fmt::format("{} waits for {} to end", to_string(place), name(node.depends_on));
+      return fmt::format("{} waits for {} to end", self, graph.name(node.depends_on));
     case Deadlock::Wait::For::message:
-      return fmt::format("{} waits for the message of {}", to_string(place),
-                         name(node.message_from));
+      return fmt::format("{} waits for the message of {}", self, graph.name(node.message_from));
     case Deadlock::Wait::For::room:
-      return fmt::format("{} waits for room on its connection to rank {}", to_string(place),
+      return fmt::format("{} waits for room on its connection to rank {}", self,
                          graph.block_of(node.message_to).rank);
   }
   return {};

@@ -12,15 +12,6 @@
 // nothing and is left out.
 #include "audit/msccl/step_execution.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <string_view>
-#include <tuple>
-#include <vector>
-
-#include "audit/execution/races.hpp"
-
 namespace forestcoll::audit {
 namespace {
 
@@ -57,39 +48,7 @@ std::vector<std::int32_t> chains(const StepGraph& graph, std::span<const std::in
   return chain;
 }
 
-std::string_view mode_text(const MemoryMap& memory) {
-  return memory.placement() == Placement::in_place ? " (in place)" : " (out of place)";
-}
-
-void report(const StepGraph& graph, const MemoryMap& memory, const Race& race, Findings& findings) {
-  Place place = graph.place(race.after);
-  place.chunk = memory.name(race.chunk.buffer, race.chunk.offset);
-  Place other = graph.place(race.before);
-  other.line = 0;
-  findings.add(
-      Rule::race, place,
-      fmt::format("{} the chunk, and {} {} it; nothing orders the two{}",
-                  race.after_writes ? "writes" : "reads", to_string(other),
-                  race.before_writes ? "writes" : "reads", mode_text(memory)),
-      fmt::format("let one wait for the other, such as this step for threadblock {} step {}",
-                  graph.block_of(race.before).id, graph.index(race.before)));
-}
-
-// Once for each two steps, by the first chunk.
-void keep_one_of_two_steps(const StepGraph& graph, std::vector<Race>& races) {
-  const auto steps = [&](const Race& race) {
-    return std::tuple(graph.node(race.before).threadblock, race.after, race.before);
-  };
-  std::sort(races.begin(), races.end(), [&](const Race& a, const Race& b) {
-    return std::tuple(steps(a), a.chunk.offset) < std::tuple(steps(b), b.chunk.offset);
-  });
-  const auto [from, to] = std::ranges::unique(
-      races, [&](const Race& a, const Race& b) { return steps(a) == steps(b); });
-  races.erase(from, to);
-}
-
-}  // namespace
-
+// Two events of each step, its beginning and its end; a line for each threadblock.
 EventOrder step_events(const StepGraph& graph, std::span<const std::int32_t> order) {
   const std::size_t steps = graph.steps.size();
   EventOrder events;
@@ -119,10 +78,11 @@ EventOrder step_events(const StepGraph& graph, std::span<const std::int32_t> ord
   return events;
 }
 
-Execution step_execution(const StepGraph& graph, const EventOrder& events,
-                         std::span<const std::int32_t> order) {
+}  // namespace
+
+Execution step_execution(const StepGraph& graph, std::span<const std::int32_t> order) {
   Execution execution;
-  execution.events = execution.in_time = &events;
+  execution.events = step_events(graph, order);
   execution.count = static_cast<std::int32_t>(graph.steps.size());
   for (const std::int32_t step : order) {
     if (!graph.node(step).step->operation->is_nop()) execution.operations.push_back(step);
@@ -131,19 +91,6 @@ Execution step_execution(const StepGraph& graph, const EventOrder& events,
   execution.span = [](std::int32_t step) { return Span{beginning(step), {end(step), -1}}; };
   execution.chain = chains(graph, order);
   return execution;
-}
-
-void check_races(const StepGraph& graph, const Execution& execution, const MemoryMap& memory,
-                 Findings& findings) {
-  Races found = find_races(execution, memory, findings);
-  for (const Overlap& overlap : found.overlaps) {
-    findings.add(Rule::race, graph.place(overlap.operation),
-                 fmt::format("src and dst overlap, {} chunks apart{}: parts of the source are "
-                             "overwritten before they are read",
-                             overlap.shift, mode_text(memory)));
-  }
-  keep_one_of_two_steps(graph, found.races);
-  for (const Race& race : found.races) report(graph, memory, race, findings);
 }
 
 }  // namespace forestcoll::audit

@@ -31,12 +31,6 @@ std::string describe(const Connections::key_type& key) {
   return fmt::format("rank {} to rank {} on channel {}", from, to, channel);
 }
 
-std::string name_step(const StepGraph& graph, std::int32_t step) {
-  Place place = graph.place(step);
-  place.line = 0;
-  return to_string(place);
-}
-
 // A runtime sets up every connection that a threadblock names, whether a step uses it or not, and
 // waits for the other end.
 bool has_both_ends(const StepGraph& graph, const Connections::key_type& key,
@@ -80,7 +74,7 @@ void match(StepGraph& graph, const Connections::key_type& key, const Connection&
     if (send.step->count != receive.step->count) {
       findings.add(Rule::unmatched, graph.place(receives[i]),
                    fmt::format("receives {} chunks, but {} sends {} (message {} from {})",
-                               receive.step->count, name_step(graph, sends[i]), send.step->count, i,
+                               receive.step->count, graph.name(sends[i]), send.step->count, i,
                                describe(key)));
       return;
     }

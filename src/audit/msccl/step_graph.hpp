@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "audit/common/findings.hpp"
@@ -41,6 +42,12 @@ struct StepGraph {
   [[nodiscard]] Place place(std::int32_t step) const {
     const Block& block = block_of(step);
     return {block.rank, block.id, index(step), node(step).step->line, {}};
+  }
+  /// Its place without the line, to name it within a sentence.
+  [[nodiscard]] std::string name(std::int32_t step) const {
+    Place at = place(step);
+    at.line = 0;
+    return to_string(at);
   }
 };
 

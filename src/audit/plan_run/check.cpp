@@ -8,10 +8,10 @@
 #include "audit/execution/interpret.hpp"
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan_run/events.hpp"
 #include "audit/plan_run/graph.hpp"
 #include "audit/plan_run/lifetimes.hpp"
 #include "audit/plan_run/packets.hpp"
+#include "audit/plan_run/plan_execution.hpp"
 #include "audit/plan_run/races.hpp"
 #include "audit/plan_run/scratch.hpp"
 
@@ -71,11 +71,10 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
   if (findings.blocked()) return std::nullopt;
   const auto order = order_plan(plan, graph, findings);
   if (findings.blocked()) return std::nullopt;
-  const PlanEvents events(graph, order);
-  const Execution execution = plan_execution(plan, graph, events, order);
-  check_lifetimes(graph, events, execution, memory, findings);
+  const Execution execution = plan_execution(plan, graph, order);
+  check_lifetimes(graph, execution, memory, findings);
   check_plan_races(plan, graph, execution, memory, findings);
-  check_packet_reuse(plan, graph, events, execution, memory, findings);
+  check_packet_reuse(plan, graph, execution, memory, findings);
   check_double_scratch(plan, graph, execution, memory, findings);
   PlanRun run;
   const auto place_of = [&](std::int32_t n) { return graph.place(n); };

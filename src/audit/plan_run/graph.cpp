@@ -297,15 +297,9 @@ class GraphBuilder {
     std::sort(graph_.edges.begin(), graph_.edges.end(), [](const auto& a, const auto& b) {
       return std::tie(a.second, a.first) < std::tie(b.second, b.first);
     });
-    graph_.before_begin.assign(graph_.nodes.size() + 1, 0);
-    graph_.before.reserve(graph_.edges.size());
-    for (const auto& [from, to] : graph_.edges) {
-      graph_.before.push_back(from);
-      ++graph_.before_begin[static_cast<std::size_t>(to) + 1];
-    }
-    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
-      graph_.before_begin[n + 1] += graph_.before_begin[n];
-    }
+    graph_.before = Lists(graph_.nodes.size(), [&](auto&& add) {
+      for (const auto& [from, to] : graph_.edges) add(static_cast<std::size_t>(to), from);
+    });
   }
 
   const PlanFile& plan_;

@@ -10,6 +10,7 @@
 
 #include "audit/common/findings.hpp"
 #include "audit/common/group_load.hpp"
+#include "audit/common/lists.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/execution/execution.hpp"
 #include "audit/plan/file.hpp"
@@ -66,12 +67,10 @@ struct PlanGraph {
   std::vector<std::array<std::int32_t, 2>> released_by;
   std::vector<std::int32_t> start, end;  ///< of each rank
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;
-  /// The predecessors of node n are before[before_begin[n]] … before[before_begin[n + 1] − 1].
-  std::vector<std::int32_t> before, before_begin;
+  Lists before;  ///< the predecessors of each node
 
   [[nodiscard]] std::span<const std::int32_t> predecessors(std::int32_t node) const {
-    const auto n = static_cast<std::size_t>(node);
-    return {before.data() + before_begin[n], before.data() + before_begin[n + 1]};
+    return before[static_cast<std::size_t>(node)];
   }
   /// What `to` knows of what `from` knows by the edge between them. Nothing: one only holds up some
   /// threads of the other, of the same block.

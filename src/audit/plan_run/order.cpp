@@ -52,26 +52,17 @@ void report_cycle(const PlanFile& plan, const PlanGraph& graph,
 std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
                                      Findings& findings) {
   std::vector<std::int32_t> missing(graph.nodes.size(), 0);  // predecessors not yet in the order
-  std::vector<std::int32_t> begin(graph.nodes.size() + 1, 0);
-  for (const auto& [from, to] : graph.edges) {
-    ++missing[static_cast<std::size_t>(to)];
-    ++begin[static_cast<std::size_t>(from) + 1];
-  }
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) begin[n + 1] += begin[n];
-  std::vector<std::int32_t> after(graph.edges.size());
-  std::vector<std::int32_t> filled(begin.begin(), begin.end() - 1);
-  for (const auto& [from, to] : graph.edges) {
-    after[static_cast<std::size_t>(filled[static_cast<std::size_t>(from)]++)] = to;
-  }
+  const Lists after(graph.nodes.size(), [&](auto&& add) {
+    for (const auto& [from, to] : graph.edges) add(static_cast<std::size_t>(from), to);
+  });
+  for (const auto& [from, to] : graph.edges) ++missing[static_cast<std::size_t>(to)];
   std::vector<std::int32_t> order;
   order.reserve(graph.nodes.size());
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     if (missing[n] == 0) order.push_back(static_cast<std::int32_t>(n));
   }
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const auto n = static_cast<std::size_t>(order[i]);
-    for (std::int32_t e = begin[n]; e < begin[n + 1]; ++e) {
-      const std::int32_t next = after[static_cast<std::size_t>(e)];
+    for (const std::int32_t next : after[static_cast<std::size_t>(order[i])]) {
       if (--missing[static_cast<std::size_t>(next)] == 0) order.push_back(next);
     }
   }

@@ -70,19 +70,19 @@ std::vector<Operand> new_packets(const PlanFile& plan, const PlanGraph& graph, s
 
 class PacketReuse {
  public:
-  PacketReuse(const PlanFile& plan, const PlanGraph& graph, const PlanEvents& events,
+  PacketReuse(const PlanFile& plan, const PlanGraph& graph, const Execution& execution,
               const MemoryMap& memory, Findings& findings)
       : plan_(plan),
         graph_(graph),
-        events_(events),
+        execution_(execution),
         memory_(memory),
         findings_(findings),
         writers_(memory),
         readers_(memory) {}
 
-  void run(std::span<const std::int32_t> operations) {
-    for (const std::int32_t n : operations) index(n);
-    for (const std::int32_t n : operations) collect(n);
+  void run() {
+    for (const std::int32_t n : execution_.operations) index(n);
+    for (const std::int32_t n : execution_.operations) collect(n);
     std::sort(needs_.begin(), needs_.end());
     needs_.erase(std::unique(needs_.begin(), needs_.end()), needs_.end());
     check_sent();
@@ -127,8 +127,8 @@ class PacketReuse {
       }
       if (reader < 0 || writer < 0) return;
       if (as_they_lie &&
-          (sent_.empty() || sent_.back().before != writer || sent_.back().after != n)) {
-        sent_.push_back({writer, n});
+          (sent_.empty() || sent_.back() != std::pair(writer, n))) {
+        sent_.emplace_back(writer, n);
       }
       const std::int32_t home = node(reader).rank, rank = node(writer).rank;
       if (home != rank) needs_.push_back({home, rank, writer, reader});
@@ -147,29 +147,31 @@ class PacketReuse {
 
   // What a put sends as it lies must lie there; a read that waited saw to that.
   void check_sent() {
-    const auto known = events_.known_before(sent_, events_.data());
+    std::vector<OrderQuery> queries;
+    for (const auto& [before, after] : sent_) queries.push_back(execution_.query(before, after));
+    const auto known = happens_before(execution_.events, queries);
     for (std::size_t q = 0; q < sent_.size(); ++q) {
       if (known[q]) continue;
-      findings_.add(Rule::race, graph_.place(sent_[q].after),
+      findings_.add(Rule::race, graph_.place(sent_[q].second),
                     fmt::format("sends the packets as they lie, and nothing shows that {} has "
                                 "written them",
-                                to_string(graph_.place(sent_[q].before))),
+                                to_string(graph_.place(sent_[q].first))),
                     "use rppkt, which waits for them, or put a nop before it");
     }
   }
 
   void check_two_halves() {
-    std::vector<PlanQuery> queries;
+    std::vector<OrderQuery> queries;
     std::vector<const Need*> asked;
     for (const Need& need : needs_) {
       if (!asked.empty() && asked.back()->home == need.home && asked.back()->rank == need.rank) {
         continue;
       }
       asked.push_back(&need);
-      queries.push_back({graph_.start[static_cast<std::size_t>(need.home)],
-                         graph_.end[static_cast<std::size_t>(need.rank)]});
+      queries.push_back(execution_.query(graph_.start[static_cast<std::size_t>(need.home)],
+                                         graph_.end[static_cast<std::size_t>(need.rank)]));
     }
-    const auto known = events_.known_before(queries, events_.in_time());
+    const auto known = happens_before(execution_.in_time(), queries);
     for (std::size_t q = 0; q < asked.size(); ++q) {
       if (known[q]) continue;
       report(*asked[q], "two calls later",
@@ -179,13 +181,15 @@ class PacketReuse {
   }
 
   void check_one_half() {
-    std::vector<PlanQuery> begun, read;
+    std::vector<OrderQuery> begun, read;
     for (const Need& need : needs_) {
-      begun.push_back({graph_.start[static_cast<std::size_t>(need.home)], need.writer});
-      read.push_back({need.reader, graph_.end[static_cast<std::size_t>(need.rank)]});
+      const auto home = static_cast<std::size_t>(need.home);
+      const auto rank = static_cast<std::size_t>(need.rank);
+      begun.push_back(execution_.query(graph_.start[home], need.writer));
+      read.push_back(execution_.query(need.reader, graph_.end[rank]));
     }
-    const auto by_beginning = events_.known_before(begun, events_.in_time());
-    const auto by_reading = events_.known_before(read, events_.in_time());
+    const auto by_beginning = happens_before(execution_.in_time(), begun);
+    const auto by_reading = happens_before(execution_.in_time(), read);
     for (std::size_t q = 0; q < needs_.size(); ++q) {
       if (by_beginning[q] || by_reading[q]) continue;
       report(needs_[q], "in the next call", "set use_double_scratch_buffer");
@@ -204,12 +208,12 @@ class PacketReuse {
 
   const PlanFile& plan_;
   const PlanGraph& graph_;
-  const PlanEvents& events_;
+  const Execution& execution_;
   const MemoryMap& memory_;
   Findings& findings_;
   PacketCells writers_, readers_;
   std::vector<Need> needs_;
-  std::vector<PlanQuery> sent_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> sent_;  // by writer: what sends it as it lies
 };
 
 }  // namespace
@@ -258,9 +262,9 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
   }
 }
 
-void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const PlanEvents& events,
-                        const Execution& execution, const MemoryMap& memory, Findings& findings) {
-  PacketReuse(plan, graph, events, memory, findings).run(execution.operations);
+void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const Execution& execution,
+                        const MemoryMap& memory, Findings& findings) {
+  PacketReuse(plan, graph, execution, memory, findings).run();
 }
 
 }  // namespace forestcoll::audit

@@ -3,8 +3,8 @@
 
 #include "audit/common/findings.hpp"
 #include "audit/common/memory_map.hpp"
+#include "audit/execution/execution.hpp"
 #include "audit/plan/file.hpp"
-#include "audit/plan_run/events.hpp"
 #include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
@@ -18,7 +18,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
 /// The next call writes the same packets again; with two halves of scratch, the one after that.
 /// Adds a finding where nothing shows the writer that their reader has done with them.
 /// Cost: O(accesses) and that of `happens_before`.
-void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const PlanEvents& events,
-                        const Execution& execution, const MemoryMap& memory, Findings& findings);
+void check_packet_reuse(const PlanFile& plan, const PlanGraph& graph, const Execution& execution,
+                        const MemoryMap& memory, Findings& findings);
 
 }  // namespace forestcoll::audit

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/plan_run/races.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
@@ -63,11 +65,9 @@ class DoubleScratch {
   void report(std::int32_t n, const ChunkRef& chunk, std::int64_t strand, const Write& last) {
     reported_ = true;
     constexpr std::string_view kFirstHalf = "the first", kSecondHalf = "the second";
-    Place place = graph_.place(n);
-    place.chunk = memory_.name(chunk.buffer, chunk.offset + strand);
-    if (chunk.rank != place.rank) place.chunk += fmt::format(" of rank {}", chunk.rank);
     findings_.add(
-        Rule::undefined_read, place,
+        Rule::undefined_read,
+        place_of(graph_, memory_, n, {chunk.rank, chunk.buffer, chunk.offset + strand}),
         fmt::format("use_double_scratch_buffer: in every second call reads {} half of the scratch, "
                     "but {} ({}) writes {}",
                     last.by_own_threads ? kFirstHalf : kSecondHalf,

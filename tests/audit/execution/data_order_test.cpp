@@ -34,8 +34,7 @@ class Loaded {
         memory_(program_, algo.inplace == 1 ? forestcoll::audit::Placement::in_place
                                             : forestcoll::audit::Placement::out_of_place) {
     EXPECT_FALSE(find_deadlock(graph_, 71, 8, &order_));
-    events_ = step_events(graph_, order_);
-    execution_ = step_execution(graph_, events_, order_);
+    execution_ = step_execution(graph_, order_);
     find_accesses();
   }
   Loaded(const Loaded&) = delete;  // its parts lead into one another
@@ -59,9 +58,9 @@ class Loaded {
   [[nodiscard]] std::vector<bool> by_all_events(std::span<const AccessPair> pairs) const {
     std::vector<OrderQuery> queries;
     for (const auto& [before, after, location] : pairs) {
-      queries.push_back({execution_.span(before).over, execution_.span(after).begins});
+      queries.push_back(execution_.query(before, after));
     }
-    return happens_before(events_, queries);
+    return happens_before(execution_.events, queries);
   }
 
   /// By definition: along some path with an edge that is not a message.
@@ -104,7 +103,6 @@ class Loaded {
   StepGraph graph_;
   MemoryMap memory_;
   std::vector<std::int32_t> order_;
-  EventOrder events_;
   Execution execution_;
   std::map<std::size_t, std::vector<std::int32_t>> accesses_;  ///< by location, in time
 };
