@@ -1,4 +1,4 @@
-// Lists of numbers, one after the other.
+// Lists of things, one after the other.
 #pragma once
 
 #include <cstddef>
@@ -9,30 +9,31 @@
 
 namespace forestcoll::audit {
 
+template <class T = std::int32_t>
 class Lists {
  public:
   Lists() = default;
-  /// `for_each(add)` calls add(list, number) for all that shall be in them, twice alike.
+  /// `for_each(add)` calls add(list, entry) for all that shall be in them, twice alike.
   template <class ForEach>
   Lists(std::size_t lists, ForEach&& for_each) : begin_(lists + 1, 0) {
-    for_each([&](std::size_t list, std::int32_t) { ++begin_[list + 1]; });
+    for_each([&](std::size_t list, const T&) { ++begin_[list + 1]; });
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    numbers_.resize(begin_.back());
+    entries_.resize(begin_.back());
     std::vector<std::uint32_t> next = begin_;
-    for_each([&](std::size_t list, std::int32_t number) { numbers_[next[list]++] = number; });
+    for_each([&](std::size_t list, const T& entry) { entries_[next[list]++] = entry; });
   }
 
-  [[nodiscard]] std::span<const std::int32_t> operator[](std::size_t list) const {
+  [[nodiscard]] std::span<const T> operator[](std::size_t list) const {
     return between(list, list);
   }
   /// All that is in the lists from `first` to `last`.
-  [[nodiscard]] std::span<const std::int32_t> between(std::size_t first, std::size_t last) const {
-    return {numbers_.data() + begin_[first], numbers_.data() + begin_[last + 1]};
+  [[nodiscard]] std::span<const T> between(std::size_t first, std::size_t last) const {
+    return {entries_.data() + begin_[first], entries_.data() + begin_[last + 1]};
   }
 
  private:
   std::vector<std::uint32_t> begin_;
-  std::vector<std::int32_t> numbers_;
+  std::vector<T> entries_;
 };
 
 }  // namespace forestcoll::audit

@@ -34,8 +34,8 @@ class DataOrder {
 
   std::vector<bool> run() {
     const auto count = static_cast<std::size_t>(count_);
-    const Lists operations(count, [&](auto&& add) { for_each_operation(add); });
-    const Lists pairs(count, [&](auto&& add) {
+    const Lists<> operations(count, [&](auto&& add) { for_each_operation(add); });
+    const Lists<> pairs(count, [&](auto&& add) {
       for (std::size_t p = 0; p < pairs_.size(); ++p) {
         add(static_cast<std::size_t>(number_[data_.of(pairs_[p].location)]),
             static_cast<std::int32_t>(p));

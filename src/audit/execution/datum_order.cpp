@@ -10,7 +10,6 @@ namespace forestcoll::audit {
 namespace {
 
 constexpr std::int32_t kEventsBack = 64;  // whose waits are looked at
-constexpr std::int32_t kDepth = 4;        // events without the datum that are looked through
 
 constexpr std::int32_t kNowhere = std::numeric_limits<std::int32_t>::max();
 
@@ -75,16 +74,20 @@ void DatumOrder::find_edges(Index i) {
     known = events_[i - 1] + 1;
   }
   const std::int32_t first = std::max(known, event - kEventsBack);
-  for (const std::int32_t waits_for : order_.waits_between(first, event)) wait_for(waits_for);
-  if (const std::int32_t sender = order_.sender_of(event); sender >= 0) wait_for(sender);
+  for (const EventOrder::Wait& wait : order_.waits_between(first, event)) wait_for(wait);
+  if (const std::int32_t sender = order_.sender_of(event); sender >= 0) {
+    edges_.push_back(index(sender));
+  }
 }
 
 // The last event of the datum that is the one waited for, or before it on its line; where the line
 // has none, such as that of a signal, those that this event waits for in turn.
-void DatumOrder::wait_for(std::int32_t event, std::int32_t depth) {
-  const auto [begin, end] = within(event);
-  if (begin == end && depth < kDepth) {
-    for (const std::int32_t other : order_.waits_between(event, event)) wait_for(other, depth + 1);
+void DatumOrder::wait_for(const EventOrder::Wait& wait, std::int32_t depth) {
+  const auto& [event, line] = wait;
+  const auto [begin, end] = within_[static_cast<std::size_t>(line)];
+  if (begin == end) {
+    if (depth == order_.relays) return;
+    for (const auto& other : order_.waits_between(event, event)) wait_for(other, depth + 1);
     return;
   }
   Index i = end;

@@ -42,7 +42,7 @@ class DatumOrder {
   void collect_events(std::span<const std::int32_t> operations);
   void order_in_time();
   void find_edges(Index i);
-  void wait_for(std::int32_t event, std::int32_t depth = 0);
+  void wait_for(const EventOrder::Wait& wait, std::int32_t depth = 0);
   [[nodiscard]] bool choose_path(Index before, Index after);
   void find_ways_to_the_path();
   void find_ways_from_the_path();

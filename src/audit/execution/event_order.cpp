@@ -104,7 +104,7 @@ class Sweeps {
   template <class Visit>
   void for_each_before(std::int32_t event, Visit&& visit) const {
     if (event > events_.first_of_line(event)) visit(event - 1);
-    for (const std::int32_t before : events_.waits_between(event, event)) visit(before);
+    for (const auto& [before, line] : events_.waits_between(event, event)) visit(before);
     if (const std::int32_t sender = events_.sender_of(event); sender >= 0) visit(sender);
   }
 
@@ -127,14 +127,16 @@ std::vector<bool> happens_before(const EventOrder& events, std::span<const Order
 }
 
 bool is_near(const EventOrder& events, const OrderQuery& query) {
-  const auto shows = [&](std::int32_t event) {
-    return std::ranges::any_of(query.over, [&](std::int32_t over) {
-      return over >= 0 && over <= event && events.line_of(over) == events.line_of(event);
-    });
-  };
   const std::int32_t first = std::max(events.first_of_line(query.begins), query.begins - kNear);
-  return shows(query.begins) ||
-         std::ranges::any_of(events.waits_between(first, query.begins), shows);
+  return std::ranges::any_of(query.over, [&](std::int32_t over) {
+    if (over < 0) return false;
+    const std::int32_t line = events.line_of(over);
+    const auto shows = [&](const EventOrder::Wait& wait) {
+      return wait.line == line && over <= wait.event;
+    };
+    return shows(events.wait_for(query.begins)) ||
+           std::ranges::any_of(events.waits_between(first, query.begins), shows);
+  });
 }
 
 }  // namespace forestcoll::audit

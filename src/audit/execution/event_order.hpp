@@ -15,22 +15,29 @@ namespace forestcoll::audit {
 /// the other, and an event may come after events of other lines as well. Event A happens before B
 /// exactly if a path leads from A to B.
 struct EventOrder {
+  struct Wait {
+    std::int32_t event = -1, line = -1;
+  };
   /// The events of line l are line_begin[l] … line_begin[l + 1] − 1, in their order.
   std::vector<std::int32_t> line_begin;
   std::vector<std::int32_t> line;    ///< of each event
   std::vector<std::int32_t> time;    ///< of each event, its place in a linear order of all events
-  Lists waits;                       ///< of each event, events of other lines that it waits for
+  Lists<Wait> waits;                 ///< of each event, events of other lines that it waits for
   std::vector<std::int32_t> sender;  ///< likewise, what sent it its data; −1: nothing. Or empty
+
+  /// A wait may be for an event, such as that of a signal, that comes after one of the line that
+  /// matters, so many times over.
+  std::int32_t relays = 0;
 
   [[nodiscard]] std::int32_t line_of(std::int32_t event) const {
     return line[static_cast<std::size_t>(event)];
   }
+  [[nodiscard]] Wait wait_for(std::int32_t event) const { return {event, line_of(event)}; }
   [[nodiscard]] std::int32_t first_of_line(std::int32_t event) const {
     return line_begin[static_cast<std::size_t>(line_of(event))];
   }
   /// What any of the events from `first` to `last` wait for.
-  [[nodiscard]] std::span<const std::int32_t> waits_between(std::int32_t first,
-                                                            std::int32_t last) const {
+  [[nodiscard]] std::span<const Wait> waits_between(std::int32_t first, std::int32_t last) const {
     return waits.between(static_cast<std::size_t>(first), static_cast<std::size_t>(last));
   }
   [[nodiscard]] std::int32_t sender_of(std::int32_t event) const {

@@ -70,9 +70,10 @@ EventOrder step_events(const StepGraph& graph, std::span<const std::int32_t> ord
     events.sender.push_back(from < 0 ? -1 : beginning(from));
     events.sender.push_back(from < 0 ? -1 : end(from));
   }
-  events.waits = Lists(2 * steps, [&](auto&& add) {
+  events.waits = Lists<EventOrder::Wait>(2 * steps, [&](auto&& add) {
     for (std::size_t s = 0; s < steps; ++s) {
-      if (graph.steps[s].depends_on >= 0) add(2 * s, end(graph.steps[s].depends_on));
+      const std::int32_t on = graph.steps[s].depends_on;
+      if (on >= 0) add(2 * s, events.wait_for(end(on)));
     }
   });
   return events;

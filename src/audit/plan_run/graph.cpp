@@ -297,7 +297,7 @@ class GraphBuilder {
     std::sort(graph_.edges.begin(), graph_.edges.end(), [](const auto& a, const auto& b) {
       return std::tie(a.second, a.first) < std::tie(b.second, b.first);
     });
-    graph_.before = Lists(graph_.nodes.size(), [&](auto&& add) {
+    graph_.before = Lists<>(graph_.nodes.size(), [&](auto&& add) {
       for (const auto& [from, to] : graph_.edges) add(static_cast<std::size_t>(to), from);
     });
   }

@@ -67,7 +67,7 @@ struct PlanGraph {
   std::vector<std::array<std::int32_t, 2>> released_by;
   std::vector<std::int32_t> start, end;  ///< of each rank
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;
-  Lists before;  ///< the predecessors of each node
+  Lists<> before;  ///< the predecessors of each node
 
   [[nodiscard]] std::span<const std::int32_t> predecessors(std::int32_t node) const {
     return before[static_cast<std::size_t>(node)];

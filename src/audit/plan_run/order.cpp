@@ -52,7 +52,7 @@ void report_cycle(const PlanFile& plan, const PlanGraph& graph,
 std::vector<std::int32_t> order_plan(const PlanFile& plan, const PlanGraph& graph,
                                      Findings& findings) {
   std::vector<std::int32_t> missing(graph.nodes.size(), 0);  // predecessors not yet in the order
-  const Lists after(graph.nodes.size(), [&](auto&& add) {
+  const Lists<> after(graph.nodes.size(), [&](auto&& add) {
     for (const auto& [from, to] : graph.edges) add(static_cast<std::size_t>(from), to);
   });
   for (const auto& [from, to] : graph.edges) ++missing[static_cast<std::size_t>(to)];

@@ -18,6 +18,8 @@ namespace {
 using Carries = PlanGraph::Carries;
 using Kind = PlanGraph::Kind;
 
+constexpr std::int32_t kRelays = 4;  // a wait, its signal, and what the thread did before that
+
 bool is_event(const PlanGraph::Node& node) {
   return node.column >= 0 || (node.kind != Kind::data && node.kind != Kind::gate);
 }
@@ -59,16 +61,16 @@ void order_in_time(const EventNumbers& numbers, std::span<const std::int32_t> or
   }
 }
 
-Lists waits(const PlanGraph& graph, const EventNumbers& numbers, const EventOrder& events,
-            bool in_time) {
-  return Lists(events.line.size(), [&](auto&& add) {
+Lists<EventOrder::Wait> waits(const PlanGraph& graph, const EventNumbers& numbers,
+                              const EventOrder& events, bool in_time) {
+  return Lists<EventOrder::Wait>(events.line.size(), [&](auto&& add) {
     for (const auto& [from, to] : graph.edges) {
       const std::int32_t before = numbers[static_cast<std::size_t>(from)];
       const std::int32_t event = numbers[static_cast<std::size_t>(to)];
       if (before < 0 || event < 0 || events.line_of(before) == events.line_of(event)) continue;
       const Carries carries = graph.carries(from, to);
       if (carries == Carries::everything || (in_time && carries == Carries::beginnings)) {
-        add(static_cast<std::size_t>(event), before);
+        add(static_cast<std::size_t>(event), events.wait_for(before));
       }
     }
   });
@@ -98,6 +100,7 @@ bool has_relaxed_edges(const PlanGraph& graph) {
 Execution plan_execution(const PlanFile& plan, const PlanGraph& graph,
                          std::span<const std::int32_t> order) {
   Execution execution;
+  execution.events.relays = kRelays;
   EventNumbers numbers = number_events(graph, execution.events);
   order_in_time(numbers, order, execution.events);
   if (has_relaxed_edges(graph)) {
