@@ -10,6 +10,7 @@ namespace forestcoll::audit {
 namespace {
 
 constexpr std::int32_t kEventsBack = 64;  // whose waits are looked at
+constexpr std::int32_t kDepth = 4;        // events in a row that hand on
 
 constexpr std::int32_t kNowhere = std::numeric_limits<std::int32_t>::max();
 
@@ -80,16 +81,16 @@ void DatumOrder::find_edges(Index i) {
   }
 }
 
-// The last event of the datum that is the one waited for, or before it on its line; where the line
-// has none, such as that of a signal, those that this event waits for in turn.
+// The last event of the datum that is the one waited for, or before it on its line. Of one that only
+// hands on what came before it, those that it waits for in turn.
 void DatumOrder::wait_for(const EventOrder::Wait& wait, std::int32_t depth) {
   const auto& [event, line] = wait;
-  const auto [begin, end] = within_[static_cast<std::size_t>(line)];
-  if (begin == end) {
-    if (depth == order_.relays) return;
+  if (line < 0) {
+    if (depth == kDepth) return;
     for (const auto& other : order_.waits_between(event, event)) wait_for(other, depth + 1);
     return;
   }
+  const auto [begin, end] = within_[static_cast<std::size_t>(line)];
   Index i = end;
   while (i > begin && events_[i - 1] > event) --i;
   if (i > begin) edges_.push_back(i - 1);

@@ -15,6 +15,7 @@ namespace forestcoll::audit {
 /// the other, and an event may come after events of other lines as well. Event A happens before B
 /// exactly if a path leads from A to B.
 struct EventOrder {
+  /// `line` may be −1 where the event, such as that of a signal, only hands on what came before it.
   struct Wait {
     std::int32_t event = -1, line = -1;
   };
@@ -24,10 +25,6 @@ struct EventOrder {
   std::vector<std::int32_t> time;    ///< of each event, its place in a linear order of all events
   Lists<Wait> waits;                 ///< of each event, events of other lines that it waits for
   std::vector<std::int32_t> sender;  ///< likewise, what sent it its data; −1: nothing. Or empty
-
-  /// A wait may be for an event, such as that of a signal, that comes after one of the line that
-  /// matters, so many times over.
-  std::int32_t relays = 0;
 
   [[nodiscard]] std::int32_t line_of(std::int32_t event) const {
     return line[static_cast<std::size_t>(event)];

@@ -18,8 +18,6 @@ namespace {
 using Carries = PlanGraph::Carries;
 using Kind = PlanGraph::Kind;
 
-constexpr std::int32_t kRelays = 4;  // a wait, its signal, and what the thread did before that
-
 bool is_event(const PlanGraph::Node& node) {
   return node.column >= 0 || (node.kind != Kind::data && node.kind != Kind::gate);
 }
@@ -70,7 +68,8 @@ Lists<EventOrder::Wait> waits(const PlanGraph& graph, const EventNumbers& number
       if (before < 0 || event < 0 || events.line_of(before) == events.line_of(event)) continue;
       const Carries carries = graph.carries(from, to);
       if (carries == Carries::everything || (in_time && carries == Carries::beginnings)) {
-        add(static_cast<std::size_t>(event), events.wait_for(before));
+        const bool is_on_chain = graph.nodes[static_cast<std::size_t>(from)].column >= 0;
+        add(static_cast<std::size_t>(event), {before, is_on_chain ? events.line_of(before) : -1});
       }
     }
   });
@@ -100,7 +99,6 @@ bool has_relaxed_edges(const PlanGraph& graph) {
 Execution plan_execution(const PlanFile& plan, const PlanGraph& graph,
                          std::span<const std::int32_t> order) {
   Execution execution;
-  execution.events.relays = kRelays;
   EventNumbers numbers = number_events(graph, execution.events);
   order_in_time(numbers, order, execution.events);
   if (has_relaxed_edges(graph)) {
