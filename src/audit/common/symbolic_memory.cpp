@@ -237,7 +237,8 @@ void SymbolicMemory::check_chunk(std::int32_t rank, std::int64_t chunk, Promise 
   if (writer_[at] >= 0) place = place_of_(writer_[at]);
   rank_ = place.rank;
   place.chunk = name({rank, Buffer::output, chunk});
-  findings_.add(Rule::result, place, fmt::format("{}{}", describe(found, expected), memory_.mode_text()));
+  findings_.add(Rule::result, place,
+                fmt::format("{}{}", describe(found, expected), memory_.mode_text()));
 }
 
 std::string SymbolicMemory::describe(Content found, Promise expected) const {

@@ -52,8 +52,7 @@ void DatumOrder::collect_events(std::span<const std::int32_t> operations) {
 void DatumOrder::order_in_time() {
   by_time_.clear();
   for (Index i = 0; i < events_.size(); ++i) {
-    const auto time =
-        static_cast<std::uint64_t>(order_.time[static_cast<std::size_t>(events_[i])]);
+    const auto time = static_cast<std::uint64_t>(order_.time[static_cast<std::size_t>(events_[i])]);
     by_time_.push_back(time << 32 | i);
   }
   std::sort(by_time_.begin(), by_time_.end());
@@ -81,8 +80,8 @@ void DatumOrder::find_edges(Index i) {
   }
 }
 
-// The last event of the datum that is the one waited for, or before it on its line. Of one that only
-// hands on what came before it, those that it waits for in turn.
+// The last event of the datum that is the one waited for, or before it on its line. Of one that
+// only hands on what came before it, those that it waits for in turn.
 void DatumOrder::wait_for(const EventOrder::Wait& wait, std::int32_t depth) {
   const auto& [event, line] = wait;
   if (line < 0) {

@@ -49,11 +49,11 @@ class DatumOrder {
 
   const Execution& execution_;
   const EventOrder& order_;
-  std::vector<std::int32_t> events_;              ///< of the datum, by number
-  std::vector<std::pair<Index, Index>> within_;   ///< where those of a line stand among them
+  std::vector<std::int32_t> events_;             ///< of the datum, by number
+  std::vector<std::pair<Index, Index>> within_;  ///< where those of a line stand among them
   std::vector<Index> in_time_;
   std::vector<std::uint64_t> by_time_;
-  std::vector<Index> edges_, first_edge_;         ///< what comes before each
+  std::vector<Index> edges_, first_edge_;  ///< what comes before each
   std::vector<char> is_reached_;
   std::vector<Index> path_;
   std::vector<std::int32_t> to_, from_;  ///< places on the path

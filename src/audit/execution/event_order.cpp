@@ -51,8 +51,8 @@ class Sweeps {
     for (std::size_t q = 0; q < queries.size(); ++q) {
       for (const std::int32_t over : queries[q].over) {
         if (over < 0) continue;
-        const auto [column, row] = forth ? std::pair(over, queries[q].begins)
-                                         : std::pair(queries[q].begins, over);
+        const auto [column, row] =
+            forth ? std::pair(over, queries[q].begins) : std::pair(queries[q].begins, over);
         pairs.push_back({column, row, static_cast<std::uint32_t>(q)});
       }
     }

@@ -23,10 +23,10 @@ struct Access {
   std::int32_t rank = -1;
   std::vector<Operand> reads, writes;
   std::int64_t count = 0;
-  bool pairwise = false;       ///< each source goes to the destination of its own place
+  bool pairwise = false;        ///< each source goes to the destination of its own place
   bool adds_to_result = false;  ///< to what its destination holds
-  bool sends = false;          ///< its result, as a message
-  std::int32_t sender = -1;    ///< the operation whose message it takes, and adds to
+  bool sends = false;           ///< its result, as a message
+  std::int32_t sender = -1;     ///< the operation whose message it takes, and adds to
 };
 
 /// Operations, known by numbers, and the events that they lie between. The functions may be called

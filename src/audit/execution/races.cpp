@@ -56,8 +56,8 @@ class RaceSearch {
   }
 
   using Visit = void (RaceSearch::*)(User user, const ChunkRef& chunk, std::size_t at);
-  void for_each_chunk(std::int32_t operation, const Access& access, const std::vector<Operand>& parts,
-                      Visit visit) {
+  void for_each_chunk(std::int32_t operation, const Access& access,
+                      const std::vector<Operand>& parts, Visit visit) {
     for (const Operand& part : parts) {
       if (part.packets) continue;
       ChunkRef chunk = part;

@@ -23,7 +23,7 @@ struct Race {
 struct Overlap {
   std::int32_t operation = -1;
   ChunkRef written;
-  std::size_t shift = 0;      ///< chunks between its source and its destination, or
+  std::size_t shift = 0;       ///< chunks between its source and its destination, or
   bool of_two_writes = false;  ///< two destinations overlap
 };
 

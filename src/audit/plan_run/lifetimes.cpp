@@ -33,8 +33,7 @@ std::vector<Use> collect_uses(const PlanGraph& graph, const Execution& execution
   Access access;
   for (const std::int32_t n : execution.operations) {
     execution.access(n, access);
-    const bool by_port =
-        graph.nodes[static_cast<std::size_t>(n)].kind == PlanGraph::Kind::effect;
+    const bool by_port = graph.nodes[static_cast<std::size_t>(n)].kind == PlanGraph::Kind::effect;
     const auto add_operand = [&](const Operand& chunk, bool writes) {
       if (chunk.packets) return;
       const bool away = chunk.rank != access.rank;

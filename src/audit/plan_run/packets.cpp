@@ -57,7 +57,7 @@ class PacketCells {
 // Who hands on what it has read may write it to where it lies as well, through a switch that
 // reaches the own rank too: the same packet once more.
 std::vector<Operand> new_packets(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
-                                  const Access& access) {
+                                 const Access& access) {
   std::vector<Operand> writes = access.writes;
   const PlanKind kind = graph.op(plan, n).kind;
   if (!waits_for_packets(kind) || adds(kind)) return writes;
@@ -126,8 +126,7 @@ class PacketReuse {
         reported = true;
       }
       if (reader < 0 || writer < 0) return;
-      if (as_they_lie &&
-          (sent_.empty() || sent_.back() != std::pair(writer, n))) {
+      if (as_they_lie && (sent_.empty() || sent_.back() != std::pair(writer, n))) {
         sent_.emplace_back(writer, n);
       }
       const std::int32_t home = node(reader).rank, rank = node(writer).rank;

@@ -1,11 +1,11 @@
 // All nodes are events but those that only access memory, which begin after a point in step, and
-// gates. Each chain is a line, each other node has one of its own. An access is over once one of its
-// releases has happened: the next point at which its threadblock is in step, or, for what a port
-// channel carries, the next signal or flush.
+// gates. Each chain is a line, each other node has one of its own. An access is over once one of
+// its releases has happened: the next point at which its threadblock is in step, or, for what a
+// port channel carries, the next signal or flush.
 //
 // Relaxed signals and packets order execution alone: a thread has the values of its loads before it
-// takes another step that others can see, but what it writes may still be under way to the memory of
-// another rank.
+// takes another step that others can see, but what it writes may still be under way to the memory
+// of another rank.
 #include "audit/plan_run/plan_execution.hpp"
 
 #include <algorithm>
