@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "audit/common/memory_map.hpp"
 #include "audit/common/symbolic_memory.hpp"
 #include "audit/execution/event_order.hpp"
 
@@ -28,6 +29,19 @@ struct Access {
   bool sends = false;           ///< its result, as a message
   std::int32_t sender = -1;     ///< the operation whose message it takes, and adds to
 };
+
+/// Calls visit(chunk, location, strand) for every chunk of some operands of an access: an operand
+/// at its offset, where it lies in memory, and which chunk of its operand it is.
+template <class Visit>
+void for_each_chunk(const Access& access, const std::vector<Operand>& operands,
+                    const MemoryMap& memory, Visit&& visit) {
+  for (Operand chunk : operands) {
+    std::size_t at = memory.locate(chunk.rank, chunk.buffer, chunk.offset);
+    for (std::int32_t strand = 0; strand < access.count; ++strand, ++chunk.offset, ++at) {
+      visit(chunk, at, strand);
+    }
+  }
+}
 
 /// Operations, known by numbers, and the events that they lie between. The functions may be called
 /// by several threads at once.

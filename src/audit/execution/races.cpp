@@ -47,25 +47,18 @@ class RaceSearch {
     for (const std::int32_t operation : execution_.operations) {
       execution_.access(operation, access);
       find_overlaps(operation, access);
-      for_each_chunk(operation, access, access.reads, &RaceSearch::read);
-      for_each_chunk(operation, access, access.writes, &RaceSearch::write);
+      for_each_chunk(access, access.reads, memory_,
+                     [&](const Operand& chunk, std::size_t at, int strand) {
+                       if (!chunk.packets) read({operation, strand}, chunk, at);
+                     });
+      for_each_chunk(access, access.writes, memory_,
+                     [&](const Operand& chunk, std::size_t at, int strand) {
+                       if (!chunk.packets) write({operation, strand}, chunk, at);
+                     });
     }
     last_write_ = {};
     first_reader_ = {};
     readers_ = {};
-  }
-
-  using Visit = void (RaceSearch::*)(User user, const ChunkRef& chunk, std::size_t at);
-  void for_each_chunk(std::int32_t operation, const Access& access,
-                      const std::vector<Operand>& parts, Visit visit) {
-    for (const Operand& part : parts) {
-      if (part.packets) continue;
-      ChunkRef chunk = part;
-      const std::size_t first = locate(part);
-      for (std::int32_t strand = 0; strand < access.count; ++strand, ++chunk.offset) {
-        (this->*visit)({operation, strand}, chunk, first + static_cast<std::size_t>(strand));
-      }
-    }
   }
 
   void read(User user, const ChunkRef& chunk, std::size_t at) {

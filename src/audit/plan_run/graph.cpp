@@ -238,7 +238,7 @@ class GraphBuilder {
       state.unsignalled.push_back({effect, e, epoch_});
       state.unflushed.push_back(effect);
       if (op.kind != PlanKind::put_signal && op.kind != PlanKind::put_signal_flush) continue;
-      channel(op, e).signals.add(signal_port(op, i, e, issue), loop_);
+      channel(op, e).signals.push_back({signal_port(op, i, e, issue), loop_});
       if (op.kind == PlanKind::put_signal_flush) flush_port(state, by_thread(e, i));
     }
   }
@@ -274,13 +274,13 @@ class GraphBuilder {
       const std::int32_t n = by_thread(e, i);
       node(n).relaxed = op.relaxed && op.channel_kind == ChannelKind::memory;
       if (op.kind == PlanKind::wait) {
-        channel(op, e).waits.add(n, loop_);
+        channel(op, e).waits.push_back({n, loop_});
       } else if (op.kind == PlanKind::flush) {
         flush_port(port(channel_of(op, e)), n);
       } else if (op.channel_kind == ChannelKind::memory) {
-        channel(op, e).signals.add(n, loop_);
+        channel(op, e).signals.push_back({n, loop_});
       } else {
-        channel(op, e).signals.add(signal_port(op, i, e, n), loop_);
+        channel(op, e).signals.push_back({signal_port(op, i, e, n), loop_});
       }
     }
   }
@@ -289,7 +289,7 @@ class GraphBuilder {
     for (std::size_t e = 0; e < std::min(op.semaphores.size(), kThreads); ++e) {
       const std::int32_t n = by_thread(e, i);
       auto& uses = pairs_.semaphores[{rank_, op.semaphores[e]}];
-      (op.kind == PlanKind::release ? uses.signals : uses.waits).add(n, loop_);
+      (op.kind == PlanKind::release ? uses.signals : uses.waits).push_back({n, loop_});
     }
   }
 

@@ -37,16 +37,12 @@ class PacketCells {
  public:
   explicit PacketCells(const MemoryMap& memory) : memory_(memory), nodes_(memory.total(), -1) {}
 
-  /// Visits the chunks of the parts that are packets: visit(cell, chunk).
+  /// Visits the chunks of some operands of an access that are packets: visit(cell, chunk).
   template <class Visit>
-  void for_each(const std::vector<Operand>& parts, std::int64_t count, Visit visit) {
-    for (const Operand& part : parts) {
-      if (!part.packets) continue;
-      ChunkRef chunk = part;
-      for (std::int64_t strand = 0; strand < count; ++strand, ++chunk.offset) {
-        visit(nodes_[memory_.locate(chunk.rank, chunk.buffer, chunk.offset)], chunk);
-      }
-    }
+  void for_each(const Access& access, const std::vector<Operand>& operands, Visit visit) {
+    for_each_chunk(access, operands, memory_, [&](const Operand& chunk, std::size_t at, int) {
+      if (chunk.packets) visit(nodes_[at], chunk);
+    });
   }
 
  private:
@@ -103,10 +99,10 @@ class PacketReuse {
   void index(std::int32_t n) {
     if (!touches_packets(plan_, graph_, n)) return;
     const Access access = access_of(plan_, graph_, n);
-    writers_.for_each(new_packets(plan_, graph_, n, access), access.count,
+    writers_.for_each(access, new_packets(plan_, graph_, n, access),
                       [&](std::int32_t& w, auto&) { w = n; });
     if (node(n).kind == Kind::effect) return;
-    readers_.for_each(access.reads, access.count, [&](std::int32_t& r, auto&) { r = n; });
+    readers_.for_each(access, access.reads, [&](std::int32_t& r, auto&) { r = n; });
   }
 
   void collect(std::int32_t n) {
@@ -117,7 +113,7 @@ class PacketReuse {
     const std::vector<std::int32_t> shown = by_port ? shown_by(n, access) : std::vector{n};
     std::size_t strand = 0;  // of a port's put: its one source
     bool reported = false;
-    writers_.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
+    writers_.for_each(access, access.reads, [&](std::int32_t writer, const ChunkRef& chunk) {
       const std::int32_t reader = by_port ? shown[strand++] : n;
       if (reader < 0 && !reported) {
         findings_.add(Rule::race, place_of(graph_, memory_, n, chunk),
@@ -139,7 +135,7 @@ class PacketReuse {
   std::vector<std::int32_t> shown_by(std::int32_t n, const Access& access) {
     std::vector<std::int32_t> shown;
     const bool flushed = graph_.released_by[static_cast<std::size_t>(n)][1] >= 0;
-    readers_.for_each(access.writes, access.count,
+    readers_.for_each(access, access.writes,
                       [&](std::int32_t r, auto&) { shown.push_back(flushed ? n : r); });
     return shown;
   }
@@ -226,7 +222,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
     const Access access = access_of(plan, graph, n);
     bool reported = false;
     const auto written = new_packets(plan, graph, n, access);
-    writers.for_each(written, access.count, [&](std::int32_t& writer, const ChunkRef& chunk) {
+    writers.for_each(access, written, [&](std::int32_t& writer, const ChunkRef& chunk) {
       if (writer >= 0 && !reported) {
         findings.add(
             Rule::race, place_of(graph, memory, n, chunk),
@@ -245,7 +241,7 @@ void connect_packets(const PlanFile& plan, const MemoryMap& memory, PlanGraph& g
     const Access access = access_of(plan, graph, n);
     std::int32_t last = -1;
     bool reported = false;
-    writers.for_each(access.reads, access.count, [&](std::int32_t writer, const ChunkRef& chunk) {
+    writers.for_each(access, access.reads, [&](std::int32_t writer, const ChunkRef& chunk) {
       if (writer < 0 || writer == n) {
         if (!reported) {
           findings.add(Rule::deadlock, place_of(graph, memory, n, chunk),

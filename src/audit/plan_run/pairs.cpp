@@ -25,7 +25,6 @@ class Connector {
   void edge(std::int32_t from, std::int32_t to) { graph_.edges.emplace_back(from, to); }
   PlanGraph::Node& node(std::int32_t n) { return graph_.nodes[static_cast<std::size_t>(n)]; }
   [[nodiscard]] Place place(std::int32_t n) const { return graph_.place(n); }
-  [[nodiscard]] std::string name(std::int32_t n) const { return to_string(place(n)); }
   std::int32_t add_barrier(std::int32_t rank) {
     PlanGraph::Node node;
     node.kind = PlanGraph::Kind::barrier;
@@ -35,30 +34,30 @@ class Connector {
 
   // The i-th wait is for the i-th signal.
   void pair_uses(const Nodes& signals, const Nodes& waits, const std::string& what) {
-    const std::size_t most = std::max(signals.nodes.size(), waits.nodes.size());
-    for (std::size_t i = 0; i < most; ++i) {
-      if (i >= waits.nodes.size()) {
-        findings_.add(Rule::unmatched, place(signals.nodes[i]),
+    for (std::size_t i = 0; i < std::max(signals.size(), waits.size()); ++i) {
+      if (i >= waits.size()) {
+        findings_.add(Rule::unmatched, place(signals[i].node),
                       fmt::format("signal {} of {} is never waited for, so the next call takes it "
                                   "for its own",
                                   i, what));
         return;
       }
-      if (i >= signals.nodes.size()) {
-        findings_.add(Rule::unmatched, place(waits.nodes[i]),
-                      fmt::format("waits for signal {} of {}, but there are {}", i, what,
-                                  signals.nodes.size()));
+      if (i >= signals.size()) {
+        findings_.add(
+            Rule::unmatched, place(waits[i].node),
+            fmt::format("waits for signal {} of {}, but there are {}", i, what, signals.size()));
         return;
       }
-      if (signals.loops[i] != waits.loops[i]) {
-        findings_.add(Rule::unmatched, place(waits.nodes[i]),
+      const auto [signal, wait] = std::pair(signals[i].node, waits[i].node);
+      if (signals[i].loop != waits[i].loop) {
+        findings_.add(Rule::unmatched, place(wait),
                       fmt::format("waits in another pipeline than {} signals in, or one of the two "
                                   "in none ({})",
-                                  name(signals.nodes[i]), what));
+                                  to_string(place(signal)), what));
         return;
       }
-      if (node(signals.nodes[i]).relaxed) node(waits.nodes[i]).relaxed = true;
-      edge(signals.nodes[i], waits.nodes[i]);
+      if (node(signal).relaxed) node(wait).relaxed = true;
+      edge(signal, wait);
     }
   }
 
@@ -108,10 +107,9 @@ class Connector {
     }
   }
 
-  [[nodiscard]] bool by_one_block(const Nodes& uses) const {
-    return std::all_of(uses.nodes.begin(), uses.nodes.end(), [&](std::int32_t n) {
-      return graph_.nodes[static_cast<std::size_t>(n)].block ==
-             graph_.nodes[static_cast<std::size_t>(uses.nodes.front())].block;
+  [[nodiscard]] bool by_one_block(const Nodes& uses) {
+    return std::ranges::all_of(uses, [&](const PlanPairs::InLoop& use) {
+      return node(use.node).block == node(uses.front().node).block;
     });
   }
 
@@ -120,8 +118,8 @@ class Connector {
       const auto first = plan_.gpus[static_cast<std::size_t>(key.first)]
                              .semaphores[static_cast<std::size_t>(key.second)];
       if (first != 0 || !by_one_block(uses.signals) || !by_one_block(uses.waits)) {
-        const Nodes& any = uses.waits.nodes.empty() ? uses.signals : uses.waits;
-        findings_.add(Rule::unsupported, place(any.nodes.front()),
+        const Nodes& any = uses.waits.empty() ? uses.signals : uses.waits;
+        findings_.add(Rule::unsupported, place(any.front().node),
                       "this verifier follows semaphores that begin at 0 and have one threadblock "
                       "that releases and one that acquires");
         continue;

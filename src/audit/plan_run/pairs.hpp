@@ -18,15 +18,12 @@ struct PlanPairs {
   /// A round of a pipeline is told from another by what it loops over.
   using Loop = std::pair<std::int64_t, std::int64_t>;
 
-  /// Nodes, and the loops that they stand in.
-  struct Nodes {
-    std::vector<std::int32_t> nodes;
-    std::vector<Loop> loops;
-    void add(std::int32_t node, Loop loop) {
-      nodes.push_back(node);
-      loops.push_back(loop);
-    }
+  /// A node, and the loop that it stands in.
+  struct InLoop {
+    std::int32_t node = -1;
+    Loop loop;
   };
+  using Nodes = std::vector<InLoop>;
   struct Uses {
     Nodes signals, waits;  ///< of a semaphore: releases, acquisitions
   };
