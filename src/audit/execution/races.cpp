@@ -106,12 +106,13 @@ class RaceSearch {
 
   void ask(User before, User after, const ChunkRef& chunk, bool before_writes, bool after_writes) {
     if (before.operation < 0 || before.operation == after.operation) return;
+    if (is_of_one_chain(before, after)) return;
     const Race race{before.operation, after.operation, chunk, before_writes, after_writes, false};
     if (!open_.empty() && open_.back().before == race.before && open_.back().after == race.after) {
       if (before_writes && !open_.back().before_writes) open_.back() = race;
       return;
     }
-    if (is_of_one_chain(before, after) || is_near(execution_.events, query(race))) return;
+    if (is_near(execution_.events, query(race))) return;
     if (open_.size() == kMaxPairs) {
       overflow_ = true;
       return;
