@@ -22,6 +22,7 @@
 #include "solver/portfolio/lower_by_program.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/portfolio/pack_at_once.hpp"
+#include "solver/portfolio/pack_boxes.hpp"
 #include "solver/portfolio/pack_low_at_once.hpp"
 #include "solver/portfolio/pack_undirected.hpp"
 
@@ -161,13 +162,26 @@ bool is_enough(const Known& known, const SynthesizeOptions& options, const Synth
   return reached >= known.divided();
 }
 
+bool may_be_flat(const Known& known, const SynthesizeOptions& options) {
+  const Network& network = known.problem.network;
+  return known.upper() && solver::is_any_number_open(options) && options.previous == nullptr &&
+         network.weight.empty() && network.ranks.size() > solver::kFewRanks;
+}
+
+// Flat trees from box to box, at the rate that none exceed.
+std::optional<Synthesis> pack_boxes(const Known& known, const SynthesizeOptions& options,
+                                    Synthesis begun) {
+  if (!may_be_flat(known, options)) return std::nullopt;
+  begun.two_phases = std::exchange(begun.forest.optimum, *known.upper());
+  return solver::pack_boxes(known.problem, options, std::move(begun));
+}
+
 // Flat trees of any roots, at all that is known of the rate: exact divisions of the links, which
 // come before the trees, leave those of clusters no room for flat ones.
 std::optional<Synthesis> pack_flat(const Known& known, const SynthesizeOptions& options,
                                    const Synthesis& begun) {
   const Network& network = known.problem.network;
-  if (!known.both.parts || !solver::is_any_number_open(options) || options.previous != nullptr ||
-      !network.weight.empty() || network.ranks.size() <= solver::kFewRanks ||
+  if (!known.both.parts || !may_be_flat(known, options) ||
       solver::least_height_at_once(network) >= solver::kMostHeightOfFlatAtOnce) {
     return std::nullopt;
   }
@@ -187,6 +201,7 @@ Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& opt
     return pack_low_allreduce(problem, parts, options, std::move(begun));
   }
   const auto start = std::chrono::steady_clock::now();
+  if (auto flat = pack_boxes(known, options, begun)) return *std::move(flat);
   if (auto flat = pack_flat(known, options, begun)) return *std::move(flat);
   begun.seconds.pack +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
