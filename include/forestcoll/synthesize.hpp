@@ -30,6 +30,9 @@ struct SynthesizeOptions {
   bool answer_when_stopped = false;
   /// Both phases of an allreduce may run at the same time, where that is faster.
   bool at_once = true;
+  /// With up to 40 ranks, also what a lower limit on the height finds, and where any number of
+  /// trees will do what powers of two and small numbers find: so that more freedom is never worse.
+  bool beside_less = true;
 };
 
 struct StageSeconds {

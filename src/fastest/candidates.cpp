@@ -155,6 +155,7 @@ class CandidateFinder {
   [[nodiscard]] std::vector<Synthesis> optimal() const {
     std::vector<Synthesis> result;
     SynthesizeOptions asked = silent_.synthesis;
+    asked.beside_less = false;
     asked.packing.effort = of_low_;
     asked.trees_per_root = {};
     auto found = choose::synthesize_as_written(fabric_.network, asked, silent_.format);
@@ -173,6 +174,7 @@ class CandidateFinder {
     std::int32_t height = height_of(numbers.front().forest);
     const std::int32_t least = numbers.front().least_height;
     SynthesizeOptions asked = silent_.synthesis;
+    asked.beside_less = false;
     asked.packing.effort = of_low_;
     asked.trees_per_root = {TreesPerRoot::Mode::fixed, 1};
     while (height > least && !is_stopped()) {

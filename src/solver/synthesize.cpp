@@ -16,6 +16,7 @@
 #include "solver/common/few_ranks.hpp"
 #include "solver/low/low_trees.hpp"
 #include "solver/pack/problem.hpp"
+#include "solver/portfolio/beside_less.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/coarser.hpp"
 #include "solver/portfolio/kept_trees.hpp"
@@ -342,7 +343,10 @@ Expected<Bound> bound(const Network& network, Collective collective, std::option
 }
 
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
-  return synthesize_on(network, options, true);
+  const auto attempt = [&](const SynthesizeOptions& asked) {
+    return synthesize_on(network, asked, true);
+  };
+  return solver::best_beside_less(network, options, attempt);
 }
 
 }  // namespace forestcoll

@@ -128,32 +128,111 @@ class BoxRoutes {
 };
 
 // `total` in proportion to `parts`, no part of it above its own: rounded down, and the rest goes to
-// the first that have room. REQUIRES: `total` is at most the sum.
-std::vector<std::int64_t> portions(std::span<const Lane> parts, std::int64_t total) {
+// the first that have room. Nothing where they have not so much, or less than nothing is asked for.
+std::optional<std::vector<std::int64_t>> portions(std::span<const std::int64_t> parts,
+                                                  std::int64_t total) {
   Int128 sum = 0;
-  for (const Lane& lane : parts) sum += lane.trees;
+  for (const std::int64_t part : parts) sum += part;
+  if (total < 0 || sum < total) return std::nullopt;
   std::vector<std::int64_t> result;
   std::int64_t left = total;
-  for (const Lane& lane : parts) {
-    result.push_back(static_cast<std::int64_t>(Int128{lane.trees} * total / sum));
+  for (const std::int64_t part : parts) {
+    result.push_back(sum == 0 ? 0 : static_cast<std::int64_t>(Int128{part} * total / sum));
     left -= result.back();
   }
   for (std::size_t i = 0; left > 0; i = (i + 1) % parts.size()) {
-    if (result[i] == parts[i].trees) continue;
+    if (result[i] == parts[i]) continue;
     ++result[i];
     --left;
   }
   return result;
 }
 
+/// What goes over each lane, by phases and relays.
+class LaneParts {
+ public:
+  LaneParts(const Boxes& boxes, const Lanes& lanes) : boxes_(boxes), lanes_(lanes) {}
+
+  // By lane of a pair of boxes.
+  using Amounts = std::vector<std::int64_t>;
+
+  // False where relays find no lanes.
+  bool divide() {
+    const std::size_t boxes = boxes_.members.size();
+    left_.assign(boxes, std::vector<Amounts>(boxes));
+    for (std::size_t g = 0; g < boxes; ++g) {
+      for (std::size_t h = 0; h < boxes; ++h) {
+        for (const Lane& lane : lanes_.lanes[g][h]) left_[g][h].push_back(lane.trees);
+      }
+    }
+    straight_[0] = straight_[1] = left_;
+    std::map<std::pair<std::size_t, std::size_t>, std::int64_t> less[2];
+    for (const Relay& relay : lanes_.shares.relays) {
+      if (!divide(relay)) return false;
+      less[relay.is_reduce ? 1 : 0][{relay.root, relay.to}] += relay.trees;
+    }
+    for (std::size_t g = 0; g < boxes; ++g) {
+      for (std::size_t h = 0; h < boxes; ++h) {
+        if (g == h) continue;
+        auto own = portions(left_[g][h], lanes_.shares.trees[g] - less[0][{g, h}]);
+        if (!own) return false;
+        straight_[0][g][h] = *std::move(own);
+        for (std::size_t i = 0; i < left_[g][h].size(); ++i) {
+          straight_[1][g][h][i] = left_[g][h][i] - straight_[0][g][h][i];
+        }
+      }
+    }
+    return true;
+  }
+
+  // Of trees straight from or to their root's box, in the broadcast or the reduce.
+  [[nodiscard]] const Amounts& straight(bool is_reduce, std::size_t from, std::size_t to) const {
+    return straight_[is_reduce ? 1 : 0][from][to];
+  }
+  // By relay.
+  [[nodiscard]] const Amounts& of_relay(std::size_t relay) const { return of_relays_[relay]; }
+
+ private:
+  // Over lanes that begin or end where data of the root's comes from or goes to.
+  bool divide(const Relay& relay) {
+    const std::size_t from = relay.is_reduce ? relay.to : relay.via;
+    const std::size_t to = relay.is_reduce ? relay.via : relay.to;
+    std::set<Rank> ends;
+    const auto& other =
+        relay.is_reduce ? lanes_.lanes[relay.via][relay.root] : lanes_.lanes[relay.root][relay.via];
+    for (const Lane& lane : other) {
+      ends.insert(relay.is_reduce ? boxes_.out[relay.via][lane.out].rank
+                                  : boxes_.in[relay.via][lane.in].rank);
+    }
+    Amounts open = left_[from][to];
+    for (std::size_t i = 0; i < open.size(); ++i) {
+      const Lane& lane = lanes_.lanes[from][to][i];
+      const Rank rank =
+          relay.is_reduce ? boxes_.in[to][lane.in].rank : boxes_.out[from][lane.out].rank;
+      if (!ends.contains(rank)) open[i] = 0;
+    }
+    auto own = portions(open, relay.trees);
+    if (!own) return false;
+    for (std::size_t i = 0; i < open.size(); ++i) left_[from][to][i] -= (*own)[i];
+    of_relays_.push_back(*std::move(own));
+    return true;
+  }
+
+  const Boxes& boxes_;
+  const Lanes& lanes_;
+  std::vector<std::vector<Amounts>> left_, straight_[2];
+  std::vector<Amounts> of_relays_;
+};
+
 /// The trees of one phase.
 class BoxTrees {
  public:
-  BoxTrees(const Core& core, const Boxes& boxes, const Lanes& lanes, const Weights& trees,
-           BoxWays& ways, bool is_reduce)
+  BoxTrees(const Core& core, const Boxes& boxes, const Lanes& lanes, const LaneParts& parts,
+           const Weights& trees, BoxWays& ways, bool is_reduce)
       : core_(core),
         boxes_(boxes),
         lanes_(lanes),
+        parts_(parts),
         owed_(trees),
         ways_(ways),
         is_reduce_(is_reduce),
@@ -162,19 +241,23 @@ class BoxTrees {
   std::optional<Forest> run() {
     if (!find_stars()) return std::nullopt;
     for (std::size_t box = 0; box < boxes_.members.size(); ++box) {
-      if (lanes_.trees[box] > 0 && !add_trees(box)) return std::nullopt;
+      if (lanes_.shares.trees[box] > 0 && !add_trees(box)) return std::nullopt;
     }
     sort_by_root();
     return Forest(routes_.take(), std::move(trees_), std::move(rows_));
   }
 
  private:
-  /// To another box, for the trees up to `end` of a box.
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  /// To another box, for some of the trees of a box.
   struct Branch {
-    std::int64_t end = 0;
+    std::int64_t begin = 0, end = 0;
     Rank exit, entry;
     Route route;
+    std::size_t via = kNone;  ///< the box that passes data on
   };
+  using Branches = std::vector<Branch>;  ///< in the order of the trees
 
   // Of every rank to its mates.
   bool find_stars() {
@@ -196,39 +279,116 @@ class BoxTrees {
     return true;
   }
 
-  // In the order of lanes: boxes that are alike change them at the same trees.
-  std::optional<std::vector<Branch>> branches(std::size_t box, std::size_t other) {
-    const auto& lanes = is_reduce_ ? lanes_.lanes[other][box] : lanes_.lanes[box][other];
-    const std::int64_t owned = lanes_.trees[is_reduce_ ? other : box];
-    auto parts = portions(lanes, owned);
-    std::vector<Branch> result;
-    std::int64_t end = 0;
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (is_reduce_) parts[i] = lanes[i].trees - parts[i];
-      if (parts[i] == 0) continue;
-      end += parts[i];
-      const Gate& out = boxes_.out[is_reduce_ ? other : box][lanes[i].out];
-      const Gate& in = boxes_.in[is_reduce_ ? box : other][lanes[i].in];
-      const ArcRow way = ways_.outside(out, in);
-      if (way.empty()) return std::nullopt;
-      const Rank exit = is_reduce_ ? in.rank : out.rank, entry = is_reduce_ ? out.rank : in.rank;
-      result.push_back({end, exit, entry, routes_.along(exit, way)});
+  // Over a lane; empty where there is no way between its gates.
+  std::optional<Branch> branch_over(const Lane& lane, std::size_t from, std::size_t to) {
+    const Gate &out = boxes_.out[from][lane.out], &in = boxes_.in[to][lane.in];
+    const ArcRow way = ways_.outside(out, in);
+    if (way.empty()) return std::nullopt;
+    const Rank exit = is_reduce_ ? in.rank : out.rank, entry = is_reduce_ ? out.rank : in.rank;
+    return Branch{0, 0, exit, entry, routes_.along(exit, way)};
+  }
+
+  // Straight from the root's box where nothing passes data on, in the order of lanes: boxes that
+  // are alike change them at the same trees.
+  bool add_straight(std::size_t box, std::size_t other, Branches& branches) {
+    const std::size_t from = is_reduce_ ? other : box, to = is_reduce_ ? box : other;
+    const auto& amounts = parts_.straight(is_reduce_, from, to);
+    const auto relayed = std::move(branches);
+    branches.clear();
+    auto next = relayed.begin();
+    std::int64_t at = 0;
+    const auto pass_relayed = [&] {
+      for (; next != relayed.end() && next->begin == at; ++next) {
+        branches.push_back(*next);
+        at = next->end;
+      }
+    };
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (amounts[i] == 0) continue;
+      auto branch = branch_over(lanes_.lanes[from][to][i], from, to);
+      if (!branch) return false;
+      for (std::int64_t left = amounts[i]; left > 0;) {
+        pass_relayed();
+        const std::int64_t room = next == relayed.end() ? left : next->begin - at;
+        branch->begin = at;
+        branch->end = at += std::min(left, room);
+        left -= branch->end - branch->begin;
+        branches.push_back(*branch);
+      }
     }
-    return result;
+    pass_relayed();
+    return at == lanes_.shares.trees[box] && next == relayed.end();
+  }
+
+  // Where data enters the box that passes it on by the rank at which the lane begins.
+  bool add_relayed(const Relay& relay, const LaneParts::Amounts& amounts, const Branches& to_via,
+                   Branches& branches) {
+    const std::size_t from = is_reduce_ ? relay.to : relay.via;
+    const std::size_t to = is_reduce_ ? relay.via : relay.to;
+    for (std::size_t i = 0; i < amounts.size(); ++i) {
+      if (amounts[i] == 0) continue;
+      auto branch = branch_over(lanes_.lanes[from][to][i], from, to);
+      if (!branch) return false;
+      branch->via = relay.via;
+      std::int64_t left = amounts[i];
+      for (const Branch& before : to_via) {
+        if (before.entry == branch->exit && left > 0) left -= fill(before, left, *branch, branches);
+      }
+      if (left > 0) return false;
+    }
+    return true;
+  }
+
+  // What is open of `range`, up to `most` trees. How many there are.
+  static std::int64_t fill(const Branch& range, std::int64_t most, Branch branch,
+                           Branches& branches) {
+    std::int64_t filled = 0;
+    std::int64_t at = range.begin;
+    for (std::size_t i = 0; at < range.end && filled < most; ++i) {
+      while (i < branches.size() && branches[i].end <= at) ++i;
+      if (i < branches.size() && branches[i].begin <= at) {
+        at = branches[i].end;
+        continue;
+      }
+      const std::int64_t room = i < branches.size() ? branches[i].begin : range.end;
+      branch.begin = at;
+      branch.end = at + std::min(std::min(room, range.end) - at, most - filled);
+      filled += branch.end - branch.begin;
+      at = branch.end;
+      branches.insert(branches.begin() + static_cast<std::ptrdiff_t>(i), branch);
+    }
+    return filled;
+  }
+
+  // By box: those that pass data on come first, which get it straight.
+  bool find_branches(std::size_t box, std::vector<Branches>& all) {
+    all.assign(boxes_.members.size(), {});
+    std::set<std::size_t> relayed;
+    for (const Relay& relay : lanes_.shares.relays) {
+      if (relay.is_reduce == is_reduce_ && relay.root == box) relayed.insert(relay.to);
+    }
+    const auto add = [&](bool is_relayed) {
+      for (std::size_t other = 0; other < all.size(); ++other) {
+        if (other == box || relayed.contains(other) != is_relayed) continue;
+        if (!add_straight(box, other, all[other])) return false;
+      }
+      return true;
+    };
+    if (!add(false)) return false;
+    for (std::size_t i = 0; i < lanes_.shares.relays.size(); ++i) {
+      const Relay& relay = lanes_.shares.relays[i];
+      if (relay.is_reduce != is_reduce_ || relay.root != box) continue;
+      if (!add_relayed(relay, parts_.of_relay(i), all[relay.via], all[relay.to])) return false;
+    }
+    return add(true);
   }
 
   bool add_trees(std::size_t box) {
-    std::vector<std::vector<Branch>> all;
+    std::vector<Branches> all;
+    if (!find_branches(box, all)) return false;
     std::set<std::int64_t> ends;
-    for (std::size_t other = 0; other < boxes_.members.size(); ++other) {
-      if (other == box) {
-        all.emplace_back();
-        continue;
-      }
-      auto own = branches(box, other);
-      if (!own) return false;
-      for (const Branch& branch : *own) ends.insert(branch.end);
-      all.push_back(*std::move(own));
+    for (const Branches& branches : all) {
+      for (const Branch& branch : branches) ends.insert(branch.end);
     }
     std::int64_t end_of_root = 0;
     std::vector<std::int64_t> ends_of_roots;
@@ -252,7 +412,7 @@ class BoxTrees {
   }
 
   void add_tree(std::size_t box, Rank root, std::int64_t multiplicity,
-                const std::vector<std::vector<Branch>>& all, const std::vector<std::size_t>& at) {
+                const std::vector<Branches>& all, const std::vector<std::size_t>& at) {
     std::vector<Route> row(core_.compute.size());
     std::int32_t height = boxes_.members[box].size() > 1 ? 1 : 0;
     put_star(box, root, row);
@@ -261,8 +421,9 @@ class BoxTrees {
       const Branch& branch = all[other][at[other]];
       put_star(other, branch.entry, row);
       row[branch.entry.index()] = branch.route;
-      const std::int32_t deep = boxes_.members[other].size() > 1 ? 1 : 0;
-      height = std::max(height, (branch.exit == root ? 1 : 2) + deep);
+      const Rank exit = branch.via == kNone ? branch.exit : all[branch.via][at[branch.via]].exit;
+      const std::int32_t hops = (exit == root ? 1 : 2) + (branch.via == kNone ? 0 : 1);
+      height = std::max(height, hops + (boxes_.members[other].size() > 1 ? 1 : 0));
     }
     trees_.push_back({root, multiplicity, height});
     rows_.insert(rows_.end(), row.begin(), row.end());
@@ -295,6 +456,7 @@ class BoxTrees {
   const Core& core_;
   const Boxes& boxes_;
   const Lanes& lanes_;
+  const LaneParts& parts_;
   const Weights& owed_;
   BoxWays& ways_;
   const bool is_reduce_;
@@ -312,7 +474,7 @@ Weights trees_of_roots(const Boxes& boxes, const Lanes& lanes, std::size_t ranks
     const auto count = static_cast<std::int64_t>(members.size());
     for (std::int64_t i = 0; i < count; ++i) {
       trees[members[static_cast<std::size_t>(i)]] =
-          lanes.trees[box] / count + (i < lanes.trees[box] % count ? 1 : 0);
+          lanes.shares.trees[box] / count + (i < lanes.shares.trees[box] % count ? 1 : 0);
     }
   }
   return trees;
@@ -321,9 +483,11 @@ Weights trees_of_roots(const Boxes& boxes, const Lanes& lanes, std::size_t ranks
 std::optional<FlatForests> forests_of(const Core& core, const Boxes& boxes, const Lanes& lanes) {
   BoxWays ways(core, boxes);
   FlatForests result{trees_of_roots(boxes, lanes, core.compute.size()), {}, {}};
-  auto broadcast = BoxTrees(core, boxes, lanes, result.trees, ways, false).run();
+  LaneParts parts(boxes, lanes);
+  if (!parts.divide()) return std::nullopt;
+  auto broadcast = BoxTrees(core, boxes, lanes, parts, result.trees, ways, false).run();
   if (!broadcast) return std::nullopt;
-  auto reduce = BoxTrees(core, boxes, lanes, result.trees, ways, true).run();
+  auto reduce = BoxTrees(core, boxes, lanes, parts, result.trees, ways, true).run();
   if (!reduce) return std::nullopt;
   result.broadcast = *std::move(broadcast);
   result.reduce = reduce->reversed();

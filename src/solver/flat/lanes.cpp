@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "solver/flat/colours.hpp"
 #include "solver/linear/exact_equations.hpp"
 #include "solver/linear/linear_program.hpp"
 
@@ -15,7 +16,7 @@ namespace forestcoll::solver {
 namespace {
 
 // Trees in all.
-constexpr Int128 kMostLaneTrees = Int128{1} << 40;
+constexpr Int128 kMostLaneTrees = Int128{1} << 46;
 
 constexpr std::int64_t kMostLaneDenominator = std::int64_t{1} << 30;
 
@@ -28,38 +29,30 @@ struct GatePair {
   std::size_t out = 0, in = 0;   ///< gates, by their places in the lists of their boxes
 };
 
-// By box: trees in lowest numbers.
-std::optional<std::vector<std::int64_t>> trees_of_boxes(const Boxes& boxes, const Ratio& rate) {
-  const auto sum = [](const std::vector<Gate>& gates) {
-    Int128 all = 0;
-    for (const Gate& gate : gates) all += gate.capacity;
-    return all;
-  };
-  std::vector<std::int64_t> trees;
-  Int128 all = 0;
-  std::int64_t common = 0;
-  for (std::size_t g = 0; g < boxes.members.size(); ++g) {
-    const Int128 more = std::min(sum(boxes.out[g]), sum(boxes.in[g])) * rate.den() - rate.num();
-    if (more < 0 || more >= kMostLaneTrees) return std::nullopt;
-    all += more;
-    trees.push_back(static_cast<std::int64_t>(more));
-    common = std::gcd(common, trees.back());
-  }
-  const auto others = static_cast<Int128>(boxes.members.size() - 2);
-  if (common == 0 || all < others * rate.num()) return std::nullopt;
-  for (std::int64_t& own : trees) own /= common;
-  return trees;
-}
-
 class LaneProgram {
  public:
-  LaneProgram(const Boxes& boxes, const Ratio& rate, std::vector<std::int64_t> trees)
-      : boxes_(boxes), rate_(rate), trees_(std::move(trees)) {
-    for (const std::int64_t own : trees_) all_ += own;
+  LaneProgram(const Boxes& boxes, const Ratio& rate, BoxShares shares)
+      : boxes_(boxes), rate_(rate), shares_(std::move(shares)) {
+    for (const std::int64_t own : shares_.trees) all_ += own;
+    for (std::size_t g = 0; g < count(); ++g) {
+      for (std::size_t h = 0; h < count(); ++h) {
+        between_.push_back(shares_.trees[g] + shares_.trees[h]);
+      }
+    }
+    for (const Relay& relay : shares_.relays) {
+      const auto row = [&](std::size_t from, std::size_t to) -> std::int64_t& {
+        return between_[relay.is_reduce ? pair_row(to, from) : pair_row(from, to)];
+      };
+      row(relay.root, relay.to) -= relay.trees;
+      row(relay.via, relay.to) += relay.trees;
+    }
   }
 
   std::optional<Lanes> run() {
-    if (all_ >= kMostLaneTrees || !fits() || !find_ways()) return std::nullopt;
+    if (all_ >= kMostLaneTrees ||
+        std::ranges::any_of(between_, [](auto trees) { return trees < 0; }) || !fits() ||
+        !find_ways())
+      return std::nullopt;
     refine();
     fold();
     if (!solve()) return std::nullopt;
@@ -72,7 +65,7 @@ class LaneProgram {
   [[nodiscard]] std::size_t count() const { return boxes_.members.size(); }
   [[nodiscard]] std::size_t pair_row(std::size_t g, std::size_t h) const { return g * count() + h; }
   [[nodiscard]] std::int64_t between(std::size_t g, std::size_t h) const {
-    return trees_[g] + trees_[h];
+    return between_[pair_row(g, h)];
   }
 
   // Do rows of gates, in whole numbers?
@@ -160,17 +153,6 @@ class LaneProgram {
       if (colours == before) return;
       before = colours;
     }
-  }
-
-  // In the order in which keys come.
-  template <class KeyOf>
-  static std::vector<std::size_t> numbered(std::size_t items, const KeyOf& key_of) {
-    std::map<std::vector<std::size_t>, std::size_t> known;
-    std::vector<std::size_t> numbers;
-    for (std::size_t i = 0; i < items; ++i) {
-      numbers.push_back(known.emplace(key_of(i), known.size()).first->second);
-    }
-    return numbers;
   }
 
   // What tells rows apart at first.
@@ -284,7 +266,9 @@ class LaneProgram {
   [[nodiscard]] std::optional<Lanes> lanes_of(const CommonFractions& exact) const {
     if (all_ * exact.denominator >= kMostLaneTrees || !is_solution(exact)) return std::nullopt;
     Lanes result;
-    for (const std::int64_t own : trees_) result.trees.push_back(own * exact.denominator);
+    result.shares = shares_;
+    for (std::int64_t& own : result.shares.trees) own *= exact.denominator;
+    for (Relay& relay : result.shares.relays) relay.trees *= exact.denominator;
     result.lanes.assign(count(), std::vector<std::vector<Lane>>(count()));
     for (std::size_t w = 0; w < ways_.size(); ++w) {
       const std::size_t number = number_[colour_[w]];
@@ -319,7 +303,8 @@ class LaneProgram {
 
   const Boxes& boxes_;
   const Ratio rate_;
-  const std::vector<std::int64_t> trees_;
+  const BoxShares shares_;
+  std::vector<std::int64_t> between_;  ///< by pair of boxes: trees of both phases
   Int128 all_ = 0;
   std::vector<GatePair> ways_;
   std::vector<std::size_t> ways_of_;               ///< by pair of boxes: how many
@@ -336,8 +321,8 @@ class LaneProgram {
 }  // namespace
 
 std::optional<Lanes> find_lanes(const Boxes& boxes, const Ratio& rate) {
-  auto trees = trees_of_boxes(boxes, rate);
-  return trees ? LaneProgram(boxes, rate, *std::move(trees)).run() : std::nullopt;
+  auto shares = find_shares(boxes, rate);
+  return shares ? LaneProgram(boxes, rate, *std::move(shares)).run() : std::nullopt;
 }
 
 }  // namespace forestcoll::solver

@@ -8,6 +8,7 @@
 
 #include "forestcoll/ratio.hpp"
 #include "solver/flat/boxes.hpp"
+#include "solver/flat/shares.hpp"
 
 namespace forestcoll::solver {
 
@@ -20,19 +21,17 @@ struct Lane {
 
 /// Trees of both phases of an allreduce, so many rooted in each box. In the broadcast each goes
 /// from its root's box to each other one, in the reduce from each other one to its root's: from
-/// box g to box h there go trees[g] + trees[h].
+/// box g to box h there go trees[g] + trees[h], and what relays say more or less.
 struct Lanes {
-  std::vector<std::int64_t> trees;                    ///< by box
+  BoxShares shares;
   std::vector<std::vector<std::vector<Lane>>> lanes;  ///< by box from and box to
 };
 
-/// As many trees in all as reach `rate`, in units of capacity, by shares of the boxes as their
-/// gates have it: out of n boxes one that roots w of M trees sends and gets M + (n − 2)·w. What
-/// goes over each lane is the solution of a program in which lanes that colour refinement
-/// does not tell apart have the same (Grohe, Kersting, Mladenov, Selman 2014), each pair of boxes
-/// as evenly over its lanes as gates allow. Exact. Nothing where gates do not carry the rate by
-/// such trees, or no exact solution is found. Cost: O(lanes) for each round of refinement, and a
-/// small linear program.
+/// So many trees that they reach `rate`, in units of capacity (`find_shares`). What goes over each
+/// lane is the solution of a program in which lanes that colour refinement does not tell apart have
+/// the same (Grohe, Kersting, Mladenov, Selman 2014), each pair of boxes as evenly over its lanes
+/// as gates allow. Exact. Nothing where gates do not carry the rate by such trees, or no exact
+/// solution is found. Cost: O(lanes) for each round of refinement, and a small linear program.
 [[nodiscard]] std::optional<Lanes> find_lanes(const Boxes& boxes, const Ratio& rate);
 
 }  // namespace forestcoll::solver

@@ -25,6 +25,10 @@ constexpr int kMostRounds = 400;
 // Two amounts that differ by less, as a part of them, are the same.
 constexpr double kSame = 1e-7;
 
+// Rounds whose gain tells what more of them may gain: as much again, so many times.
+constexpr std::size_t kRoundsOfGain = 8;
+constexpr double kTimesOfGain = 2;
+
 constexpr double kAllPrices = 4503599627370496.0;  // 2^52
 
 class ColumnGeneration {
@@ -47,7 +51,9 @@ class ColumnGeneration {
       for (const Rank root : used_) add(i, *searches_[i].cheapest(root));
     }
     if (!improve()) return std::nullopt;
-    return solution();
+    LowSolution found = solution();
+    if (!is_worth(found.congestion)) return std::nullopt;
+    return found;
   }
 
  private:
@@ -138,6 +144,7 @@ class ColumnGeneration {
       if (stop_.stop_requested() || !program_->solve(kMostPivots)) return is_solved_;
       remember();
       pivots += program_->pivots();
+      if (!may_be_worth()) return false;
       if (pivots > kMostPivots || steps_ > problem_.most_steps) return true;
       std::vector<double> prices;
       for (std::size_t j = 0; j < problem_.capacity.size(); ++j) {
@@ -153,6 +160,19 @@ class ColumnGeneration {
       if (columns_.size() == before) return true;
     }
     return true;
+  }
+
+  [[nodiscard]] bool is_worth(double congestion) const {
+    return !problem_.most_congestion || congestion <= *problem_.most_congestion * (1 + kSame);
+  }
+
+  // From round to round less is gained, so that what the last ones gained is more than the next
+  // ones will.
+  bool may_be_worth() {
+    congestions_.push_back(worth_ / all_capacity_);
+    if (is_worth(congestions_.back()) || congestions_.size() <= kRoundsOfGain) return true;
+    const double gain = congestions_[congestions_.size() - 1 - kRoundsOfGain] - congestions_.back();
+    return is_worth(congestions_.back() - kTimesOfGain * gain);
   }
 
   void remember() {
@@ -239,6 +259,7 @@ class ColumnGeneration {
   std::vector<double> amounts_;
   std::vector<double> owed_;  ///< by root
   double worth_ = 0;
+  std::vector<double> congestions_;  ///< by round
   bool is_solved_ = false, is_optimal_ = false;
 };
 

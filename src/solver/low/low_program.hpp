@@ -27,6 +27,9 @@ struct LowProblem {
   /// What is owed per root. Nothing: any shares that are the same in all phases.
   std::optional<Weights> shares;
   std::int32_t height = 1;
+  /// Trees that need more are worth nothing: the search ends where it does not get there, as far as
+  /// what it gains from round to round tells.
+  std::optional<double> most_congestion = {};
   /// That the search may take: each is about an arc or a set that is looked at.
   std::int64_t most_steps = 100'000'000;
 };
@@ -59,8 +62,8 @@ struct LowSolution {
 
 /// By generating columns: the program for some trees gives links prices, at which cheaper trees are
 /// looked for. Nothing where no root reaches all ranks in so many hops, or with given shares some
-/// root does not; nor where the search was stopped. Cost: up to some hundred rounds of a dual
-/// simplex and of `LowTreeSearch`, fewer where the fabric is larger.
+/// root does not; nor where the search was stopped, or what it finds is worth nothing. Cost: up to
+/// some hundred rounds of a dual simplex and of `LowTreeSearch`, fewer where the fabric is larger.
 [[nodiscard]] std::optional<LowSolution> solve_low(const LowProblem& problem,
                                                    const std::stop_token& stop);
 

@@ -119,7 +119,8 @@ void lower_at_once(const Problem& problem, const SynthesizeOptions& options, con
   const bool is_fastest = packed.forest.algbw == packed.forest.optimum;
   low.max_height = is_fastest ? height_of(packed.forest) - 1 : ranks - 1;
   if (*low.max_height < packed.least_height) return;
-  auto found = pack_low_at_once(problem, low, begun);
+  const Ratio least = is_fastest ? packed.forest.algbw : Ratio(0);
+  auto found = pack_low_at_once(problem, low, begun, least);
   if (!found || !is_worth(problem, options, found->synthesis.forest, packed.forest)) return;
   Synthesis& lower = found->synthesis;
   lower.tradeoff = best_of(std::move(packed.tradeoff), lower.tradeoff);

@@ -30,8 +30,9 @@ constexpr std::size_t kMostRanksOfFlat = 512;
 // Of a search for the flat trees of one phase: seconds, as steps are counted.
 constexpr std::int64_t kMostStepsOfFlat = 40'000'000'000;
 
-LowProblem low_of(const Network& network, std::int32_t height) {
+LowProblem low_of(const Network& network, std::int32_t height, const Ratio& least) {
   LowProblem low = low_allreduce(network, height);
+  if (least > Ratio(0)) low.most_congestion = network.unit.to_double() / least.to_double();
   if (network.ranks.size() > kFewRanks) {
     low.most_steps = kMostStepsOfFlat * static_cast<std::int64_t>(low.phases.size());
   }
@@ -41,10 +42,12 @@ LowProblem low_of(const Network& network, std::int32_t height) {
 // Of one limit on the height.
 class LowSearch {
  public:
-  LowSearch(const Problem& problem, const SynthesizeOptions& options, std::int32_t height)
+  // `least`: in GB/s, of forests that are worth anything.
+  LowSearch(const Problem& problem, const SynthesizeOptions& options, std::int32_t height,
+            const Ratio& least)
       : problem_(problem),
         options_(options),
-        low_(low_of(problem.network, height)),
+        low_(low_of(problem.network, height, least)),
         solution_(solve_low(low_, options.packing.stop)) {}
 
   [[nodiscard]] std::int64_t steps() const { return solution_ ? solution_->steps : 0; }
@@ -124,7 +127,7 @@ class LowSearch {
 }  // namespace
 
 std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const SynthesizeOptions& options,
-                                          const Synthesis& begun) {
+                                          const Synthesis& begun, const Ratio& least) {
   const bool are_few = problem.network.ranks.size() <= kFewRanks;
   const bool may_be_flat =
       *options.max_height <= kMostHeightOfFlatAtOnce && is_any_number_open(options);
@@ -133,7 +136,7 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
   }
   const auto start = std::chrono::steady_clock::now();
   std::optional<LowAtOnce> best;
-  LowSearch search(problem, options, *options.max_height);
+  LowSearch search(problem, options, *options.max_height, least);
   search.search(best, begun);
   std::int64_t steps = search.steps();
   // Lower trees that are as fast are better; and where numbers are rounded, or trees found by local
@@ -143,7 +146,7 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
   for (std::int32_t height = *options.max_height - 1;
        best && height >= 1 && (is_exact || steps < kMostStepsOfAll); --height) {
     std::optional<LowAtOnce> lower;
-    LowSearch search_lower(problem, options, height);
+    LowSearch search_lower(problem, options, height, least);
     search_lower.search(lower, begun);
     steps += search_lower.steps();
     if (!lower) break;

@@ -252,6 +252,22 @@ TEST(LowTreeSearch, ManyRanksHaveTreesThatAreLowEnough) {
   }
 }
 
+// What needs more than is asked for is given up, and nothing else.
+TEST(LowPrograms, GiveUpWhatIsWorthNothing) {
+  for (std::uint64_t seed = 700; seed < 730; ++seed) {
+    const Network network = small_fabric(seed);
+    solver::LowProblem problem = solver::low_allreduce(network, 2);
+    const auto most = solver::solve_low(problem, {});
+    if (!most || !most->is_optimal) continue;
+    problem.most_congestion = most->congestion * 1.001;
+    const auto enough = solver::solve_low(problem, {});
+    ASSERT_TRUE(enough) << seed;
+    EXPECT_LE(enough->congestion, *problem.most_congestion);
+    problem.most_congestion = most->congestion * 0.999;
+    EXPECT_FALSE(solver::solve_low(problem, {})) << seed;
+  }
+}
+
 TEST(LowCounts, RoundedOnesAreWhatIsOwed) {
   for (std::uint64_t seed = 300; seed < 330; ++seed) {
     const Network network = small_fabric(seed);

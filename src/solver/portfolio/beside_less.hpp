@@ -1,0 +1,26 @@
+// More freedom is never worse: the best of an attempt and of those that are given less.
+#pragma once
+
+#include <functional>
+
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/network.hpp"
+#include "forestcoll/synthesize.hpp"
+
+namespace forestcoll::solver {
+
+using Attempt = std::function<Expected<Synthesis>(const SynthesizeOptions&)>;
+
+/// The best, as `is_better` has it, of `attempt(options)`, of those with lower limits on the
+/// height, and where any number of trees will do of those for powers of two and for all up to 16.
+/// What is tried for some options is tried for all that allow more, so that the rate never falls
+/// with a higher limit, and is never below that of fewer numbers of trees. Ends early where nothing
+/// can be better: at the optimum and no higher than has to be. `attempt(options)` alone with more
+/// than 40 ranks, with previous trees, without `options.beside_less`, and where it failed or was
+/// stopped.
+/// Cost: that of each attempt.
+[[nodiscard]] Expected<Synthesis> best_beside_less(const Network& network,
+                                                   const SynthesizeOptions& options,
+                                                   const Attempt& attempt);
+
+}  // namespace forestcoll::solver
