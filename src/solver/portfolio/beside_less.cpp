@@ -53,10 +53,11 @@ class Attempts {
     return !best_.stopped && !(is_at_optimum() && height() <= best_.least_height);
   }
 
+  [[nodiscard]] bool is_at_optimum() const { return best_.forest.algbw == best_.forest.optimum; }
+
   Synthesis take() { return std::move(best_); }
 
  private:
-  [[nodiscard]] bool is_at_optimum() const { return best_.forest.algbw == best_.forest.optimum; }
   [[nodiscard]] std::int32_t height() const { return height_of(best_.forest); }
 
   const Attempt& attempt_;
@@ -80,6 +81,8 @@ Expected<Synthesis> best_beside_less(const Network& network, const SynthesizeOpt
   attempts.add_lower(asked);
   for (const TreesPerRoot& fewer : fewer_numbers(options)) {
     if (!attempts.may_gain()) break;
+    // Those were among what the optimum was compared with (`other_numbers`).
+    if (attempts.is_at_optimum() && fewer.mode == TreesPerRoot::Mode::best_up_to) continue;
     asked.trees_per_root = fewer;
     if (attempts.add(asked)) attempts.add_lower(asked);
   }
