@@ -15,8 +15,9 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr int kMostPaths = 64;  // of a datum
-constexpr int kSpread = 4;      // parts of the pairs from which they are taken in turn
+// Pairs that a sweep answers about as fast as a path does.
+constexpr std::size_t kFewPairs = 128;
+constexpr int kMostInVain = 4;  // paths that answer no more than that
 
 class DataOrder {
  public:
@@ -89,22 +90,45 @@ class DataOrder {
     return true;
   }
 
-  // By one path after the other, between pairs from all over the list; for those between which none
-  // leads, others answer.
   void answer(DatumOrder& order, std::span<const std::int32_t> pairs,
               std::vector<char>& answers) const {
     std::vector<std::int32_t> open(pairs.begin(), pairs.end());
-    for (int path = 0; path < kMostPaths && !open.empty(); ++path) {
-      const auto one = open.begin() + std::ssize(open) * (path % kSpread) / kSpread;
-      if (!order.follow(query(*one))) {
-        open.erase(one);
-        continue;
+    for (int in_vain = 0; in_vain < kMostInVain && open.size() >= kFewPairs;) {
+      const std::size_t asked = open.size();
+      const auto one = asked * static_cast<std::size_t>(in_vain) / kMostInVain;
+      if (order.follow(query(open[one]))) {
+        std::erase_if(open, [&](std::int32_t p) {
+          const bool holds = order.holds_by_the_path(query(p));
+          if (holds) answers[static_cast<std::size_t>(p)] = 1;
+          return holds;
+        });
       }
-      std::erase_if(open, [&](std::int32_t p) {
-        const bool holds = order.holds_by_the_path(query(p));
-        if (holds) answers[static_cast<std::size_t>(p)] = 1;
-        return holds;
-      });
+      if (asked - open.size() < kFewPairs) ++in_vain;
+    }
+    answer_by_sweeps(order, open, answers);
+  }
+
+  void answer_by_sweeps(DatumOrder& order, std::span<const std::int32_t> pairs,
+                        std::vector<char>& answers) const {
+    std::vector<std::int32_t> columns;
+    for (const std::int32_t p : pairs) {
+      for (const std::int32_t over : query(p).over) {
+        if (over >= 0) columns.push_back(over);
+      }
+    }
+    std::sort(columns.begin(), columns.end());
+    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
+    const std::size_t most = order.most_columns();
+    for (std::size_t first = 0; first < columns.size(); first += most) {
+      const auto some = std::span(columns).subspan(first, std::min(most, columns.size() - first));
+      order.sweep(some);
+      for (const std::int32_t p : pairs) {
+        const OrderQuery asked = query(p);
+        for (const std::int32_t over : asked.over) {
+          if (over < some.front() || some.back() < over) continue;
+          if (order.is_swept(over, asked.begins)) answers[static_cast<std::size_t>(p)] = 1;
+        }
+      }
     }
   }
 

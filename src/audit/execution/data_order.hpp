@@ -20,7 +20,7 @@ struct AccessPair {
 /// For each pair, whether `before` is seen to be over before `after` begins, looking at no other
 /// events than those of operations that the data of the chunk goes through on any rank. A yes is
 /// exact, a no only means "not this way".
-/// Cost: O(accesses + Σ events of a datum · (log + paths that its pairs need)), and sorting.
+/// Cost: O(accesses + Σ events of a datum · (log + pairs about it / 64)), and sorting.
 [[nodiscard]] std::vector<bool> ordered_by_data(const Execution& execution, const MemoryMap& memory,
                                                 std::span<const AccessPair> pairs);
 

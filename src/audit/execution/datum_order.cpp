@@ -1,6 +1,7 @@
 // One path of a datum, through the place where the data is complete, say, answers most queries: an
 // event comes before another if the first place on the path that it leads to is no later than the
-// last one from which the other is reached.
+// last one from which the other is reached. What is left is swept, one bit for each event that is
+// asked about.
 #include "audit/execution/datum_order.hpp"
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 namespace forestcoll::audit {
 namespace {
 
+constexpr std::size_t kRowBytes = std::size_t{1} << 26;
+constexpr std::size_t kMostWords = 16;
 constexpr std::int32_t kEventsBack = 64;  // whose waits are looked at
 constexpr std::int32_t kDepth = 4;        // events in a row that hand on
 
@@ -93,6 +96,32 @@ void DatumOrder::wait_for(const EventOrder::Wait& wait, std::int32_t depth) {
   Index i = end;
   while (i > begin && events_[i - 1] > event) --i;
   if (i > begin) edges_.push_back(i - 1);
+}
+
+std::size_t DatumOrder::most_columns() const {
+  return 64 * std::clamp<std::size_t>(kRowBytes / (8 * events_.size()), 1, kMostWords);
+}
+
+void DatumOrder::sweep(std::span<const std::int32_t> columns) {
+  columns_ = columns;
+  words_ = (columns.size() + 63) / 64;
+  rows_.assign(events_.size() * words_, 0);
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    rows_[index(columns[c]) * words_ + c / 64] |= std::uint64_t{1} << c % 64;
+  }
+  for (const Index i : in_time_) {
+    std::uint64_t* row = rows_.data() + i * words_;
+    for (const Index before : edges(i)) {
+      const std::uint64_t* other = rows_.data() + before * words_;
+      for (std::size_t w = 0; w < words_; ++w) row[w] |= other[w];
+    }
+  }
+}
+
+bool DatumOrder::is_swept(std::int32_t before, std::int32_t after) const {
+  const auto bit = static_cast<std::size_t>(
+      std::lower_bound(columns_.begin(), columns_.end(), before) - columns_.begin());
+  return (rows_[index(after) * words_ + bit / 64] >> bit % 64 & 1) != 0;
 }
 
 bool DatumOrder::follow(const OrderQuery& query) {

@@ -162,6 +162,10 @@ class RaceSearch {
       for (std::size_t q = 0; q < open_.size(); ++q) open_[q].in_time = in_time[q];
       std::erase_if(open_, [](const Race& race) { return race.in_time && !race.before_writes; });
     }
+    // Once for successive chunks of two operations.
+    const auto [from, to] = std::ranges::unique(
+        open_, {}, [](const Race& race) { return std::pair(race.before, race.after); });
+    open_.erase(from, to);
     found_.races = std::move(open_);
   }
 
