@@ -269,7 +269,10 @@ std::string exact_text(const Ratio& value) {
   if (den != 1) return value.to_string();
   std::optional<Ratio> scaled = value;
   for (int i = 0; i < places && scaled; ++i) scaled = checked_mul(*scaled, Ratio(10));
-  return scaled ? decimal(scaled->num(), places) : value.to_string();
+  // The parser reads decimals of 18 digits, and fractions of more.
+  constexpr std::int64_t kMostDigits = 1'000'000'000'000'000'000;
+  const bool is_short = scaled && std::abs(scaled->num()) < kMostDigits && places < 18;
+  return is_short ? decimal(scaled->num(), places) : value.to_string();
 }
 
 std::vector<std::string> compress_ids(const std::vector<std::string>& ids) {

@@ -1,5 +1,7 @@
 #include "forestcoll/job_parts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostExactParts = std::int64_t{1} << 32;
 constexpr std::int64_t kRoundedParts = std::int64_t{1} << 24;
+constexpr std::int64_t kWayBackParts = std::int64_t{1} << 20;
 
 using Parts = IdVector<ArcId, Ratio>;  // of arcs, that one group has
 
@@ -64,6 +67,82 @@ void hand_out(std::vector<Group>& groups, const Network& network, ArcId arc, boo
   }
 }
 
+void round_down(Parts& parts) {
+  for (Ratio& part : parts) {
+    const Int128 scaled = static_cast<Int128>(part.num()) * kRoundedParts / part.den();
+    part = Ratio(static_cast<std::int64_t>(scaled), kRoundedParts);
+  }
+}
+
+// The nodes that are found from one along what the group has of the arcs, or against them.
+IdVector<NodeId, bool> found_from(NodeId first, const Group& group, const Digraph& graph,
+                                  bool backwards) {
+  IdVector<NodeId, bool> seen(graph.node_count(), false);
+  std::vector<NodeId> found{first};
+  seen[first] = true;
+  const auto visit = [&](ArcId arc, NodeId to) {
+    if (seen[to] || group.parts[arc] == Ratio(0)) return;
+    seen[to] = true;
+    found.push_back(to);
+  };
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const NodeId v = found[i];
+    if (backwards) {
+      for (const ArcId a : graph.in(v)) visit(a, graph.tail(a));
+    } else {
+      for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) visit(a, graph.head(a));
+    }
+  }
+  return seen;
+}
+
+// Whether the members reach one another over what the group has of the arcs.
+bool is_joined(const Group& group, const Network& network, const std::vector<Rank>& members) {
+  const NodeId first = network.ranks[members.front().index()];
+  for (const bool backwards : {false, true}) {
+    const auto seen = found_from(first, group, network.graph, backwards);
+    const auto is_found = [&](Rank r) { return seen[network.ranks[r.index()]]; };
+    if (!std::ranges::all_of(members, is_found)) return false;
+  }
+  return true;
+}
+
+// Takes a sliver of an arc from those that have it.
+void take_sliver(std::vector<Group>& groups, Group& group, ArcId arc) {
+  const Ratio sliver(1, kWayBackParts);
+  for (Group& other : groups) {
+    if (!checked_mul(other.parts[arc], Ratio(1) - sliver)) round_down(other.parts);
+    other.parts[arc] = other.parts[arc] * (Ratio(1) - sliver);
+  }
+  group.parts[arc] = sliver;
+}
+
+// Data of a broadcast goes one way, and others may have all that leads back; but a topology's GPUs
+// reach one another. A group that has no way back gets a sliver of what leads back along its arcs,
+// or else of all arcs that it may use. False: there is no way back.
+bool add_ways_back(std::vector<Group>& groups, Group& group, const Network& network, bool relays,
+                   const std::vector<Rank>& members) {
+  const Digraph& graph = network.graph;
+  const auto leads_back = [&](ArcId arc) {
+    const ArcId there = graph.find(graph.head(arc), graph.tail(arc));
+    return there.valid() && group.parts[there] > Ratio(0);
+  };
+  const auto may_use = [&](ArcId arc) {
+    const NodeId tail = graph.tail(arc), head = graph.head(arc);
+    return passes_on(network, tail, group.is_member[tail], relays) &&
+           passes_on(network, head, group.is_member[head], relays);
+  };
+  const auto add = [&](const auto& is_wanted) {
+    for (std::size_t a = 0; a < graph.arc_count(); ++a) {
+      if (group.parts[ArcId(a)] == Ratio(0) && is_wanted(ArcId(a))) {
+        take_sliver(groups, group, ArcId(a));
+      }
+    }
+    return is_joined(group, network, members);
+  };
+  return add(leads_back) || add(may_use);
+}
+
 // Whether a fabric of such parts is sure to be solved in exact arithmetic.
 bool has_common_denominator(const Parts& parts) {
   std::int64_t common = 1;
@@ -73,13 +152,6 @@ bool has_common_denominator(const Parts& parts) {
     common *= factor;
   }
   return true;
-}
-
-void round_down(Parts& parts) {
-  for (Ratio& part : parts) {
-    const Int128 scaled = static_cast<Int128>(part.num()) * kRoundedParts / part.den();
-    part = Ratio(static_cast<std::int64_t>(scaled), kRoundedParts);
-  }
 }
 
 // Builds the topology of one group: its members first, then the nodes that its links join.
@@ -181,9 +253,24 @@ Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network
     fill_up(groups, ArcId(a));
     hand_out(groups, network, ArcId(a), relays);
   }
+  const auto members_of_group = [&](const Group& group) -> const std::vector<Rank>& {
+    return operations[group.operation].groups[group.group];
+  };
+  for (Group& group : groups) {
+    const auto& members = members_of_group(group);
+    if (is_joined(group, network, members) ||
+        add_ways_back(groups, group, network, relays, members)) {
+      continue;
+    }
+    return make_error(Code::O08,
+                      fmt::format("{}: the ranks of the group of rank {} reach one another one way "
+                                  "only, which no topology can say",
+                                  operations[group.operation].name, members.front().value),
+                      "let the other GPUs pass data on with `relays`, or choose other groups");
+  }
   std::vector<JobPart> parts;
   for (Group& group : groups) {
-    const auto& members = operations[group.operation].groups[group.group];
+    const auto& members = members_of_group(group);
     auto part = part_of(topology, network, group, members);
     if (!part) return part.errors();
     parts.push_back({group.operation, group.group, *std::move(part)});

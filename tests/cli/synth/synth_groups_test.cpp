@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -254,6 +255,100 @@ TEST(SynthGroups, OtherFabricsAreNotSimulated) {
   EXPECT_EQ(run({"simulate", directory + "/job.json", topology("dgx-a100-x2")}).code, 4);
 }
 
+// Data that goes one way leaves all that leads back to others: each group still has a topology.
+TEST(SynthGroups, OperationsOfOneWayHaveWaysBack) {
+  const Scratch scratch;
+  const Words exchange{"--at-once", "broadcast [[0,1]] root=0", "--at-once",
+                       "broadcast [[1,0]] root=0"};
+  written("dgx-a100-x1", exchange, scratch / "exchange");
+  const auto report = written(
+      "dgx-a100-x2",
+      {"--at-once", "broadcast all root=0", "--at-once", "reduce all root=0", "--format", "forest"},
+      scratch / "both");
+  for (const auto& operation : report["steps"][0]["operations"]) {
+    EXPECT_GE(operation["schedules"][0]["algbw"]["value"].get<double>(),
+              operation["rate"]["value"].get<double>() * (1 - 1e-4));
+  }
+  written(
+      "torus-4x4",
+      {"--at-once", "scatter all root=0", "--at-once", "gather all root=0", "--format", "flows"},
+      scratch / "paths");
+}
+
+// Three GPUs divide no power of two; pairs may have unequal amounts.
+TEST(SynthGroups, OddGroupsAndUnequalAmounts) {
+  const Scratch scratch;
+  written("dgx-a100-x1", {"--at-once", "allgather [[0,1,2],[3,4,5]] 64M"}, scratch / "odd");
+  const std::string job = scratch.write("job.json", R"({"format": "forestcoll-job", "version": 1,
+    "steps": [{"name": "experts", "operations": [{"collective": "alltoall",
+      "groups": [[0, 1, 2], [8, 9, 10]], "demand": [[0, 1000, 5], [500, 0, 7], [0, 1, 0]]}]}]})");
+  const std::string directory = scratch / "uneven";
+  written("dgx-a100-x2", {"--job", job, "--format", "flows"}, directory);
+  EXPECT_GT(seconds_of({directory + "/job.json", topology("dgx-a100-x2")}), 0);
+}
+
+// What job.json says is checked before it is used.
+TEST(SynthGroups, ReportsThatWereChangedAreRefused) {
+  const Scratch scratch;
+  const std::string directory = scratch / "rails";
+  const auto report = written(
+      "dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--format", "forest"}, directory);
+  const auto at = [](const char* pointer) { return nlohmann::json::json_pointer(pointer); };
+  const std::vector<std::pair<const char*, nlohmann::json>> changes = {
+      {"/version", 2},
+      {"/steps", nlohmann::json::array()},
+      {"/steps/0/operations", nlohmann::json::array()},
+      {"/steps/0/operations/0/schedules", nlohmann::json::array()},
+      {"/steps/0/operations/0/schedules/3/group", 4},
+      {"/steps/0/operations/0/schedules/3/group", -1},
+      {"/steps/0/operations/0/schedules/3/group", 99},
+      {"/steps/0/operations/0/groups/0/0", -1},
+      {"/steps/0/operations/0/groups/0/0", 4294967303},
+      {"/steps/0/operations/0/groups/0/0", 0.5},
+      {"/steps/0/operations/0/rate/value", -5},
+      {"/steps/0/operations/0/rate/value", 1e300},
+      {"/steps/0/rate/value", 0},
+      {"/steps/0/operations/0/schedules/0/file", 1},
+  };
+  for (const auto& [pointer, value] : changes) {
+    auto changed = report;
+    changed[at(pointer)] = value;
+    std::ofstream(directory + "/job.json") << changed;
+    for (const Words& command :
+         {Words{"verify", directory + "/job.json"},
+          Words{"simulate", directory + "/job.json", topology("dgx-a100-x2")}}) {
+      const auto ran = run(command);
+      EXPECT_EQ(ran.code, 2) << pointer << value;
+      EXPECT_THAT(ran.err, HasSubstr("[O01]")) << pointer << value;
+    }
+  }
+  const auto piped = run({"verify", "-"}, {.input = report.dump()});
+  EXPECT_EQ(piped.code, 2);
+  EXPECT_THAT(piped.err, HasSubstr("[O01]"));
+}
+
+TEST(SynthGroups, ThreadblocksOfOneGpuAddUp) {
+  const Scratch scratch;
+  const std::string directory = scratch / "three";
+  const Words three{"--at-once",          "allgather all", "--at-once",
+                    "reduce_scatter all", "--at-once",     "allreduce all"};
+  const auto report = written("dgx-a100-x1", three, directory);
+  int all = 0;
+  for (const auto& operation : report["steps"][0]["operations"]) {
+    all += operation["schedules"][0]["threadblocks"].get<int>();
+  }
+  const auto enough = run({"verify", directory + "/job.json", "--sms", std::to_string(all)});
+  EXPECT_EQ(enough.code, 0) << enough.out;
+  const auto few = run({"verify", directory + "/job.json", "--sms", std::to_string(all - 1)});
+  EXPECT_EQ(few.code, 1);
+  EXPECT_THAT(few.out, HasSubstr("[O09]"));
+  Words words = synth("dgx-a100-x1", three, scratch / "none");
+  words.insert(words.end(), {"--sms", "2"});
+  const auto refused = run(words);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("[S03]"));
+}
+
 TEST(SynthGroups, BadWordsAreRefusedAndWriteNothing) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "full");
@@ -276,6 +371,7 @@ TEST(SynthGroups, BadWordsAreRefusedAndWriteNothing) {
       {synth("dgx-a100-x2", {"--groups", "[[0,99]]"}, directory), "[O03]"},
       {synth("dgx-a100-x2", {"--mesh", "tp=8"}, directory), "[S04]"},
       {synth("dgx-a100-x2", {"--relays"}, directory), "[S04]"},
+      {synth("dgx-a100-x2", with(groups, {"--relays"}), directory), "--relays"},
       {synth("dgx-a100-x2",
              {"-c", "scatter", "--root", "0", "--groups", "DIV 8", "--format", "msccl"}, directory),
        "[T06]"},

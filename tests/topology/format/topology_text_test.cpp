@@ -159,6 +159,10 @@ TEST(ExactText, DecimalsWhereTheyAreExact) {
   EXPECT_EQ(exact_text(0), "0");
   EXPECT_EQ(exact_text(Ratio(1854, 5)), "370.8");
   EXPECT_EQ(exact_text(Ratio(1, 8)), "0.125");
+  // More digits than the parser takes of a decimal.
+  const Ratio fine(138597, std::int64_t{1} << 19);  // 0.2643527984619140625
+  EXPECT_EQ(parse_ratio(exact_text(fine)), fine);
+  EXPECT_EQ(exact_text(fine), fine.to_string());
   EXPECT_EQ(exact_text(Ratio(-1, 20)), "-0.05");
   EXPECT_EQ(exact_text(Ratio(1000, 3)), "1000/3");
   // 2^-62 has more digits than 64 bits hold.

@@ -67,6 +67,7 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (const char* other = first_of_one_collective(options)) {
     return fail({no_option_of_groups(other)}, console);
   }
+  note_what_does_not_count(fabric, console);
   auto job = job_of(options.job, {options.failures, options.collective, options.root},
                     fabric.network.ranks.size());
   if (!job) return fail(job.errors(), console);

@@ -62,6 +62,17 @@ std::vector<LinkUse> by_use(std::vector<LinkUse> links) {
   return links;
 }
 
+std::string busiest_lines(const Simulation& simulation) {
+  std::string text;
+  const auto links = by_use(simulation.links);
+  for (std::size_t i = 0; i < std::min(kShownLinks, links.size()); ++i) {
+    text += fmt::format("  {}{} -> {} is busy {:.1f} % of the time at the largest size\n",
+                        i == 0 ? "busiest links: " : "               ", links[i].src, links[i].dst,
+                        links[i].busy * 100);
+  }
+  return text;
+}
+
 std::string text_report(const Simulation& simulation, const Figures& figures,
                         const std::string& file) {
   std::string text =
@@ -75,13 +86,7 @@ std::string text_report(const Simulation& simulation, const Figures& figures,
                         size_as_option(static_cast<std::int64_t>(time.bytes)),
                         time_text(time.seconds), time.algbw, time.busbw);
   }
-  const auto links = by_use(simulation.links);
-  for (std::size_t i = 0; i < std::min(kShownLinks, links.size()); ++i) {
-    text += fmt::format("  {}{} -> {} is busy {:.1f} % of the time at the largest size\n",
-                        i == 0 ? "busiest links: " : "               ", links[i].src, links[i].dst,
-                        links[i].busy * 100);
-  }
-  return text;
+  return text + busiest_lines(simulation);
 }
 
 Json times_json(const Simulation& simulation) {
@@ -195,11 +200,18 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
                          const std::string& file) {
   std::string text;
   for (const auto& [step, simulation] : steps) {
-    text += text_report(simulation, figures,
-                        steps.size() > 1 ? fmt::format("{}, {}", file, step->name) : file);
+    text += fmt::format("{}, {}: {}; figures of {} ({}); {}\n", file, step->name,
+                        simulation.collective, figures.parameters.name, figures.chosen, kModelLine);
+    text += fmt::format("  {:>8} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s");
+    for (const SimulatedTime& time : simulation.times) {
+      text += fmt::format("  {:>8} {:>12} {:>12.3f}\n",
+                          size_as_option(static_cast<std::int64_t>(time.bytes)),
+                          time_text(time.seconds), time.algbw);
+    }
+    text += busiest_lines(simulation);
     text += fmt::format(
-        "  sizes are of the largest buffer; the joint optimum of the links is "
-        "{:.3f} GB/s\n",
+        "  of the largest buffer, for which trees and paths reach {:.3f} GB/s at "
+        "most\n",
         step->rate);
   }
   return text;
@@ -209,13 +221,15 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
                  const std::string& file, const Topology& topology) {
   Json list = Json::array();
   for (const auto& [step, simulation] : steps) {
+    Json times = times_json(simulation);
+    for (Json& time : times) time.erase("busbw");  // of several collectives there is none
     list.push_back({{"name", step->name},
                     {"repeat", step->repeat},
                     {"optimum", step->rate},
                     {"collective", simulation.collective},
                     {"protocol", simulation.protocol},
                     {"events", simulation.events},
-                    {"times", times_json(simulation)},
+                    {"times", std::move(times)},
                     {"links", links_json(simulation)}});
   }
   return {{"format", "forestcoll-simulation-job"},

@@ -32,6 +32,13 @@
 namespace forestcoll::cli {
 namespace {
 
+// Bytes of each member that chunks divide, of large sizes and of small ones.
+constexpr std::int64_t kLargeUnit = 1024, kSmallUnit = 16, kManyUnits = 16;
+
+bool is_program(const std::string& format) {
+  return format == "msccl" || format == "mscclpp";
+}
+
 // What was made for one group, and for all whose parts differ from its by names alone.
 struct GroupSchedule {
   std::string text;
@@ -70,6 +77,11 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
                                        {"--format chakra", arguments.format == "chakra"}})) {
     return no_option_of_groups(other);
   }
+  if (has_relays(arguments.failures) && is_program(arguments.format)) {
+    return make_error(Code::S04,
+                      "--relays: a runtime runs XML and plans on the members of a group alone",
+                      "leave --relays out, or write --format forest");
+  }
   const bool writes = arguments.format != "none";
   if (writes != (arguments.output != "-")) {
     return make_error(Code::S04,
@@ -94,6 +106,14 @@ std::int32_t most_groups_of_a_rank(const JobStep& step, std::size_t ranks) {
   return std::ranges::max(count);
 }
 
+// A size near to this one that chunks of the members divide: runtimes select schedules for no
+// other.
+std::int64_t divisible(std::int64_t bytes, std::size_t members) {
+  const auto n = static_cast<std::int64_t>(members);
+  const std::int64_t unit = bytes >= kManyUnits * kLargeUnit * n ? kLargeUnit * n : kSmallUnit * n;
+  return (bytes + unit - 1) / unit * unit;
+}
+
 // What `synth` would be asked for of this group alone.
 SynthArguments arguments_for(const SynthArguments& given, const JobOperation& operation,
                              const Topology& part, std::int32_t groups_of_a_rank) {
@@ -108,10 +128,12 @@ SynthArguments arguments_for(const SynthArguments& given, const JobOperation& op
   if (is_paths && given.format == "forest") one.format = "flows";
   if (is_paths && given.trees == "optimal") one.trees.clear();  // a word of trees alone
   if (!is_paths && given.format == "flows") one.format = "forest";
-  if (one.format != "msccl" && one.format != "mscclpp") return one;
-  one.sms = std::max(1, given.sms.value_or(default_sms(given.target)) / groups_of_a_rank);
+  if (!is_program(one.format)) return one;
+  one.sms = given.sms.value_or(default_sms(given.target)) / groups_of_a_rank;
   const bool is_free = given.trees.empty() && given.size.empty() && !given.baseline.chosen();
-  if (operation.bytes && is_free) one.size = std::to_string(*operation.bytes);
+  if (operation.bytes && is_free) {
+    one.size = std::to_string(divisible(*operation.bytes, part.ranks.size()));
+  }
   return one;
 }
 
@@ -140,8 +162,7 @@ class GroupMaker {
 
   // Nothing: it is told why, with this code.
   std::shared_ptr<const GroupSchedule> make(const JobPart& part, ExitCode& code) {
-    const bool is_for_ranks = arguments_.format == "msccl" || arguments_.format == "mscclpp" ||
-                              arguments_.format == "none";
+    const bool is_for_ranks = is_program(arguments_.format) || arguments_.format == "none";
     const std::string key =
         fmt::format("{} {}", part.operation,
                     is_for_ranks ? shape_of(part.topology) : std::to_string(part.group));
@@ -155,6 +176,14 @@ class GroupMaker {
     const JobOperation& operation = step_.operations[part.operation];
     const auto asked = with_format(arguments_for(arguments_, operation, part.topology, sharing_));
     if (!asked) return refused(asked.errors(), operation, code);
+    if (asked->sms == 0) {
+      return refused({make_error(Code::S03,
+                                 fmt::format("--sms: a GPU is in {} groups at once, which have not "
+                                             "one SM each",
+                                             sharing_),
+                                 "name as many SMs as groups at least")},
+                     operation, code);
+    }
     auto fabric = make_fabric(part.topology, fabric_.gpu);
     if (!fabric) return refused(fabric.errors(), operation, code);
     Console silent = console_;
@@ -332,6 +361,7 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
       load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
+  note_what_does_not_count(*fabric, console);
   const std::string collective = words.groups && arguments.collective.empty()
                                      ? SynthArguments().collective
                                      : arguments.collective;

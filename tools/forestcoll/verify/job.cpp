@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -43,6 +44,7 @@ class JobVerifier {
         }
       }
       if (asked_.whole != nullptr) add(check_parts(*asked_.whole, claims));
+      check_threadblocks();
     }
     return {};
   }
@@ -54,6 +56,20 @@ class JobVerifier {
  private:
   void add(const Diagnostics& more) { findings_.insert(findings_.end(), more.begin(), more.end()); }
 
+  // All schedules of a step are on a GPU at the same time.
+  void check_threadblocks() {
+    const auto most =
+        std::ranges::max_element(threadblocks_, {}, [](auto& of) { return of.second; });
+    if (most != threadblocks_.end() && most->second > asked_.options.sms) {
+      findings_.push_back(make_error(
+          Code::O09,
+          fmt::format("rank {} runs {} threadblocks of its groups at once, and holds {}",
+                      most->first.value, most->second, asked_.options.sms),
+          "make the schedules with a smaller --sms, or name the SMs of the GPU with --sms"));
+    }
+    threadblocks_.clear();
+  }
+
   // Of the last operation.
   Expected<void> judge(const WrittenSchedule& schedule) {
     auto part = read_topology(schedule.part, reading_, console_);
@@ -64,15 +80,24 @@ class JobVerifier {
     const auto verdict = verify(*text, schedule.file, &parts_.back(), asked_.options);
     if (!verdict) return verdict.errors();
     JudgedOperation& operation = operations_.back();
-    if (verdict->ok && verdict->collective_name != operation.of->collective) {
-      Diagnostic other = make_error(Code::O09,
-                                    fmt::format("it does {}, and its operation is {}",
-                                                verdict->collective_name, operation.of->collective),
-                                    "give the files that synth wrote");
+    const std::string expected = operation.of->has_demand ? "alltoallv" : operation.of->collective;
+    if (verdict->ok && verdict->collective_name != expected) {
+      Diagnostic other = make_error(
+          Code::O09,
+          fmt::format("it does {}, and its operation is {}", verdict->collective_name, expected),
+          "give the files that synth wrote");
       other.file = schedule.file;
       findings_.push_back(std::move(other));
     }
     add(verdict->findings);
+    for (const Rank rank : schedule.group) threadblocks_[rank] += verdict->threadblocks;
+    if (parts_.back().ranks.size() != schedule.group.size()) {
+      findings_.push_back(
+          make_error(Code::O09,
+                     fmt::format("{} is of {} GPUs, and its group of {}", schedule.part,
+                                 parts_.back().ranks.size(), schedule.group.size()),
+                     "give the files that synth wrote"));
+    }
     if (verdict->algbw) {
       operation.algbw = std::min(operation.algbw.value_or(*verdict->algbw), *verdict->algbw);
     }
@@ -84,6 +109,7 @@ class JobVerifier {
   const Console& console_;
   std::deque<Topology> parts_;
   std::vector<JudgedOperation> operations_;
+  std::map<Rank, std::int32_t> threadblocks_;  // of a step
   std::size_t schedules_ = 0;
   Diagnostics findings_;
 };

@@ -125,12 +125,18 @@ std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
   if (job.steps.size() > 1 && all_have_bytes(job, bounds)) {
     text += fmt::format("\nall steps: {}\n", time_in_words(seconds_of(job, bounds)));
   }
-  if (has_able_switches(fabric)) {
-    text +=
-        "These rates are of trees and paths through GPUs: what this fabric's switches copy and "
-        "combine\nis not used, and may be faster.\n";
-  }
   return text;
+}
+
+void note_what_does_not_count(const Fabric& fabric, const Console& console) {
+  if (has_able_switches(fabric)) {
+    note(console,
+         "joint rates are of trees and paths through GPUs: what this fabric's switches copy and "
+         "combine is not used, and may be faster");
+  }
+  if (!fabric.network.weight.empty()) {
+    note(console, "weights of GPUs do not count: all members of a group own the same");
+  }
 }
 
 }  // namespace forestcoll::cli

@@ -26,12 +26,23 @@ Json groups_json(const Groups& groups) {
   return list;
 }
 
+Json demand_json(const Demand& demand) {
+  Json rows = Json::array();
+  for (std::size_t from = 0; from < demand.ranks(); ++from) {
+    Json row = Json::array();
+    for (std::size_t to = 0; to < demand.ranks(); ++to) row.push_back(demand(Rank(from), Rank(to)));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Json operation_json(const JobOperation& operation, const StepBound& bound, std::size_t i,
                     const StepFigures& figures, const Fabric& fabric) {
   Json json = {{"name", operation.name},
                {"collective", to_string(operation.collective)},
                {"groups", groups_json(operation.groups)}};
   if (operation.bytes) json["bytes"] = *operation.bytes;
+  if (operation.demand) json["demand"] = demand_json(*operation.demand);
   if (operation.root) json["root"] = *operation.root;
   json["rate"] = exact_or_reached(figures.part_of(bound.together.reached, i), figures.is_exact(i));
   Json kinds = Json::array();

@@ -20,6 +20,7 @@ struct WrittenSchedule {
 struct WrittenOperation {
   std::string name, collective;
   double share = 1;                   ///< its buffer beside the largest one of the step
+  bool has_demand = false;            ///< pairs have unequal amounts
   std::optional<std::int64_t> bytes;  ///< of its buffer, where given
   std::vector<WrittenSchedule> schedules;
 };
@@ -34,7 +35,8 @@ struct WrittenStep {
 /// Whether a text is what `synth` of process groups writes as job.json, or `bound` reports of them.
 [[nodiscard]] bool is_job_report(std::string_view text);
 
-/// Reads job.json, which is at `path`. Error O01: it is another document, or names no schedules.
+/// Reads job.json, which is at `path`. Error O01: it is another document, or groups of two and more
+/// have not one schedule each, or `path` is "-".
 [[nodiscard]] Expected<std::vector<WrittenStep>> read_written_job(std::string_view text,
                                                                   const std::string& path);
 
