@@ -33,7 +33,7 @@ struct BoundArguments {
   AlltoallArguments alltoall;
   JobArguments job;
   bool place = false;  ///< of the job's mesh: all orders of its axes
-  int threads = 0;  ///< 0: all processors
+  int threads = 0;     ///< 0: all processors
 };
 
 }  // namespace forestcoll::cli
