@@ -124,8 +124,8 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(O08), About::request,
      "a group whose ranks do not reach one another without the other GPUs"},
     {CODE(O09), About::request,
-     "parts of a fabric that groups have together: another fabric or group, or more of a link than "
-     "there is"},
+     "schedules of groups that are of other groups or another fabric, or together take more of a "
+     "link or a GPU than there is"},
     {CODE(B01), About::comparison, "no ring found at any speed"},
     {CODE(B02), About::comparison, "a number of ranks or boxes that the algorithm cannot serve"},
     {CODE(B03), About::comparison, "no switch that combines in the network"},

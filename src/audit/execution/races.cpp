@@ -163,9 +163,10 @@ class RaceSearch {
       std::erase_if(open_, [](const Race& race) { return race.in_time && !race.before_writes; });
     }
     // Once for successive chunks of two operations.
-    const auto [from, to] = std::ranges::unique(
-        open_, {}, [](const Race& race) { return std::pair(race.before, race.after); });
-    open_.erase(from, to);
+    const auto are_one = [](const Race& a, const Race& b) {
+      return a.before == b.before && a.after == b.after;
+    };
+    open_.erase(std::unique(open_.begin(), open_.end(), are_one), open_.end());
     found_.races = std::move(open_);
   }
 

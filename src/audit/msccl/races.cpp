@@ -31,9 +31,8 @@ void keep_one_of_two_steps(const StepGraph& graph, std::vector<Race>& races) {
   std::sort(races.begin(), races.end(), [&](const Race& a, const Race& b) {
     return std::tuple(steps(a), a.chunk.offset) < std::tuple(steps(b), b.chunk.offset);
   });
-  const auto [from, to] = std::ranges::unique(
-      races, [&](const Race& a, const Race& b) { return steps(a) == steps(b); });
-  races.erase(from, to);
+  const auto are_one = [&](const Race& a, const Race& b) { return steps(a) == steps(b); };
+  races.erase(std::unique(races.begin(), races.end(), are_one), races.end());
 }
 
 }  // namespace

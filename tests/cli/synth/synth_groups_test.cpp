@@ -90,7 +90,7 @@ TEST(SynthGroups, ForestsOfAMeshReachTheOptimum) {
 
 // Fractions of GB/s that others computed, of the largest buffer; forests and flows are verified
 // together at just these.
-TEST(SynthGroups, ForestsReachKnownAnswers) {
+TEST(SynthGroupsLong, ForestsReachKnownAnswers) {
   struct Known {
     std::string fabric;
     Words words;
@@ -225,7 +225,7 @@ TEST(SynthGroups, ThatShareNothingTakeTheTimeOfOne) {
 
 // Nothing is faster at once than the joint optimum, nor than the slowest by itself; forests and
 // flows of many bytes come near it.
-TEST(SynthGroups, ThatShareLinksTakeWhatTheOptimumSays) {
+TEST(SynthGroupsLong, ThatShareLinksTakeWhatTheOptimumSays) {
   const Scratch scratch;
   const std::string directory = scratch / "shared";
   const auto report =
@@ -327,7 +327,7 @@ TEST(SynthGroups, ReportsThatWereChangedAreRefused) {
   EXPECT_THAT(piped.err, HasSubstr("[O01]"));
 }
 
-TEST(SynthGroups, ThreadblocksOfOneGpuAddUp) {
+TEST(SynthGroupsLong, ThreadblocksOfOneGpuAddUp) {
   const Scratch scratch;
   const std::string directory = scratch / "three";
   const Words three{"--at-once",          "allgather all", "--at-once",
