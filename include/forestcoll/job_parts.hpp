@@ -28,8 +28,8 @@ struct JobPart {
 /// at its end, evenly. A group that then has no way back, as of a broadcast beside others, gets a
 /// millionth of it from them. So all parts together have at most what the fabric has, and each
 /// group reaches in its part at least what the shares are of, or a little less where slivers were
-/// taken. Parts whose exact bandwidths are too fine to be solved for are rounded down, to 2^-24 of
-/// a link. REQUIRES: `shares` are of `joint_optimum` for these operations on `network`, which is of
+/// taken. Parts whose exact bandwidths are too fine to be solved for are rounded down, to 2^-24
+/// GB/s. REQUIRES: `shares` are of `joint_optimum` for these operations on `network`, which is of
 /// `topology`. Errors: E14 where even so a bandwidth is too fine, O08 where there is no way back.
 /// Cost: linear in groups times links.
 [[nodiscard]] Expected<std::vector<JobPart>> job_parts(const Topology& topology,

@@ -67,11 +67,13 @@ void hand_out(std::vector<Group>& groups, const Network& network, ArcId arc, boo
   }
 }
 
+Ratio rounded_down(const Ratio& value) {
+  const Int128 scaled = static_cast<Int128>(value.num()) * kRoundedParts / value.den();
+  return {static_cast<std::int64_t>(scaled), kRoundedParts};
+}
+
 void round_down(Parts& parts) {
-  for (Ratio& part : parts) {
-    const Int128 scaled = static_cast<Int128>(part.num()) * kRoundedParts / part.den();
-    part = Ratio(static_cast<std::int64_t>(scaled), kRoundedParts);
-  }
+  for (Ratio& part : parts) part = rounded_down(part);
 }
 
 // The nodes that are found from one along what the group has of the arcs, or against them.
@@ -157,8 +159,12 @@ bool has_common_denominator(const Parts& parts) {
 // Builds the topology of one group: its members first, then the nodes that its links join.
 class PartBuilder {
  public:
-  PartBuilder(const Topology& whole, const Network& network, const Group& group)
-      : whole_(whole), network_(network), group_(group), id_of_(whole.nodes.size()) {
+  PartBuilder(const Topology& whole, const Network& network, const Group& group, bool is_rounded)
+      : whole_(whole),
+        network_(network),
+        group_(group),
+        is_rounded_(is_rounded),
+        id_of_(whole.nodes.size()) {
     part_.name = whole.name;
     part_.description = whole.description;
   }
@@ -204,8 +210,10 @@ class PartBuilder {
 
   bool add_one(const TopologyLink& of, NodeId src, NodeId dst, const Ratio& part,
                bool full_duplex) {
-    const auto bandwidth = checked_mul(of.bandwidth, part);
+    auto bandwidth = checked_mul(of.bandwidth, part);
+    if (is_rounded_ && bandwidth) bandwidth = rounded_down(*bandwidth);
     if (!bandwidth) return true;
+    if (*bandwidth == Ratio(0)) return false;
     TopologyLink link = of;
     link.src = node(src);
     link.dst = node(dst);
@@ -218,6 +226,7 @@ class PartBuilder {
   const Topology& whole_;
   const Network& network_;
   const Group& group_;
+  bool is_rounded_;
   IdVector<NodeId, NodeId> id_of_;
   Topology part_;
 };
@@ -226,11 +235,11 @@ class PartBuilder {
 Expected<Topology> part_of(const Topology& whole, const Network& network, Group& group,
                            const std::vector<Rank>& members) {
   if (has_common_denominator(group.parts)) {
-    auto exact = PartBuilder(whole, network, group).run(members);
+    auto exact = PartBuilder(whole, network, group, false).run(members);
     if (exact && to_digraph(*exact)) return exact;
   }
-  round_down(group.parts);
-  return PartBuilder(whole, network, group).run(members);
+  round_down(group.parts);  // so that products fit
+  return PartBuilder(whole, network, group, true).run(members);
 }
 
 }  // namespace
