@@ -11,6 +11,7 @@
 
 #include "forest/route_table.hpp"
 #include "solver/common/core.hpp"
+#include "solver/common/join_trees.hpp"
 #include "solver/flat/boxes.hpp"
 #include "solver/flat/lanes.hpp"
 
@@ -243,7 +244,7 @@ class BoxTrees {
     for (std::size_t box = 0; box < boxes_.members.size(); ++box) {
       if (lanes_.shares.trees[box] > 0 && !add_trees(box)) return std::nullopt;
     }
-    sort_by_root();
+    join_equal_trees(trees_, rows_, core_.compute.size());
     return Forest(routes_.take(), std::move(trees_), std::move(rows_));
   }
 
@@ -434,23 +435,6 @@ class BoxTrees {
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (members[i] != center) row[members[i].index()] = stars_[center.index()][i];
     }
-  }
-
-  void sort_by_root() {
-    const std::size_t ranks = core_.compute.size();
-    std::vector<std::size_t> order(trees_.size());
-    for (std::size_t t = 0; t < order.size(); ++t) order[t] = t;
-    std::ranges::stable_sort(order, {}, [&](std::size_t t) { return trees_[t].root; });
-    std::vector<Forest::Tree> trees;
-    std::vector<Route> rows;
-    rows.reserve(rows_.size());
-    for (const std::size_t t : order) {
-      trees.push_back(trees_[t]);
-      const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(t * ranks);
-      rows.insert(rows.end(), begin, begin + static_cast<std::ptrdiff_t>(ranks));
-    }
-    trees_ = std::move(trees);
-    rows_ = std::move(rows);
   }
 
   const Core& core_;

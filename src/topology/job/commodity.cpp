@@ -10,6 +10,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/ratio.hpp"
+#include "topology/job/reach.hpp"
 
 namespace forestcoll {
 namespace {
@@ -136,27 +137,13 @@ Commodity commodity_of(const JobOperation& operation, std::vector<NodeId> member
 IdVector<NodeId, bool> found_from(const Network& network, const Commodity& commodity,
                                   std::size_t member, bool relays, bool backwards) {
   const Digraph& graph = network.graph;
-  IdVector<NodeId, bool> open(graph.node_count(), false), seen(graph.node_count(), false);
+  IdVector<NodeId, bool> open(graph.node_count(), false);
   for (std::size_t v = 0; v < open.size(); ++v) {
     open[NodeId(v)] = passes_on(network, NodeId(v), false, relays);
   }
   for (const NodeId v : commodity.members) open[v] = true;
-  std::vector<NodeId> found{commodity.members[member]};
-  seen[found.front()] = true;
-  const auto visit = [&](NodeId v) {
-    if (!open[v] || seen[v]) return;
-    seen[v] = true;
-    found.push_back(v);
-  };
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const NodeId v = found[i];
-    if (backwards) {
-      for (const ArcId a : graph.in(v)) visit(graph.tail(a));
-    } else {
-      for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) visit(graph.head(a));
-    }
-  }
-  return seen;
+  return topology::found_from(graph, commodity.members[member], backwards,
+                              [&](ArcId /*arc*/, NodeId to) { return open[to]; });
 }
 
 // Whether all data find a way: from roots to all, from all to roots, from members to others.

@@ -10,6 +10,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "topology/job/reach.hpp"
 
 namespace forestcoll {
 namespace {
@@ -76,33 +77,13 @@ void round_down(Parts& parts) {
   for (Ratio& part : parts) part = rounded_down(part);
 }
 
-// The nodes that are found from one along what the group has of the arcs, or against them.
-IdVector<NodeId, bool> found_from(NodeId first, const Group& group, const Digraph& graph,
-                                  bool backwards) {
-  IdVector<NodeId, bool> seen(graph.node_count(), false);
-  std::vector<NodeId> found{first};
-  seen[first] = true;
-  const auto visit = [&](ArcId arc, NodeId to) {
-    if (seen[to] || group.parts[arc] == Ratio(0)) return;
-    seen[to] = true;
-    found.push_back(to);
-  };
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const NodeId v = found[i];
-    if (backwards) {
-      for (const ArcId a : graph.in(v)) visit(a, graph.tail(a));
-    } else {
-      for (ArcId a = graph.first_out(v); a != graph.last_out(v); ++a.value) visit(a, graph.head(a));
-    }
-  }
-  return seen;
-}
-
 // Whether the members reach one another over what the group has of the arcs.
 bool is_joined(const Group& group, const Network& network, const std::vector<Rank>& members) {
   const NodeId first = network.ranks[members.front().index()];
   for (const bool backwards : {false, true}) {
-    const auto seen = found_from(first, group, network.graph, backwards);
+    const auto seen =
+        topology::found_from(network.graph, first, backwards,
+                             [&](ArcId arc, NodeId /*to*/) { return group.parts[arc] > Ratio(0); });
     const auto is_found = [&](Rank r) { return seen[network.ranks[r.index()]]; };
     if (!std::ranges::all_of(members, is_found)) return false;
   }

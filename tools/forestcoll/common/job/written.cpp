@@ -15,6 +15,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr std::string_view kJobFormat = "forestcoll-job";
+constexpr std::size_t kHead = 4096;  // bytes, among which a file says what it is
 constexpr std::int64_t kMostRanks = std::int64_t{1} << 31;
 constexpr double kMostShare = 1 + 1e-9;  // of the largest buffer
 
@@ -122,7 +123,7 @@ std::vector<WrittenStep> steps_in(const Json& json, const std::filesystem::path&
 }  // namespace
 
 bool is_job_report(std::string_view text) {
-  if (text.find(kJobFormat) == std::string_view::npos) return false;
+  if (text.substr(0, kHead).find(kJobFormat) == std::string_view::npos) return false;
   const Json json = Json::parse(text, nullptr, false);
   return json.is_object() && json.contains("format") && json["format"] == kJobFormat;
 }
