@@ -28,6 +28,7 @@ enum class Code : std::uint8_t {
   E13,
   E14,
   E15,
+  E17,
   W01,
   W02,
   W03,
@@ -38,6 +39,7 @@ enum class Code : std::uint8_t {
   W08,
   W09,
   W12,
+  W16,
   // about the request
   S02,
   S03,
@@ -53,6 +55,7 @@ enum class Code : std::uint8_t {
   T09,
   T10,
   E16,
+  E18,
   R01,
   R02,
   A02,

@@ -30,7 +30,7 @@ struct ChosenGpu {
 /// What is derived from a topology once: schedules are compiled for it.
 struct Fabric {
   Topology topology;
-  Network network;  ///< `to_digraph(topology)`
+  Network network;  ///< `to_digraph(topology)`, or of that within its limits (`within_limits`)
   ChosenGpu gpu;    ///< whose figures the model of time takes
 };
 

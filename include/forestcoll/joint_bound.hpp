@@ -27,9 +27,10 @@ struct JointLimits {
 /// Rates in GB/s of `JointDemand::whole()`: what the largest operation gets; the others get as much
 /// as their amounts are of it.
 struct JointOptimum {
-  Ratio reached;       ///< trees and paths reach it
-  Ratio at_most;       ///< what `lengths` prove: no trees and paths are faster
-  ArcLengths lengths;  ///< of the links
+  Ratio reached;                            ///< trees and paths reach it
+  Ratio at_most;                            ///< what `lengths` prove: no trees and paths are faster
+  ArcLengths lengths;                       ///< of the links
+  std::vector<std::int64_t> limit_lengths;  ///< of `Network::limits`
   /// By operation, what part of every arc's capacity its trees and paths take, in floating point.
   std::vector<IdVector<ArcId, double>> loads;
   /// What each group's trees and paths take of the arcs at `reached`, where `JointLimits::shares`
@@ -55,7 +56,9 @@ struct JointOptimum {
 /// root the minimum-cost arborescence over the group (Chu, Liu 1965; Edmonds 1967) in the metric of
 /// shortest paths through nodes that pass its data on; of in-trees the same reversed; of an
 /// allreduce the least sum of both over all roots; of paths their distances. By duality the best
-/// lengths prove the optimum. A cut is the special case of lengths 0 and 1.
+/// lengths prove the optimum. A cut is the special case of lengths 0 and 1. A capacity that several
+/// links share (`Network::limits`) is one more row, Σ_e weight(e) · Σ_g x_g(e) ≤ b, and has a
+/// length z ≥ 0 of its own: each of its links is longer by weight(e) · z, and b · z is added below.
 ///
 /// Both sides are exact: the program is solved in floating point, and what it finds is rounded to
 /// fractions and proved. Where exact arithmetic does not confirm a side, the answer is an interval.

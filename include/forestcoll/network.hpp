@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/collective.hpp"
@@ -15,6 +17,13 @@ namespace forestcoll {
 
 /// Bandwidth in integral units.
 using Capacity = std::int64_t;
+
+/// A capacity that several arcs share: Σ weight × what goes over the arc is at most that.
+struct ArcLimit {
+  std::vector<std::pair<ArcId, std::int64_t>> uses;  ///< arcs ascending, with weights above 0
+  Capacity capacity = 0;                             ///< in `Network::unit`, positive
+  std::string name = {};                             ///< the topology's; may be empty
+};
 
 /// A digraph with integral capacities: one arc per direction per linked pair, parallel links
 /// summed, disabled parts left out (a disabled node is isolated). NodeId is the topology's.
@@ -31,11 +40,15 @@ struct Network {
   /// Shares of the data, in lowest integers, 0 for a rank that only relays and receives; empty
   /// where all own the same. Collectives with a root do not look at it.
   IdVector<Rank, std::int64_t> weight = {};
+  /// What the joint program holds (`joint_optimum`). Other solvers want a network without any, such
+  /// as that of a part within limits (`job_parts`).
+  std::vector<ArcLimit> limits = {};  ///< on different arcs, or with different weights
   [[nodiscard]] bool is_compute(NodeId v) const { return rank_of[v].valid(); }
 };
 
 /// The topology as a capacitated digraph. Errors: E14 where the exact capacities or weights do not
-/// fit, E05 where no compute node has a positive weight.
+/// fit, E05 where no compute node has a positive weight. Limits none of whose links is in use are
+/// left out.
 /// Cost: O(n + m log m).
 [[nodiscard]] Expected<Network> to_digraph(const Topology& topology);
 

@@ -44,6 +44,22 @@ struct TopologyLink {
   std::string kind;  ///< a free label: "nvlink", "ib"; may be empty
 };
 
+/// A bandwidth that several links share: a PCIe bridge's, a half-duplex bus's, a GPU's copy
+/// engines'. All that goes over them together, each direction times its weight, has room in it.
+struct SharedLimit {
+  /// All links in use from one node to another.
+  struct Use {
+    NodeId src, dst;
+    Ratio weight = 1;  ///< above 0
+
+    bool operator==(const Use&) const = default;
+  };
+
+  std::string name;       ///< "box0/bridge"; may be empty
+  Ratio bandwidth;        ///< GB/s
+  std::vector<Use> uses;  ///< by src and dst, each pair once
+};
+
 /// A fabric. NodeId indexes `nodes`, LinkId `links`.
 struct Topology {
   std::string name;
@@ -51,6 +67,7 @@ struct Topology {
   IdVector<NodeId, TopologyNode> nodes;
   IdVector<LinkId, TopologyLink> links;
   std::vector<NodeId> ranks;  ///< the enabled compute nodes in rank order; Rank indexes it
+  std::vector<SharedLimit> limits = {};
 };
 
 struct TopologyOptions {

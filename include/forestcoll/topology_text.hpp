@@ -36,10 +36,19 @@ struct LinkText {
   std::string derate = {};  ///< empty: 1
 };
 
-/// A set of nodes and links: the top level of a file, or a template.
+/// One element of `limits`.
+struct LimitText {
+  std::string name = {};
+  std::vector<std::string> links;  ///< "gpu0->sw", "gpu[0-3]~sw", "kind=pcie"
+  std::vector<Ratio> weights;      ///< of them; empty: 1 each
+  std::string bandwidth;           ///< as of links
+};
+
+/// A set of nodes, links and limits: the top level of a file, or a template.
 struct SectionText {
   std::vector<NodeText> nodes = {};
   std::vector<LinkText> links = {};
+  std::vector<LimitText> limits = {};
 };
 
 struct TemplateText {

@@ -79,7 +79,10 @@ struct Verdict {
   std::vector<std::string> conditions;
   std::optional<Ratio> algbw;       ///< GB/s, with a topology
   std::optional<LinkLoad> busiest;  ///< with a topology
-  std::vector<LinkLoad> loads;      ///< with a topology, by (src, dst)
+  /// With a topology in which a limit that links share holds the schedule up, and no single link:
+  /// the limit's name.
+  std::optional<std::string> binding_limit;
+  std::vector<LinkLoad> loads;  ///< with a topology, by (src, dst)
 };
 
 /// The most that `verify` reads of a forest JSON: edges, the images of trees not counted, and
@@ -135,13 +138,14 @@ struct PartClaim {
 
 // The proof of the rate of several collectives at once.
 
-/// GB/s of `demand.whole()` that no trees and paths exceed, as these lengths of the links prove by
-/// the theorem of `joint_optimum`, in exact arithmetic of any size: shortest paths through nodes
-/// that pass data on, and cheapest arborescences from their dual side. Shares nothing with what
-/// finds lengths. Nothing where they prove nothing or the rate does not fit 64 bits.
-/// Cost: Dijkstra per member, and for each root O(n³) or so in a group of n.
+/// GB/s of `demand.whole()` that no trees and paths exceed, as these lengths of the links, and of
+/// the network's limits, prove by the theorem of `joint_optimum`, in exact arithmetic of any size:
+/// shortest paths through nodes that pass data on, and cheapest arborescences from their dual side.
+/// Shares nothing with what finds lengths. Nothing where they prove nothing or the rate does not
+/// fit 64 bits. Cost: Dijkstra per member, and for each root O(n³) or so in a group of n.
 [[nodiscard]] std::optional<Ratio> joint_rate_by_lengths(const Network& network,
                                                          const JointDemand& demand,
-                                                         const ArcLengths& lengths);
+                                                         const ArcLengths& lengths,
+                                                         std::span<const std::int64_t> of_limits);
 
 }  // namespace forestcoll

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "forestcoll/commodity.hpp"
@@ -150,16 +151,30 @@ std::optional<Ratio> in_lowest_terms(const Whole& num, const Whole& den) {
 }  // namespace
 
 std::optional<Ratio> joint_rate_by_lengths(const Network& network, const JointDemand& demand,
-                                           const ArcLengths& lengths) {
+                                           const ArcLengths& lengths,
+                                           std::span<const std::int64_t> of_limits) {
   if (lengths.size() != network.graph.arc_count()) return std::nullopt;
+  if (of_limits.size() != network.limits.size()) return std::nullopt;
   Whole room = 0, covered = 0;
+  ArcLengths all = lengths;  // with the limits' on their arcs
   for (std::size_t a = 0; a < lengths.size(); ++a) {
     if (lengths[ArcId(a)] < 0) return std::nullopt;
     room += Whole(network.capacity[ArcId(a)]) * lengths[ArcId(a)];
   }
+  for (std::size_t l = 0; l < of_limits.size(); ++l) {
+    if (of_limits[l] < 0) return std::nullopt;
+    room += Whole(network.limits[l].capacity) * of_limits[l];
+    for (const auto& [arc, weight] : network.limits[l].uses) {
+      std::int64_t more = 0;
+      if (__builtin_mul_overflow(weight, of_limits[l], &more) ||
+          __builtin_add_overflow(all[arc], more, &all[arc])) {
+        return std::nullopt;
+      }
+    }
+  }
   for (const auto& commodities : demand.operations) {
     for (const Commodity& commodity : commodities) {
-      covered += least_cost(commodity, metric_of(network, commodity, demand.relays, lengths));
+      covered += least_cost(commodity, metric_of(network, commodity, demand.relays, all));
     }
   }
   if (covered == 0) return std::nullopt;

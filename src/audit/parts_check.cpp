@@ -69,6 +69,20 @@ Diagnostics check_parts(const Topology& whole, std::span<const PartClaim> parts)
                     room.convert_to<double>()),
         "give the topology that the schedules were made for"));
   }
+  for (const SharedLimit& limit : whole.limits) {
+    Exact all = 0;
+    for (const SharedLimit::Use& use : limit.uses) {
+      const auto at = taken.find({whole.nodes[use.src].id, whole.nodes[use.dst].id});
+      if (at != taken.end()) all += exact(use.weight) * at->second;
+    }
+    if (all <= exact(limit.bandwidth)) continue;
+    findings.push_back(finding(
+        fmt::format("all groups together have {:.6g} GB/s of the links that share the "
+                    "limit {} of {:.6g}",
+                    all.convert_to<double>(), limit.name.empty() ? "without a name" : limit.name,
+                    limit.bandwidth.to_double()),
+        "give the topology that the schedules were made for"));
+  }
   return findings;
 }
 

@@ -31,6 +31,8 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(E14), About::topology_file, "numbers too large for exact arithmetic; `quantize` helps",
      ErrorKind::limit},
     {CODE(E15), About::topology_file, "larger than `max_nodes` after ranges are expanded"},
+    {CODE(E17), About::topology_file,
+     "a limit of no link, of a link twice, or of some of the links from one node to another"},
     {CODE(W01), About::topology_file,
      "a switch whose two directions differ, in the file or since `drop` and `derate`"},
     {CODE(W02), About::topology_file, "a dangling switch"},
@@ -50,6 +52,7 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
      "ranges that look alike are linked each to each: both sides begin with the same range, or "
      "GPUs and switches share one and one side has a further range; `\"pair\": \"product\"` says "
      "that it is meant"},
+    {CODE(W16), About::topology_file, "a limit that never binds"},
     {CODE(S02), About::request, "a root that is missing, unknown or not wanted"},
     {CODE(S03), About::request, "the value of an option cannot be read"},
     {CODE(S04), About::request,
@@ -72,6 +75,7 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
      "than paths are sought for",
      ErrorKind::limit},
     {CODE(E16), About::request, "no tree is as low as `max_height`, whatever the rate"},
+    {CODE(E18), About::request, "links that share a capacity, where that is not known yet"},
     {CODE(R01), About::request, "stopped before the end", ErrorKind::stopped},
     {CODE(R02), About::request, "a previous forest of another collective, root or ranks"},
     {CODE(A02), About::request, "a demand of 0 for all pairs of different ranks"},

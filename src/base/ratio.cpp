@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "base/gcd.hpp"
 
 namespace forestcoll {
 namespace {
@@ -12,20 +13,6 @@ constexpr Int128 kMax = std::numeric_limits<std::int64_t>::max();
 
 Int128 magnitude(Int128 v) {
   return v < 0 ? -v : v;
-}
-
-Int128 gcd(Int128 a, Int128 b) {
-  a = magnitude(a);
-  b = magnitude(b);
-  while (b != 0) {
-    if (a <= kMax && b <= kMax) {
-      return std::gcd(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
-    }
-    const Int128 r = a % b;
-    a = b;
-    b = r;
-  }
-  return a;
 }
 
 Ratio require(const std::optional<Ratio>& result) {
@@ -40,6 +27,20 @@ bool append_digit(Int128& value, char digit) {
 }
 
 }  // namespace
+
+Int128 gcd(Int128 a, Int128 b) {
+  a = magnitude(a);
+  b = magnitude(b);
+  while (b != 0) {
+    if (a <= kMax && b <= kMax) {
+      return std::gcd(static_cast<std::int64_t>(a), static_cast<std::int64_t>(b));
+    }
+    const Int128 r = a % b;
+    a = b;
+    b = r;
+  }
+  return a;
+}
 
 Ratio::Ratio(std::int64_t num, std::int64_t den) {
   *this = require(reduced(num, den));

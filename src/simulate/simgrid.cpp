@@ -73,7 +73,8 @@ class SimgridPlatform {
     for (std::size_t link = 0; link < parts.size(); ++link) {
       unit_.push_back(parts[link].empty() ? 0 : unit_of_parts(parts[link]));
       const bool is_whole = parts[link].size() == 1 && unit_.back() == 1;
-      latency_.push_back(is_whole ? fabric_.latency_us()[link] : 0);
+      const bool is_limit = link >= fabric_.latency_us().size();
+      latency_.push_back(is_whole && !is_limit ? fabric_.latency_us()[link] : 0);
     }
   }
 
@@ -156,6 +157,7 @@ class SimgridPlatform {
 
   [[nodiscard]] std::string name(std::size_t link) const {
     const Digraph& graph = fabric_.network().graph;
+    if (link >= graph.arc_count()) return fmt::format("limit {}", link - graph.arc_count());
     return topology_.nodes[graph.tail(ArcId(link))].id + "->" +
            topology_.nodes[graph.head(ArcId(link))].id;
   }

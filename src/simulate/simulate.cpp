@@ -255,8 +255,8 @@ class Sweep {
         std::max_element(simulation.times.begin(), simulation.times.end(),
                          [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
     const Digraph& graph = model_.fabric().network().graph;
-    for (std::size_t a = 0; a < link_bytes_.size(); ++a) {
-      if (link_bytes_[a] == 0) continue;
+    for (std::size_t a = 0; a < graph.arc_count(); ++a) {  // what is after them are limits
+      if (link_bytes_.size() <= a || link_bytes_[a] == 0) continue;
       const double bytes = link_bytes_[a] * largest->bytes;
       simulation.links.push_back(
           {model_.name(graph.tail(ArcId(a))), model_.name(graph.head(ArcId(a))),

@@ -14,6 +14,7 @@
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
+#include "solver/common/limits_unknown.hpp"
 #include "solver/low/low_trees.hpp"
 #include "solver/pack/problem.hpp"
 #include "solver/portfolio/beside_less.hpp"
@@ -329,6 +330,7 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
 }  // namespace
 
 Expected<Bound> bound(const Network& network, Collective collective, std::optional<Rank> root) {
+  if (!network.limits.empty()) return solver::limits_unknown();
   const Problem problem(network, collective, root);
   Bound result;
   result.broadcast_rate = problem.broadcast_rate();
@@ -343,6 +345,7 @@ Expected<Bound> bound(const Network& network, Collective collective, std::option
 }
 
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
+  if (!network.limits.empty()) return solver::limits_unknown();
   const auto attempt = [&](const SynthesizeOptions& asked) {
     return synthesize_on(network, asked, true);
   };

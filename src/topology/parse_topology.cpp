@@ -14,6 +14,7 @@
 #include "topology/format/document.hpp"
 #include "topology/format/expand.hpp"
 #include "topology/format/json_value.hpp"
+#include "topology/format/limits.hpp"
 #include "topology/format/quantize.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/model/findings.hpp"
@@ -96,8 +97,10 @@ Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view 
   if (!topology::check_size(document, options.max_nodes, findings)) return findings.all();
   // 4. Ranges, templates and boxes to single nodes and links.
   topology::Expansion expansion = topology::expand(document, findings);
-  // 5. Is it a fabric, and is it one that somebody meant?
+  // 5. Is it a fabric, and what do its links share?
   topology::check_connection(document, expansion, findings);
+  if (findings.has_errors()) return findings.all();
+  topology::add_limits(document, expansion, findings);
   if (findings.has_errors()) return findings.all();
   // 6. Which GPUs share a box, where the file does not say?
   std::vector<std::string> notes = find_boxes(document, expansion, file, findings);

@@ -99,8 +99,8 @@ TEST(Mscclpp, RootsOfAnAllreduceMayHaveUnequalShares) {
 
 TEST(Mscclpp, RanksMayOwnUnequalShares) {
   std::mt19937_64 random(21);
-  for (int round = 0; round < 12; ++round) {
-    const int n = 2 + round % 3;
+  for (int round = 0; round < 9; ++round) {
+    const int n = round == 8 ? 4 : 2 + round % 2;  // of four, there are many orders to try
     std::vector<int> shares;
     for (int r = 0; r < n; ++r) shares.push_back(1 + static_cast<int>(random() % 3));
     shares.back() = 4;

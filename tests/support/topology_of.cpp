@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
@@ -32,6 +33,13 @@ Topology topology_of(const Network& network, const SwitchRoles& roles) {
     link.bandwidth = Ratio(network.capacity[ArcId(a)]) * network.unit;
     link.full_duplex = false;
     topology.links.push_back(link);
+  }
+  for (const ArcLimit& limit : network.limits) {
+    SharedLimit shared{"", Ratio(limit.capacity) * network.unit, {}};
+    for (const auto& [arc, weight] : limit.uses) {
+      shared.uses.push_back({network.graph.tail(arc), network.graph.head(arc), Ratio(weight)});
+    }
+    topology.limits.push_back(std::move(shared));
   }
   return topology;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <compare>
 #include <limits>
+#include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -162,6 +164,33 @@ std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
   return loads;
 }
 
+namespace {
+
+// Where links that share a capacity are slower together than any of them alone.
+void hold_by_limits(const Topology& topology, const Network& network,
+                    const IdVector<ArcId, Ratio>& loads, Verdict& verdict) {
+  for (const SharedLimit& limit : topology.limits) {
+    std::optional<Ratio> all = Ratio(0);
+    for (const SharedLimit::Use& use : limit.uses) {
+      const ArcId arc = network.graph.find(use.src, use.dst);
+      if (!arc.valid()) continue;
+      const auto load = checked_mul(loads[arc], use.weight);
+      all = all && load ? checked_add(*all, *load) : std::nullopt;
+    }
+    if (all == Ratio(0)) continue;
+    const auto algbw = all ? checked_div(limit.bandwidth, *all) : std::nullopt;
+    if (!algbw) {
+      verdict.algbw.reset();
+      return;
+    }
+    if (!verdict.algbw || *verdict.algbw <= *algbw) continue;
+    verdict.algbw = *algbw;
+    verdict.binding_limit = limit.name;
+  }
+}
+
+}  // namespace
+
 void report_loads(const Topology& topology, const Network& network,
                   const IdVector<ArcId, Ratio>& loads, Verdict& verdict) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
@@ -176,10 +205,21 @@ void report_loads(const Topology& topology, const Network& network,
   }
   if (verdict.busiest) {
     verdict.algbw = checked_div(verdict.busiest->bandwidth, verdict.busiest->load);
+    hold_by_limits(topology, network, loads, verdict);
   }
   std::sort(verdict.loads.begin(), verdict.loads.end(), [](const LinkLoad& a, const LinkLoad& b) {
     return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
   });
+}
+
+std::string what_holds_up(const Verdict& verdict) {
+  if (verdict.binding_limit) {
+    return ", held up by what links share: " +
+           (verdict.binding_limit->empty() ? "a limit without a name" : *verdict.binding_limit);
+  }
+  if (!verdict.busiest) return "";
+  return fmt::format(", held up by the link from {} to {}", verdict.busiest->src,
+                     verdict.busiest->dst);
 }
 
 }  // namespace forestcoll::audit

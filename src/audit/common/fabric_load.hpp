@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,9 +29,13 @@ using Transfers = std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t>;
                                                                     const Transfers& transfers,
                                                                     Findings& findings);
 
-/// Fills in loads, the busiest link and algbw = 1 / max(load / bandwidth). `loads` are in shares of
-/// the collective's whole buffer.
+/// Fills in loads, the busiest link, the limit of the topology that holds all up where no link
+/// does, and algbw = 1 / max(load / bandwidth) of links and limits. `loads` are in shares of the
+/// collective's whole buffer.
 void report_loads(const Topology& topology, const Network& network,
                   const IdVector<ArcId, Ratio>& loads, Verdict& verdict);
+
+/// ", held up by the link from A to B", after `report_loads`; empty where nothing is loaded.
+[[nodiscard]] std::string what_holds_up(const Verdict& verdict);
 
 }  // namespace forestcoll::audit

@@ -27,6 +27,10 @@ Expected<Fabric> Fabric::make(const Topology& topology) {
     const auto units = static_cast<double>(fabric.network_.capacity[ArcId(a)]);
     fabric.capacity_.push_back(units * fabric.network_.unit.to_double() * 1e9);
   }
+  for (const ArcLimit& limit : fabric.network_.limits) {
+    const auto units = static_cast<double>(limit.capacity);
+    fabric.capacity_.push_back(units * fabric.network_.unit.to_double() * 1e9);
+  }
   fabric.latency_us_.assign(graph.arc_count(), 0);
   const auto set_latency = [&](NodeId from, NodeId to, const Ratio& latency) {
     const ArcId arc = graph.find(from, to);
@@ -64,7 +68,25 @@ bool Fabric::differ_in_box(NodeId a, NodeId b) const {
   return box_[a] != box_[b];
 }
 
+// What a flow over its links takes of what these share.
+void Fabric::add_limits(SimulatedRoute& route) const {
+  const std::size_t links = route.parts.size();
+  for (std::size_t l = 0; l < network_.limits.size(); ++l) {
+    double part = 0;
+    for (const auto& [arc, weight] : network_.limits[l].uses) {
+      for (std::size_t i = 0; i < links; ++i) {
+        if (route.parts[i].link == arc.value) {
+          part += static_cast<double>(weight) * route.parts[i].part;
+        }
+      }
+    }
+    const auto number = static_cast<std::int32_t>(network_.graph.arc_count() + l);
+    if (part > 0) route.parts.push_back({number, part});
+  }
+}
+
 std::int32_t Fabric::add(SimulatedRoute route) {
+  add_limits(route);
   routes_.push_back(std::move(route));
   return static_cast<std::int32_t>(routes_.size() - 1);
 }

@@ -34,7 +34,8 @@ class Fabric {
   [[nodiscard]] static Expected<Fabric> make(const Topology& topology);
 
   [[nodiscard]] const Network& network() const { return network_; }
-  /// Of every link (an arc of the network), bytes per second.
+  /// Of every link (an arc of the network), and after them of every limit that links share, bytes
+  /// per second.
   [[nodiscard]] std::span<const double> capacity() const { return capacity_; }
   /// Of every link, µs.
   [[nodiscard]] std::span<const double> latency_us() const { return latency_us_; }
@@ -59,6 +60,7 @@ class Fabric {
  private:
   [[nodiscard]] bool differ_in_box(NodeId a, NodeId b) const;
   std::int32_t add(SimulatedRoute route);
+  void add_limits(SimulatedRoute& route) const;
   void measure(SimulatedRoute& route, NodeId from) const;
   void measure(SimulatedRoute& route, std::span<const std::vector<NodeId>> paths,
                bool inward) const;

@@ -16,6 +16,7 @@
 #include "solver/alltoall/loaded_trees.hpp"
 #include "solver/alltoall/program.hpp"
 #include "solver/alltoall/simplex.hpp"
+#include "solver/common/limits_unknown.hpp"
 
 namespace forestcoll {
 namespace {
@@ -98,6 +99,7 @@ Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,
 Expected<AlltoallOptimum> alltoall_optimum(const Network& network, const Demand& demand,
                                            const AlltoallOptions& options) {
   FORESTCOLL_CHECK(demand.ranks() == network.ranks.size(), "a demand between the network's ranks");
+  if (!network.limits.empty()) return solver::limits_unknown();
   const Instance instance = make_instance(network, demand);
   if (instance.unit == 0) return nothing_to_send();
   AlltoallStatistics statistics{.sources = instance.sources.size()};

@@ -28,8 +28,8 @@ constexpr int kPartBits = 64;  // so that a part of a weight is as exact as the 
 constexpr int kLoadBits = 60;
 
 struct LengthsProof {
-  Ratio at_most;  // in units of capacity
-  ArcLengths lengths;
+  Ratio at_most;                       // in units of capacity
+  std::vector<std::int64_t> by_class;  // of arcs and limits
 };
 
 // The best bound of lengths near these, which are by class: they are taken as simple fractions, and
@@ -60,11 +60,9 @@ class LengthsProver {
  private:
   void prove(const std::vector<std::int64_t>& by_class) {
     if (!known_.insert(by_class).second) return;
-    ArcLengths lengths;
-    for (const std::size_t k : portions_.arcs.of) lengths.push_back(by_class[k]);
     const auto bound =
-        solver::bound_by_lengths(network_, portions_, demand_.whole(), pricing_, lengths);
-    if (bound && (!best_ || *bound < best_->at_most)) best_ = {*bound, std::move(lengths)};
+        solver::bound_by_lengths(network_, portions_, demand_.whole(), pricing_, by_class);
+    if (bound && (!best_ || *bound < best_->at_most)) best_ = {*bound, by_class};
   }
 
   const Network& network_;
@@ -166,7 +164,11 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   const auto at_most = checked_mul(prover.best()->at_most, network.unit);
   if (!at_most) return joint_rate_too_large();
   optimum.at_most = *at_most;
-  optimum.lengths = prover.best()->lengths;
+  const auto& proof = prover.best()->by_class;
+  for (const std::size_t k : portions.arcs.of) optimum.lengths.push_back(proof[k]);
+  for (const std::size_t k : portions.limits.of) {
+    optimum.limit_lengths.push_back(proof[portions.arcs.count + k]);
+  }
   const auto mixture = prove_reached(network, demand, portions, program);
   const auto reached = mixture ? checked_mul(mixture->reached, network.unit) : std::nullopt;
   if (!reached) return joint_rate_too_large();

@@ -18,7 +18,7 @@ constexpr double kSmoothing = 0.5;
 constexpr double kEqual = 1e-11;
 
 std::size_t count_variables(const Portions& portions) {
-  std::size_t count = portions.arcs.count + portions.portions.size();
+  std::size_t count = portions.class_count() + portions.portions.size();
   for (const Portion& portion : portions.portions) {
     for (const auto& way : portion.ways) count += way.size();
   }
@@ -45,20 +45,20 @@ LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
     most = std::max(most, amount);
   }
   unit_ = largest / most;
-  std::size_t next = portions.arcs.count + portions.portions.size();
+  std::size_t next = portions.class_count() + portions.portions.size();
   for (std::size_t p = 0; p < portions.portions.size(); ++p) {
     worth_[p] /= largest;
-    program_.maximise(portions.arcs.count + p, worth_[p]);
+    program_.maximise(portions.class_count() + p, worth_[p]);
     auto& first = piece_variable_.emplace_back();
     for (const auto& way : portions.portions[p].ways) {
       first.push_back(next);
-      std::vector<Term> row{{portions.arcs.count + p, 1}};
+      std::vector<Term> row{{portions.class_count() + p, 1}};
       for (std::size_t i = 0; i < way.size(); ++i) row.push_back({next++, -1});
       program_.add_at_most(row, 0);
       ++first_row_;
     }
   }
-  best_.assign(portions.arcs.count, 1);
+  best_.assign(portions.class_count(), 1);
 }
 
 bool LengthsProgram::run(Pricing& pricing, const Limits& limits) {
@@ -83,21 +83,23 @@ bool LengthsProgram::solve(const Limits& limits) {
   pivots_ += program_.pivots();
   if (!solved) return false;
   lengths_.clear();
-  for (std::size_t k = 0; k < portions_.arcs.count; ++k) {
+  for (std::size_t k = 0; k < portions_.class_count(); ++k) {
     lengths_.push_back(std::max(program_.value(k), 0.0));
   }
   value_ = 0;
   for (std::size_t p = 0; p < worth_.size(); ++p) {
-    value_ += worth_[p] * program_.value(portions_.arcs.count + p);
+    value_ += worth_[p] * program_.value(portions_.class_count() + p);
   }
   return true;
 }
 
 ArcLengths LengthsProgram::whole_lengths(const std::vector<double>& at) const {
-  const double longest = std::ranges::max(at);
+  const IdVector<ArcId, double> exact = lengths_with_limits(portions_, at);
+  double longest = 0;
+  for (const double length : exact) longest = std::max(longest, length);
   ArcLengths lengths;
-  for (const std::size_t k : portions_.arcs.of) {
-    lengths.push_back(1 + std::llround(at[k] / longest * kPartsOfLongest));
+  for (const double length : exact) {
+    lengths.push_back(1 + std::llround(length / longest * kPartsOfLongest));
   }
   return lengths;
 }

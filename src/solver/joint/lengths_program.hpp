@@ -20,7 +20,8 @@ struct Column {
   Crossing crossing;
 };
 
-/// maximise Σ copies · amount · cost over lengths y ≥ 0 with Σ c(e) · y(e) ≤ Σ c(e), where the cost
+/// maximise Σ copies · amount · cost over lengths y ≥ 0 of links, and of limits, which are added to
+/// their links', with Σ c(e) · y(e) ≤ Σ c(e), where the cost
 /// of a portion is at most that of each of its ways, and of a piece at most the length of each of
 /// its trees: these rows are added as the lengths violate them (Kelley 1960). Costs of paths are of
 /// one of their parts, so that all are of one size. The prices of the
@@ -40,7 +41,7 @@ class LengthsProgram {
   /// simplex and what `Pricing::cheapest` costs. False where floating point finds no optimum.
   bool run(Pricing& pricing, const Limits& limits);
 
-  /// By class of arcs: those of the last program, and those with the best bound.
+  /// By class of arcs and limits: those of the last program, and those with the best bound.
   [[nodiscard]] const std::vector<double>& lengths() const { return lengths_; }
   [[nodiscard]] const std::vector<double>& best_lengths() const { return best_; }
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }

@@ -148,9 +148,9 @@ class TightWeights {
     return static_cast<Int128>(portion.amount) * portion.copies;
   }
 
-  // The arcs that are as full as the fullest are full.
+  // The arcs and limits that are as full as the fullest are full.
   void add_arcs() {
-    std::vector<Row> rows(portions_.arcs.count);
+    std::vector<Row> rows(portions_.class_count());
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       for (const auto& [k, times] : columns_[i].crossing.load)
         rows[k].add(number_[i], times, weights_[i]);
@@ -222,8 +222,8 @@ std::optional<Mixture> add_up(const Network& network, const Portions& portions, 
     for (const auto& way : portion.ways) of_portion.emplace_back(way.size(), BigWhole(0));
   }
   Mixture mixture;
-  mixture.loads.assign(operations, std::vector<BigWhole>(portions.arcs.count, 0));
-  std::vector<BigWhole> load(portions.arcs.count, 0);
+  mixture.loads.assign(operations, std::vector<BigWhole>(portions.class_count(), 0));
+  std::vector<BigWhole> load(portions.class_count(), 0);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (weights[i] == 0) continue;
     sent[columns[i].portion][columns[i].way][columns[i].piece] += weights[i];

@@ -30,18 +30,43 @@ struct Portion {
   std::vector<std::vector<Piece>> ways = {};
 };
 
-/// One portion of each orbit under automorphisms that map every operation onto itself, and the
-/// classes of arcs that these exchange: there are best lengths that are the same all over a class,
-/// the average of best ones' images (the joint rate's bound is a ratio of concave and linear).
-struct Portions {
-  std::vector<Portion> portions;
-  Partition arcs;
-  std::vector<NodeImage> symmetries = {};  ///< generators of these automorphisms
+/// How often what crosses an arc takes of the room of a class of limits.
+struct LimitUse {
+  std::size_t of_class = 0;  ///< beyond those of arcs
+  std::int64_t times = 1;
 };
 
-/// Of all arcs of a class together.
+/// One portion of each orbit under automorphisms that map every operation onto itself, and the
+/// classes of arcs and of limits that these exchange: there are best lengths that are the same all
+/// over a class, the average of best ones' images (the joint rate's bound is a ratio of concave and
+/// linear). What has room is numbered by class: arcs first, then limits.
+struct Portions {
+  std::vector<Portion> portions;
+  Partition arcs, limits;
+  IdVector<ArcId, std::vector<LimitUse>> uses = {};  ///< empty where there are no limits
+  std::vector<NodeImage> symmetries = {};            ///< generators of these automorphisms
+
+  [[nodiscard]] std::size_t class_count() const { return arcs.count + limits.count; }
+};
+
+/// Of all arcs, and of all limits, of a class together.
 [[nodiscard]] std::vector<Capacity> capacity_by_class(const Network& network,
                                                       const Portions& portions);
+
+/// By arc, from what is by class: its own length, and of each limit on it the limit's, as often as
+/// the arc takes of it.
+template <class Number>
+[[nodiscard]] IdVector<ArcId, Number> lengths_with_limits(const Portions& portions,
+                                                          const std::vector<Number>& by_class) {
+  IdVector<ArcId, Number> lengths;
+  for (const std::size_t k : portions.arcs.of) lengths.push_back(by_class[k]);
+  for (std::size_t a = 0; a < portions.uses.size(); ++a) {
+    for (const LimitUse& use : portions.uses[ArcId(a)]) {
+      lengths[ArcId(a)] += static_cast<Number>(use.times) * by_class[use.of_class];
+    }
+  }
+  return lengths;
+}
 
 /// What divides all that a member of a commodity of paths has for others; 0 where it has nothing.
 [[nodiscard]] std::int64_t common_part(const Commodity& commodity, std::size_t member);

@@ -78,6 +78,10 @@ void Pricing::add_path(const Piece& piece, const Metric& metric, std::size_t fro
   while (v != piece.of->members[from]) {
     const ArcId a = metric.last[from][v.index()];
     crossing.load[portions_.arcs.of[a.index()]] += parts;
+    if (portions_.uses.size() > 0) {
+      for (const LimitUse& use : portions_.uses[a])
+        crossing.load[use.of_class] += parts * use.times;
+    }
     crossing.arcs.emplace_back(a, parts);
     v = network_.graph.tail(a);
   }
@@ -111,14 +115,13 @@ Crossing Pricing::cheapest_paths(const Piece& piece, const Metric& metric) const
 
 std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& portions,
                                       std::int64_t whole, Pricing& pricing,
-                                      const ArcLengths& lengths) {
-  std::vector<std::int64_t> of_class(portions.arcs.count, 0);
+                                      const std::vector<std::int64_t>& by_class) {
   Int128 room = 0, covered = 0;
-  for (std::size_t a = 0; a < lengths.size(); ++a) {
-    room += static_cast<Int128>(network.capacity[ArcId(a)]) * lengths[ArcId(a)];
-    of_class[portions.arcs.of[a]] = lengths[ArcId(a)];
+  const std::vector<Capacity> capacity = capacity_by_class(network, portions);
+  for (std::size_t k = 0; k < by_class.size(); ++k) {
+    room += static_cast<Int128>(capacity[k]) * by_class[k];
   }
-  const Pricing::Crossings crossings = pricing.cheapest(lengths);
+  const Pricing::Crossings crossings = pricing.cheapest(lengths_with_limits(portions, by_class));
   for (std::size_t p = 0; p < crossings.size(); ++p) {
     std::optional<Int128> least;
     for (const auto& way : crossings[p]) {
@@ -126,7 +129,7 @@ std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& po
       for (const Crossing& crossing : way) {
         for (const auto& [k, times] : crossing.load) {
           Int128 product = 0;
-          if (__builtin_mul_overflow(static_cast<Int128>(times), static_cast<Int128>(of_class[k]),
+          if (__builtin_mul_overflow(static_cast<Int128>(times), static_cast<Int128>(by_class[k]),
                                      &product) ||
               __builtin_add_overflow(cost, product, &cost)) {
             return std::nullopt;

@@ -15,7 +15,8 @@
 
 namespace forestcoll::solver {
 
-/// How often a piece's cheapest tree, or the parts that its paths carry, cross the arcs of a class.
+/// How often a piece's cheapest tree, or the parts that its paths carry, cross the arcs of a class,
+/// and how much they take of the limits of one.
 using ClassLoad = std::map<std::size_t, std::int64_t>;
 
 /// What a piece's cheapest tree or paths cross.
@@ -54,10 +55,11 @@ class Pricing {
 
 /// What these lengths prove, in units of capacity, for `whole`: no trees and paths move it at a
 /// higher rate, by the theorem of `joint_optimum`; a little more where that does not fit 64 bits.
-/// Nothing where they prove nothing or 128 bits overflow. REQUIRES: lengths are 0 or more, and the
-/// same all over a class.
+/// Nothing where they prove nothing or 128 bits overflow. REQUIRES: lengths, by class, are 0 or
+/// more.
 [[nodiscard]] std::optional<Ratio> bound_by_lengths(const Network& network,
                                                     const Portions& portions, std::int64_t whole,
-                                                    Pricing& pricing, const ArcLengths& lengths);
+                                                    Pricing& pricing,
+                                                    const std::vector<std::int64_t>& by_class);
 
 }  // namespace forestcoll::solver

@@ -16,7 +16,7 @@ void check_connection(const Document& document, const Expansion& expansion, Find
 /// The same for a topology that was changed after it was read: the findings' place is `where`.
 void check_connection(const Topology& topology, const std::string& where, Findings& findings);
 
-/// W01 … W05 and W07: what is allowed but seldom meant. REQUIRES: no errors.
+/// W01 … W05, W07 and W16: what is allowed but seldom meant. REQUIRES: no errors.
 /// Cost: O(m log m).
 void warn(const Document& document, const Expansion& expansion, Findings& findings);
 

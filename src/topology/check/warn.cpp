@@ -51,6 +51,7 @@ class Warnings {
     check_units();
     check_kinds();
     check_boxes();
+    check_limits();
   }
 
  private:
@@ -94,6 +95,36 @@ class Warnings {
                           "The difference cannot be used; check its links.");
       }
     }
+  }
+
+  // W16: what the links of a limit carry at most is no more than it.
+  void check_limits() {
+    if (topology_.limits.empty()) return;
+    std::map<std::pair<NodeId, NodeId>, Sum> bandwidth;
+    for (const DirectedLink& link : arcs_) {
+      bandwidth[{link.arc.tail, link.arc.head}].add(topology_.links[link.link].bandwidth);
+    }
+    const SharedLimit* first = nullptr;
+    std::size_t idle = 0;
+    for (const SharedLimit& limit : topology_.limits) {
+      Sum all;
+      for (const SharedLimit::Use& use : limit.uses) {
+        const auto at = bandwidth.find({use.src, use.dst});
+        if (at == bandwidth.end()) continue;
+        const auto& each = at->second.value();
+        const auto weighed = each ? checked_mul(*each, use.weight) : std::nullopt;
+        all.add(weighed.value_or(limit.bandwidth + Ratio(1)));
+      }
+      if (!all.value() || *all.value() > limit.bandwidth) continue;
+      if (idle++ == 0) first = &limit;
+    }
+    if (first == nullptr) return;
+    findings_.warning(
+        Code::W16, "/limits",
+        fmt::format("the limit {} of {} never binds: its links carry no more together{}",
+                    first->name.empty() ? "without a name" : quote(first->name),
+                    in_gbs(first->bandwidth), and_more(idle - 1)),
+        "Check its bandwidth and its links, or remove it.");
   }
 
   // The first pair of each entry, and how many more: one line per mistake.

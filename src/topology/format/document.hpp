@@ -46,18 +46,35 @@ struct LinkEntry {
   }
 };
 
+/// One element of a `limits` array.
+struct LimitEntry {
+  struct Links {
+    std::string_view text;  ///< "gpu[0-3]->sw", "a~b", "kind=pcie"
+    Ratio weight = 1;
+  };
+
+  std::size_t position = 0;  ///< in the array
+  std::string name;
+  Ratio bandwidth = 1;  ///< GB/s
+  std::vector<Links> links;
+};
+
 /// A set of nodes and links: the top level of the file, or a template.
 struct Section {
   std::string pointer;  ///< "" or "/templates/NAME"
   std::string name;     ///< the template's
   std::vector<NodeEntry> nodes;
   std::vector<LinkEntry> links;
+  std::vector<LimitEntry> limits;
 
   [[nodiscard]] std::string where(const NodeEntry& entry) const {
     return pointer + "/nodes/" + std::to_string(entry.position);
   }
   [[nodiscard]] std::string where(const LinkEntry& entry) const {
     return pointer + "/links/" + std::to_string(entry.position);
+  }
+  [[nodiscard]] std::string where(const LimitEntry& entry) const {
+    return pointer + "/limits/" + std::to_string(entry.position);
   }
 };
 

@@ -31,7 +31,7 @@ class DocumentReader {
     }
     const Fields fields(root_, top, findings_);
     fields.check_keys({"format", "version", "name", "description", "metadata", "units", "templates",
-                       "boxes", "nodes", "links", "rank_order"});
+                       "boxes", "nodes", "links", "limits", "rank_order"});
     document_.name = fields.text("name", kMaxProse).value;
     document_.description = fields.text("description", kMaxProse, kLayoutOfProse).value;
     read_units(fields);
@@ -125,7 +125,7 @@ class DocumentReader {
       section.name = name;
       if (is_object(value, place, "an object with nodes and links", findings_)) {
         const Fields parts(value, place, findings_);
-        parts.check_keys({"nodes", "links"});
+        parts.check_keys({"nodes", "links", "limits"});
         read_section(value, place, /*in_template=*/true, section);
       } else {
         document_.nodes_complete = document_.links_complete = false;
@@ -191,6 +191,10 @@ class DocumentReader {
                  [&](const JsonValue& value, const Place& at) {
                    return read_link(value, at, units_, findings_);
                  });
+    read_all(fields, place, "limits", /*required=*/false, section.limits,
+             [&](const JsonValue& value, const Place& at) {
+               return read_limit(value, at, units_, findings_);
+             });
   }
 
   // The entries of the array at a key. False where some of them, or all, could not be read.

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "topology/format/fields.hpp"
 
@@ -125,6 +127,46 @@ void report_bandwidth(const Fields& fields, const Place& place, Findings& findin
                              known_units(Quantity::bandwidth)));
 }
 
+// The links that a limit names. Nothing, and E02, where that is no list of texts.
+std::optional<std::vector<LimitEntry::Links>> read_limited(const Fields& fields) {
+  const JsonValue* list = fields.find("links");
+  const bool is_list =
+      list != nullptr && list->kind == JsonValue::Kind::array && !list->items.empty() &&
+      std::ranges::all_of(
+          list->items, [](const JsonValue& item) { return item.kind == JsonValue::Kind::string; });
+  if (!is_list) {
+    fields.wrong("links", "an array of links such as [\"gpu[0-3]->sw\", \"kind=pcie\"]");
+    return std::nullopt;
+  }
+  std::vector<LimitEntry::Links> links;
+  for (const JsonValue& item : list->items) links.push_back({item.text});
+  return links;
+}
+
+// What a limit's links count, each as much as one byte over it; 1 where nothing says. False, and
+// E05, where they are no weights.
+bool read_weights(const Fields& fields, LimitEntry& entry, Findings& findings) {
+  const JsonValue* list = fields.find("weights");
+  if (list == nullptr) return true;
+  bool ok = list->kind == JsonValue::Kind::array && list->items.size() == entry.links.size();
+  for (std::size_t i = 0; ok && i < list->items.size(); ++i) {
+    const JsonValue& item = list->items[i];
+    const bool is_scalar =
+        item.kind == JsonValue::Kind::number || item.kind == JsonValue::Kind::string;
+    const auto weight = is_scalar ? parse_quantity(Quantity::number, item.text, 1) : std::nullopt;
+    ok = weight && *weight > 0;
+    if (ok) entry.links[i].weight = *weight;
+  }
+  if (ok) return true;
+  findings.error(
+      Code::E05, fields.pointer("weights"),
+      fmt::format("expected a positive weight for each of {} items of \"links\"",
+                  entry.links.size()),
+      "A weight says how much a byte over the links takes of the limit; leave \"weights\" "
+      "out where that is one byte.");
+  return false;
+}
+
 void read_bandwidth(const Fields& fields, const Place& place, const Ratio& unit, LinkEntry& entry,
                     Findings& findings) {
   const auto single = fields.quantity("bandwidth", Quantity::bandwidth, unit);
@@ -226,6 +268,28 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
   }
   entry.src = *src;
   entry.dst = *dst;
+  return entry;
+}
+
+std::optional<LimitEntry> read_limit(const JsonValue& value, const Place& place, const Units& units,
+                                     Findings& findings) {
+  if (!is_object(value, place,
+                 "a limit such as { \"links\": [\"gpu0->sw\", \"gpu1->sw\"], \"bandwidth\": 25 }",
+                 findings)) {
+    return std::nullopt;
+  }
+  const Fields fields(value, place, findings);
+  fields.check_keys({"name", "links", "bandwidth", "weights"});
+  LimitEntry entry;
+  entry.name = fields.text("name", kMaxLabel).value;
+  const auto bandwidth = fields.quantity("bandwidth", Quantity::bandwidth, units.bandwidth);
+  const bool is_positive = bandwidth && *bandwidth > 0;
+  if (!is_positive) report_bandwidth(fields, place, findings);
+  auto links = read_limited(fields);
+  if (!links) return std::nullopt;
+  entry.links = *std::move(links);
+  if (!read_weights(fields, entry, findings) || !is_positive) return std::nullopt;
+  entry.bandwidth = *bandwidth;
   return entry;
 }
 

@@ -1,4 +1,4 @@
-// One node or one link of a topology file.
+// One node, link or limit of a topology file.
 #pragma once
 
 #include <optional>
@@ -28,5 +28,10 @@ struct Units {
 /// Nothing where it is not known which nodes the entry joins; its position is for the caller.
 [[nodiscard]] std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place,
                                                  const Units& units, Findings& findings);
+
+/// Nothing where it is not known what the limit is, or of which links; its position is for the
+/// caller.
+[[nodiscard]] std::optional<LimitEntry> read_limit(const JsonValue& value, const Place& place,
+                                                   const Units& units, Findings& findings);
 
 }  // namespace forestcoll::topology

@@ -80,6 +80,25 @@ std::string line_of(const LinkText& link) {
   return line.str();
 }
 
+template <class Items>
+std::string list_of(const Items& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return "[" + text + "]";
+}
+
+std::string line_of(const LimitText& limit) {
+  Line line;
+  line.text_unless_empty("name", limit.name);
+  std::vector<std::string> links, weights;
+  for (const std::string& link : limit.links) links.push_back(topology::quote_json(link));
+  for (const Ratio& weight : limit.weights) weights.push_back(number_or_text(exact_text(weight)));
+  line.raw("links", list_of(links));
+  line.number("bandwidth", limit.bandwidth);
+  if (!weights.empty()) line.raw("weights", list_of(weights));
+  return line.str();
+}
+
 std::string line_of(const BoxText& box) {
   Line line;
   line.text("id", box.ids);
@@ -115,10 +134,12 @@ std::string templates_of(const std::vector<TemplateText>& templates) {
   std::vector<std::string> items;
   items.reserve(templates.size());
   for (const TemplateText& one : templates) {
-    const std::string section = join({"\"nodes\": " + array_of(one.section.nodes, "      "),
-                                      "\"links\": " + array_of(one.section.links, "      ")},
-                                     "    ");
-    items.push_back(topology::quote_json(one.name) + ": " + section);
+    std::vector<std::string> parts = {"\"nodes\": " + array_of(one.section.nodes, "      "),
+                                      "\"links\": " + array_of(one.section.links, "      ")};
+    if (!one.section.limits.empty()) {
+      parts.push_back("\"limits\": " + array_of(one.section.limits, "      "));
+    }
+    items.push_back(topology::quote_json(one.name) + ": " + join(parts, "    "));
   }
   return join(items, "  ");
 }
@@ -144,6 +165,18 @@ std::string decimal(std::int64_t num, int places) {
 std::optional<Ratio> of_one_cable(const TopologyLink& link) {
   const auto single = checked_div(link.bandwidth, Ratio(link.count));
   return single && parse_ratio(exact_text(*single)) == single ? single : std::nullopt;
+}
+
+LimitText text_of(const SharedLimit& limit, const Topology& topology) {
+  LimitText text{limit.name, {}, {}, exact_text(limit.bandwidth)};
+  bool is_plain = true;
+  for (const SharedLimit::Use& use : limit.uses) {
+    text.links.push_back(topology.nodes[use.src].id + "->" + topology.nodes[use.dst].id);
+    text.weights.push_back(use.weight);
+    is_plain &= use.weight == Ratio(1);
+  }
+  if (is_plain) text.weights.clear();
+  return text;
 }
 
 // Where an id is a prefix and a plain number at its end: both.
@@ -217,6 +250,7 @@ std::string topology::to_topology_json(const TopologyDocument& document, const M
   array("boxes", document.boxes);
   array("nodes", document.top.nodes);
   array("links", document.top.links);
+  array("limits", document.top.limits);
   array("rank_order", document.rank_order);
   return join(items, "") + "\n";
 }
@@ -252,6 +286,8 @@ TopologyDocument flat_document(const Topology& topology) {
                                   .full_duplex = link.full_duplex,
                                   .enabled = link.enabled});
   }
+  for (const SharedLimit& limit : topology.limits)
+    document.top.limits.push_back(text_of(limit, topology));
   std::vector<std::string> ranks;
   ranks.reserve(topology.ranks.size());
   for (const NodeId node : topology.ranks) ranks.push_back(topology.nodes[node].id);

@@ -34,6 +34,15 @@ struct Group {
   Parts parts;
 };
 
+// The arcs that share a limit: there is no telling what is left of one.
+IdVector<ArcId, bool> limited_arcs(const Network& network) {
+  IdVector<ArcId, bool> limited(network.graph.arc_count(), false);
+  for (const ArcLimit& limit : network.limits) {
+    for (const auto& use : limit.uses) limited[use.first] = true;
+  }
+  return limited;
+}
+
 // Gives what is left of an arc that some use to these, evenly.
 void fill_up(std::vector<Group>& groups, ArcId arc) {
   std::optional<Ratio> left = Ratio(1);
@@ -126,6 +135,27 @@ bool add_ways_back(std::vector<Group>& groups, Group& group, const Network& netw
   return add(leads_back) || add(may_use);
 }
 
+// Where slivers were taken, what they take more of a limit goes off all that its arcs carry.
+void fit_limits(std::vector<Group>& groups, const Network& network) {
+  constexpr double kAbove = 1 + 1e-12;  // what rounding may have taken off a sum
+  for (const ArcLimit& limit : network.limits) {
+    double load = 0;
+    for (const auto& [arc, times] : limit.uses) {
+      const double whole = static_cast<double>(times) * static_cast<double>(network.capacity[arc]);
+      for (const Group& group : groups) load += whole * group.parts[arc].to_double();
+    }
+    const double fits = static_cast<double>(limit.capacity) / (load * kAbove);
+    if (fits * kAbove * kAbove >= 1) continue;
+    const Ratio factor(static_cast<std::int64_t>(fits * kRoundedParts), kRoundedParts);
+    for (Group& group : groups) {
+      for (const auto& use : limit.uses) {
+        Ratio& part = group.parts[use.first];
+        part = checked_mul(part, factor).value_or(rounded_down(part) * factor);
+      }
+    }
+  }
+}
+
 // Whether a fabric of such parts is sure to be solved in exact arithmetic.
 bool has_common_denominator(const Parts& parts) {
   std::int64_t common = 1;
@@ -148,6 +178,11 @@ class PartBuilder {
         id_of_(whole.nodes.size()) {
     part_.name = whole.name;
     part_.description = whole.description;
+  }
+
+  // As in the whole, whether links join them or not.
+  void add_all_nodes() {
+    for (std::size_t v = 0; v < whole_.nodes.size(); ++v) node(NodeId(v));
   }
 
   Expected<Topology> run(const std::vector<Rank>& members) {
@@ -214,20 +249,24 @@ class PartBuilder {
 
 // Exactly, where that is a fabric that can be solved.
 Expected<Topology> part_of(const Topology& whole, const Network& network, Group& group,
-                           const std::vector<Rank>& members) {
+                           const std::vector<Rank>& members, bool with_all_nodes) {
+  const auto build = [&](bool is_rounded) {
+    PartBuilder builder(whole, network, group, is_rounded);
+    if (with_all_nodes) builder.add_all_nodes();
+    return builder.run(members);
+  };
   if (has_common_denominator(group.parts)) {
-    auto exact = PartBuilder(whole, network, group, false).run(members);
+    auto exact = build(false);
     if (exact && to_digraph(*exact)) return exact;
   }
   round_down(group.parts);  // so that products fit
-  return PartBuilder(whole, network, group, true).run(members);
+  return build(true);
 }
 
-}  // namespace
-
-Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network& network,
-                                         std::span<const JobOperation> operations,
-                                         const LinkShares& shares, bool relays) {
+// With what each has of the arcs.
+Expected<std::vector<Group>> groups_of(const Network& network,
+                                       std::span<const JobOperation> operations,
+                                       const LinkShares& shares, bool relays) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     std::size_t commodity = 0;
@@ -239,7 +278,9 @@ Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network
       groups.push_back(std::move(group));
     }
   }
+  const auto limited = limited_arcs(network);
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    if (limited[ArcId(a)]) continue;
     fill_up(groups, ArcId(a));
     hand_out(groups, network, ArcId(a), relays);
   }
@@ -258,14 +299,32 @@ Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network
                                   operations[group.operation].name, members.front().value),
                       "let the other GPUs pass data on with `relays`, or choose other groups");
   }
+  fit_limits(groups, network);
+  return groups;
+}
+
+}  // namespace
+
+Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network& network,
+                                         std::span<const JobOperation> operations,
+                                         const LinkShares& shares, bool relays) {
+  auto groups = groups_of(network, operations, shares, relays);
+  if (!groups) return groups.errors();
   std::vector<JobPart> parts;
-  for (Group& group : groups) {
-    const auto& members = members_of_group(group);
-    auto part = part_of(topology, network, group, members);
+  for (Group& group : *groups) {
+    const auto& members = operations[group.operation].groups[group.group];
+    auto part = part_of(topology, network, group, members, false);
     if (!part) return part.errors();
     parts.push_back({group.operation, group.group, *std::move(part)});
   }
   return parts;
+}
+
+Expected<Topology> within_limits(const Topology& topology, const Network& network,
+                                 const JobOperation& operation, const LinkShares& shares) {
+  auto groups = groups_of(network, std::span(&operation, 1), shares, false);
+  if (!groups) return groups.errors();
+  return part_of(topology, network, groups->front(), operation.groups.front(), true);
 }
 
 std::string shape_of(const Topology& part) {

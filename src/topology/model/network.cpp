@@ -10,6 +10,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,14 @@ using topology::DirectedLink;
 
 constexpr Int128 kBound = Int128{1} << 62;
 
+// Of a limit, as whole numbers: what lengths of links are multiplied by.
+constexpr std::int64_t kMostWeight = 1000;
+
 // The least common multiple, while it times `nodes` stays below the bound.
-std::optional<std::int64_t> common_denominator(const Topology& topology,
-                                               const std::vector<DirectedLink>& arcs,
-                                               Int128 nodes) {
+std::optional<std::int64_t> common_denominator(const std::vector<Ratio>& bandwidths, Int128 nodes) {
   Int128 common = 1;
-  for (const DirectedLink& link : arcs) {
-    const std::int64_t den = topology.links[link.link].bandwidth.den();
+  for (const Ratio& bandwidth : bandwidths) {
+    const std::int64_t den = bandwidth.den();
     common *= den / std::gcd(static_cast<std::int64_t>(common), den);
     if (common * nodes >= kBound) return std::nullopt;
   }
@@ -38,14 +40,12 @@ std::optional<std::int64_t> common_denominator(const Topology& topology,
 }
 
 // Every bandwidth times `common`, while their sum times `nodes` stays below the bound.
-std::optional<std::vector<Capacity>> scale(const Topology& topology,
-                                           const std::vector<DirectedLink>& arcs,
+std::optional<std::vector<Capacity>> scale(const std::vector<Ratio>& bandwidths,
                                            std::int64_t common, Int128 nodes) {
   std::vector<Capacity> scaled;
-  scaled.reserve(arcs.size());
+  scaled.reserve(bandwidths.size());
   Int128 sum = 0;
-  for (const DirectedLink& link : arcs) {
-    const Ratio& bandwidth = topology.links[link.link].bandwidth;
+  for (const Ratio& bandwidth : bandwidths) {
     const Int128 capacity = Int128{bandwidth.num()} * (common / bandwidth.den());
     sum += capacity;
     if (capacity >= kBound || sum >= kBound || sum * nodes >= kBound) return std::nullopt;
@@ -109,6 +109,57 @@ Network build(std::size_t nodes, std::vector<std::pair<Arc, Capacity>> arcs) {
   return network;
 }
 
+// A limit over the arcs of a network, with whole weights.
+struct WholeLimit {
+  std::vector<std::pair<ArcId, std::int64_t>> uses;
+  Ratio bandwidth;  // GB/s, with these weights
+  std::string name;
+};
+
+Diagnostic limit_too_fine(const SharedLimit& limit) {
+  return make_error(Code::E14,
+                    fmt::format("the weights of the limit {} are too fine for exact arithmetic",
+                                limit.name.empty() ? "of several links" : limit.name),
+                    "As whole numbers, in proportion, they are at most 1000; write fewer digits.");
+}
+
+// Those that hold any arc. `find`: the arc from one node to another, invalid where there is none.
+template <class Find>
+Expected<std::vector<WholeLimit>> whole_limits(const Topology& topology, const Find& find) {
+  std::vector<WholeLimit> limits;
+  for (const SharedLimit& limit : topology.limits) {
+    WholeLimit whole{{}, limit.bandwidth, limit.name};
+    Ratio common = 1;  // of the weights' denominators
+    for (const SharedLimit::Use& use : limit.uses) {
+      const std::int64_t den = use.weight.den();
+      const auto next = checked_mul(common, Ratio(den / std::gcd(common.num(), den)));
+      if (!next) return limit_too_fine(limit);
+      common = *next;
+    }
+    for (const SharedLimit::Use& use : limit.uses) {
+      const ArcId arc = find(use.src, use.dst);
+      if (!arc.valid()) continue;
+      const auto weight = checked_mul(use.weight, common);
+      if (!weight || weight->num() > kMostWeight) return limit_too_fine(limit);
+      whole.uses.emplace_back(arc, weight->num());
+    }
+    const auto bandwidth = checked_mul(limit.bandwidth, common);
+    if (!bandwidth) return limit_too_fine(limit);
+    if (whole.uses.empty()) continue;
+    whole.bandwidth = *bandwidth;
+    std::ranges::sort(whole.uses);
+    limits.push_back(std::move(whole));
+  }
+  // Of those on the same arcs one holds.
+  std::ranges::sort(limits, {},
+                    [](const WholeLimit& limit) { return std::tie(limit.uses, limit.bandwidth); });
+  limits.erase(
+      std::unique(limits.begin(), limits.end(),
+                  [](const WholeLimit& a, const WholeLimit& b) { return a.uses == b.uses; }),
+      limits.end());
+  return limits;
+}
+
 }  // namespace
 
 Expected<Network> to_digraph(const Topology& topology) {
@@ -117,20 +168,34 @@ Expected<Network> to_digraph(const Topology& topology) {
   const auto arcs = topology::enabled_arcs(topology);
   const std::int64_t data = std::accumulate(weights->begin(), weights->end(), std::int64_t{0});
   const Int128 nodes = std::max({Int128{1}, Int128{topology.ranks.size()}, Int128{data}});
-  const auto common = common_denominator(topology, arcs, nodes);
-  const auto scaled = common ? scale(topology, arcs, *common, nodes) : std::nullopt;
-  if (!scaled) return too_large(topology, arcs, nodes);
-
   std::vector<std::pair<Arc, Capacity>> capacitated;
   capacitated.reserve(arcs.size());
-  for (std::size_t i = 0; i < arcs.size(); ++i) {
-    capacitated.emplace_back(arcs[i].arc, (*scaled)[i]);
-  }
+  for (const DirectedLink& link : arcs) capacitated.emplace_back(link.arc, 0);
+  Digraph graph;
+  if (!topology.limits.empty()) graph = build(topology.nodes.size(), capacitated).graph;
+  const auto limits =
+      whole_limits(topology, [&](NodeId src, NodeId dst) { return graph.find(src, dst); });
+  if (!limits) return limits.errors();
+  std::vector<Ratio> bandwidths;
+  bandwidths.reserve(arcs.size() + limits->size());
+  for (const DirectedLink& link : arcs) bandwidths.push_back(topology.links[link.link].bandwidth);
+  for (const WholeLimit& limit : *limits) bandwidths.push_back(limit.bandwidth);
+  const auto common = common_denominator(bandwidths, nodes);
+  const auto scaled = common ? scale(bandwidths, *common, nodes) : std::nullopt;
+  if (!scaled) return too_large(topology, arcs, nodes);
+
+  for (std::size_t i = 0; i < arcs.size(); ++i) capacitated[i].second = (*scaled)[i];
   Network network = build(topology.nodes.size(), std::move(capacitated));
+  for (std::size_t i = 0; i < limits->size(); ++i) {
+    const WholeLimit& limit = (*limits)[i];
+    network.limits.push_back({limit.uses, (*scaled)[arcs.size() + i], limit.name});
+  }
   Capacity divisor = 0;
   for (const Capacity capacity : network.capacity) divisor = std::gcd(divisor, capacity);
+  for (const ArcLimit& limit : network.limits) divisor = std::gcd(divisor, limit.capacity);
   if (divisor > 0) {
     for (Capacity& capacity : network.capacity) capacity /= divisor;
+    for (ArcLimit& limit : network.limits) limit.capacity /= divisor;
     network.unit = Ratio(divisor, *common);
   }
   network.ranks = topology.ranks;
@@ -159,6 +224,14 @@ Network reversed(const Network& network) {
   result.ranks = network.ranks;
   result.rank_of = network.rank_of;
   result.weight = network.weight;
+  result.limits = network.limits;
+  for (ArcLimit& limit : result.limits) {
+    for (auto& use : limit.uses) {
+      const ArcId arc = use.first;
+      use.first = result.graph.find(network.graph.head(arc), network.graph.tail(arc));
+    }
+    std::ranges::sort(limit.uses);
+  }
   return result;
 }
 

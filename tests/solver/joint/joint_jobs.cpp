@@ -1,6 +1,7 @@
 #include "solver/joint/joint_jobs.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "forestcoll/commodity.hpp"
@@ -59,6 +60,26 @@ RandomJob random_job(std::uint64_t seed) {
     job.operations.push_back(random_operation(job.network.ranks.size(), random));
   }
   job.relays = random() % 2 == 0;
+  return job;
+}
+
+RandomJob random_job_with_limits(std::uint64_t seed) {
+  RandomJob job = random_job(seed);
+  connect(job);
+  std::mt19937_64 random(seed + 1);
+  const std::size_t arcs = job.network.graph.arc_count();
+  for (std::size_t i = 0, count = 1 + random() % 3; i < count; ++i) {
+    std::map<ArcId, std::int64_t> uses;
+    Capacity all = 0;
+    while (uses.size() < std::min<std::size_t>(arcs, 2 + i)) {
+      const ArcId arc(random() % arcs);
+      const auto weight = static_cast<std::int64_t>(1 + random() % 3);
+      if (uses.emplace(arc, weight).second) all += weight * job.network.capacity[arc];
+    }
+    const auto capacity =
+        static_cast<Capacity>(1 + random() % static_cast<std::uint64_t>(all / 2 + 1));
+    job.network.limits.push_back({{uses.begin(), uses.end()}, capacity, {}});
+  }
   return job;
 }
 

@@ -40,6 +40,8 @@ struct RandomJob {
 };
 /// One to four operations on a fabric of three to five GPUs and up to two switches.
 [[nodiscard]] RandomJob random_job(std::uint64_t seed);
+/// The same with one to three limits, each of some arcs, at most half of what these carry.
+[[nodiscard]] RandomJob random_job_with_limits(std::uint64_t seed);
 /// Sets relays where the groups do not reach one another without them.
 void connect(RandomJob& job);
 

@@ -42,7 +42,8 @@ std::string rate(const Network& network, const std::vector<JobOperation>& operat
   if (!demand) return to_string(demand.errors().front());
   const auto optimum = joint_optimum(network, *demand);
   if (!optimum) return to_string(optimum.errors().front());
-  const auto again = joint_rate_by_lengths(network, *demand, optimum->lengths);
+  const auto again =
+      joint_rate_by_lengths(network, *demand, optimum->lengths, optimum->limit_lengths);
   EXPECT_EQ(again, optimum->at_most);
   if (optimum->is_exact()) return optimum->reached.to_string();
   return optimum->reached.to_string() + " to " + optimum->at_most.to_string();

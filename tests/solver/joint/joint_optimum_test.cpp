@@ -32,7 +32,8 @@ JointOptimum optimum_of(const RandomJob& job) {
   EXPECT_TRUE(optimum);
   EXPECT_TRUE(optimum->is_exact())
       << optimum->reached.to_string() << " to " << optimum->at_most.to_string();
-  EXPECT_EQ(joint_rate_by_lengths(job.network, *demand, optimum->lengths), optimum->at_most);
+  EXPECT_EQ(joint_rate_by_lengths(job.network, *demand, optimum->lengths, optimum->limit_lengths),
+            optimum->at_most);
   return *std::move(optimum);
 }
 
@@ -80,7 +81,8 @@ TEST(JointOptimum, ProvesOddBytesOfTreesBesidePaths) {
     EXPECT_LE(together.reached, together.at_most);
     EXPECT_GE(together.reached.to_double(), (1 - 1e-6) * together.at_most.to_double());
     EXPECT_GE(together.reached, bound->in_turn);
-    const auto checked = joint_rate_by_lengths(job.network, bound->demand, together.lengths);
+    const auto checked =
+        joint_rate_by_lengths(job.network, bound->demand, together.lengths, together.limit_lengths);
     ASSERT_TRUE(checked);
     EXPECT_LE(*checked, together.at_most);
     exact += together.is_exact() ? 1U : 0U;
@@ -237,17 +239,17 @@ TEST(JointOptimum, WrongLengthsProveLess) {
   for (std::size_t a = 0; a < optimum.lengths.size(); ++a) {
     ArcLengths lengths = optimum.lengths;
     lengths[ArcId(a)] += 1 + lengths[ArcId(a)] / 2;
-    const auto bound = joint_rate_by_lengths(job.network, *demand, lengths);
+    const auto bound = joint_rate_by_lengths(job.network, *demand, lengths, {});
     ASSERT_TRUE(bound);
     EXPECT_GE(*bound, optimum.at_most);
     if (*bound != optimum.at_most) ++other;
     lengths[ArcId(a)] = -1;
-    EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand, lengths));
+    EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand, lengths, {}));
   }
   EXPECT_GT(other, 0);
-  EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand, ArcLengths()));
-  EXPECT_FALSE(
-      joint_rate_by_lengths(job.network, *demand, ArcLengths(job.network.graph.arc_count(), 0)));
+  EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand, ArcLengths(), {}));
+  EXPECT_FALSE(joint_rate_by_lengths(job.network, *demand,
+                                     ArcLengths(job.network.graph.arc_count(), 0), {}));
 }
 
 // One after the other takes the sum of the times; at once it takes no longer, and no less than the

@@ -70,6 +70,15 @@ class Definition {
       const auto capacity = static_cast<double>(network_.capacity[ArcId(a)]);
       if (!loads_[a].empty()) add_row(loads_[a], GLP_UP, capacity);
     }
+    for (const ArcLimit& limit : network_.limits) {
+      Row row;
+      for (const auto& [arc, weight] : limit.uses) {
+        for (const auto& [at, taken] : loads_[arc.index()]) {
+          row[at] += static_cast<double>(weight) * taken;
+        }
+      }
+      if (!row.empty()) add_row(row, GLP_UP, static_cast<double>(limit.capacity));
+    }
     glp_smcp options;
     glp_init_smcp(&options);
     options.msg_lev = GLP_MSG_ERR;

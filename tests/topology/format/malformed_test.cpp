@@ -61,7 +61,7 @@ TEST(Malformed, EveryCodeOfTheFormatHasAFile) {
   std::set<std::string> codes;
   for (int i = 1; i <= 15; ++i) codes.insert((i < 10 ? "E0" : "E") + std::to_string(i));
   for (int i = 1; i <= 9; ++i) codes.insert("W0" + std::to_string(i));
-  codes.insert("W12");
+  codes.insert({"E17", "W12", "W16"});
   EXPECT_EQ(met, codes);
 }
 

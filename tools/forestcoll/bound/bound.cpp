@@ -16,6 +16,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/group_rates.hpp"
+#include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
@@ -138,6 +139,26 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
   return rates.algbw.empty() ? std::nullopt : std::optional(std::move(rates));
 }
 
+// Where links share a capacity, a collective of all ranks is a job of one group.
+ExitCode run_bound_within_limits(const Fabric& fabric, const BoundArguments& options,
+                                 const Console& console) {
+  if (options.whatif || !options.target.empty() || options.alltoall.given()) {
+    const auto refused = refuse_limits(fabric.topology, options.whatif ? "--whatif"
+                                                        : options.alltoall.given()
+                                                            ? "--demand, --gap or --time-limit"
+                                                            : "--target");
+    return fail(refused.errors(), console);
+  }
+  BoundArguments of_group = options;
+  of_group.job.groups = "MOD 1";
+  if (!options.root.empty()) {
+    const auto root = find_rank(fabric.topology, options.root);
+    if (!root) return fail(root.errors(), console);
+    of_group.root = std::to_string(root->index());
+  }
+  return run_bound_of_job(fabric, of_group, console);
+}
+
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (const auto done = refuse_misplaced_groups(
           options.job, {options.failures, options.collective, options.root});
@@ -162,6 +183,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   if (options.job.given()) return run_bound_of_job(*fabric, options, console);
+  if (!fabric->topology.limits.empty()) return run_bound_within_limits(*fabric, options, console);
   if (has_paths(options.collective)) return run_bound_of_paths(*fabric, options, console);
   auto found = find_all(*fabric, options, console);
   if (!found) return fail(found.errors(), console);

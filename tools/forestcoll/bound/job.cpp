@@ -44,7 +44,7 @@ Expected<std::vector<StepBound>> bound_all(const Job& job, const Fabric& fabric,
 // What independent code says of the lengths, where that is another bound.
 std::optional<std::string> flaw_of(const Network& network, const JointDemand& demand,
                                    const JointOptimum& optimum) {
-  const auto again = joint_rate_by_lengths(network, demand, optimum.lengths);
+  const auto again = joint_rate_by_lengths(network, demand, optimum.lengths, optimum.limit_lengths);
   if (again == optimum.at_most && optimum.reached <= optimum.at_most) return std::nullopt;
   return fmt::format("the bound is {} GB/s, and independent code finds that the lengths prove {}",
                      optimum.at_most.to_string(), again ? again->to_string() : "nothing");

@@ -15,6 +15,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/report/progress_bar.hpp"
@@ -149,6 +150,9 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
 
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
+  if (const auto done = refuse_limits(fabric->topology, "`compare`"); !done) {
+    return fail(done.errors(), console);
+  }
   report_reading(*fabric, options.reading, console);
   report_latencies(fabric->topology, console);
   const auto root = find_root(fabric->topology, request.collective, options.root);

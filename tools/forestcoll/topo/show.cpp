@@ -57,15 +57,17 @@ struct Facts {
 };
 
 Expected<Facts> find_facts(const Fabric& fabric) {
-  const auto best = bound(fabric.network, Collective::allgather, {});
+  Network network = fabric.network;
+  network.limits.clear();  // what is told here is of the links alone
+  const auto best = bound(network, Collective::allgather, {});
   if (!best) return best.errors();
   const auto middle =
       fabric.network.ranks.begin() + static_cast<std::ptrdiff_t>(fabric.network.ranks.size() / 2);
   const std::vector<NodeId> first(fabric.network.ranks.begin(), middle);
   const std::vector<NodeId> second(middle, fabric.network.ranks.end());
-  return Facts{summarize(fabric.topology), bandwidth_between(fabric.network, first, second),
-               bandwidth_between(fabric.network, second, first), best->algbw,
-               find_bottleneck(fabric.network, *best->broadcast_rate, CollectivePhase::broadcast)};
+  return Facts{summarize(fabric.topology), bandwidth_between(network, first, second),
+               bandwidth_between(network, second, first), best->algbw,
+               find_bottleneck(network, *best->broadcast_rate, CollectivePhase::broadcast)};
 }
 
 // What is wrong with a time limit; nothing where it is one.
@@ -118,6 +120,11 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
   for (const auto& [kind, count] : summary.islands) {
     line("joined by", fmt::format("{}: {}", kind.empty() ? "links without a kind" : kind,
                                   count == 1 ? "all GPUs" : fmt::format("{} islands", count)));
+  }
+  if (!fabric.topology.limits.empty()) {
+    line("limits", fmt::format("{} of several links, without which the rest is told; `bound` gives "
+                               "the optimum",
+                               fabric.topology.limits.size()));
   }
   if (summary.disabled_nodes + summary.disabled_links > 0) {
     line("out of use", fmt::format("{}, {}", counted(summary.disabled_nodes, "node"),

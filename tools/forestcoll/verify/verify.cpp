@@ -96,6 +96,11 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
   text += condition_lines(verdict);
   if (verdict.algbw)
     text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
+  if (verdict.binding_limit) {
+    text += fmt::format(
+        "  held up by what several links share: {}\n",
+        verdict.binding_limit->empty() ? "a limit without a name" : *verdict.binding_limit);
+  }
   if (verdict.busiest) {
     text += fmt::format("  busiest link: {} -> {} carries {} of the buffer at {} GB/s\n",
                         verdict.busiest->src, verdict.busiest->dst, number(verdict.busiest->load),
@@ -138,6 +143,7 @@ Json json_report(const Verdict& verdict, const std::string& file) {
   }
   if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
   if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
+  if (verdict.binding_limit) report["binding_limit"] = *verdict.binding_limit;
   report["finding_count"] = verdict.finding_count;
   report["findings"] = std::move(findings);
   return report;

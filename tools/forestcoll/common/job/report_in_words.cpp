@@ -73,6 +73,14 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
         fabric.topology.nodes[network.graph.head(arcs.front())].id, arcs.size() > 1 ? ", …" : "",
         links.length, names.empty() ? "" : ", filled by ", names);
   }
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    const std::int64_t length = bound.together.limit_lengths[l];
+    if (length == 0) continue;
+    const ArcLimit& limit = network.limits[l];
+    text +=
+        fmt::format("  what {} share: {}length {} each\n", counted(limit.uses.size(), "direction"),
+                    limit.name.empty() ? "" : limit.name + ", ", length);
+  }
   return "what binds, as lengths of links: all data together covers at least as much as these "
          "carry\n" +
          text;

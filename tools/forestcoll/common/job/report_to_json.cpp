@@ -66,6 +66,23 @@ Json lengths_json(const JointOptimum& optimum, const Fabric& fabric) {
   return list;
 }
 
+Json limits_json(const JointOptimum& optimum, const Fabric& fabric) {
+  Json list = Json::array();
+  for (std::size_t l = 0; l < fabric.network.limits.size(); ++l) {
+    if (optimum.limit_lengths[l] == 0) continue;
+    const ArcLimit& limit = fabric.network.limits[l];
+    Json links = Json::array();
+    for (const auto& [arc, weight] : limit.uses) {
+      links.push_back({{"src", fabric.topology.nodes[fabric.network.graph.tail(arc)].id},
+                       {"dst", fabric.topology.nodes[fabric.network.graph.head(arc)].id},
+                       {"weight", weight}});
+    }
+    list.push_back(
+        {{"name", limit.name}, {"links", std::move(links)}, {"length", optimum.limit_lengths[l]}});
+  }
+  return list;
+}
+
 Json step_json(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
   const StepFigures figures(step, bound);
   const bool timed = figures.has_bytes();
@@ -85,6 +102,7 @@ Json step_json(const JobStep& step, const StepBound& bound, const Fabric& fabric
   if (timed) json["in_turn"]["seconds"] = figures.seconds_in_turn();
   json["operations"] = std::move(operations);
   json["lengths"] = lengths_json(bound.together, fabric);
+  if (!fabric.network.limits.empty()) json["limits"] = limits_json(bound.together, fabric);
   return json;
 }
 

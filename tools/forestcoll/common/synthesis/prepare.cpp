@@ -7,6 +7,7 @@
 
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/progress_bar.hpp"
@@ -107,6 +108,20 @@ Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& 
   return {};
 }
 
+// Links that share a capacity have the parts of it that this collective takes at its best.
+Expected<void> keep_limits(PreparedSynthesis& prepared, const Console& console) {
+  const CompileOptions& options = prepared.request.compile;
+  Fabric& fabric = prepared.fabric;
+  if (fabric.network.limits.empty()) return {};
+  if (prepared.with_relays || has_relays(fabric.topology)) {
+    return refuse_limits(fabric.topology, "a process group with relays");
+  }
+  JobOperation operation = operation_of_all(fabric, options.synthesis.collective);
+  if (options.synthesis.root) operation.root = options.synthesis.root->index();
+  if (options.demand) operation.demand = options.demand->demand;
+  return divide_limits(fabric, operation, console);
+}
+
 // The forest of --warm; nothing where `path` is empty. Errors: those of reading, and F01, F02.
 Expected<std::optional<AnyForest>> load_previous(const std::string& path,
                                                  const Topology& topology) {
@@ -138,7 +153,8 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare(const SynthArguments& argum
                                                      const Console& console) {
   auto prepared = resolve_all(arguments);
   if (!prepared) return prepared;
-  for (const auto step : {read_fabric, fit_to_fabric, read_what_pairs_have, read_previous}) {
+  for (const auto step :
+       {read_fabric, fit_to_fabric, read_what_pairs_have, keep_limits, read_previous}) {
     if (const auto done = step(**prepared, console); !done) return done.errors();
   }
   return prepared;
@@ -187,6 +203,9 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(const PreparedSynthe
       find_root(prepared->fabric.topology, synthesis.collective, after.arguments.root);
   if (!root) return root.errors();
   synthesis.root = *root;
+  Console silent;
+  silent.quiet = true;
+  if (const auto done = keep_limits(*prepared, silent); !done) return done.errors();
   return prepared;
 }
 
