@@ -12,7 +12,7 @@
 #include "solver/common/limits_unknown.hpp"
 #include "solver/study/changed_fabric.hpp"
 #include "solver/symmetry/alike.hpp"
-#include "topology/change/select.hpp"
+#include "topology/format/select.hpp"
 #include "topology/model/pcie_direction.hpp"
 
 namespace forestcoll {

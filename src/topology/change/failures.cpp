@@ -9,8 +9,8 @@
 
 #include "forestcoll/text.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "topology/change/select.hpp"
 #include "topology/check/validate.hpp"
+#include "topology/format/select.hpp"
 #include "topology/format/units.hpp"
 #include "topology/model/arcs.hpp"
 #include "topology/model/findings.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "topology/change/select.hpp"
+#include "topology/format/select.hpp"
 
 namespace forestcoll::topology {
 namespace {

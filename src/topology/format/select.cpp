@@ -1,4 +1,4 @@
-#include "topology/change/select.hpp"
+#include "topology/format/select.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
