@@ -18,7 +18,7 @@ namespace forestcoll {
 [[nodiscard]] std::optional<IdVector<ArcId, Ratio>> link_loads(const CollectiveForest& forest,
                                                                const Network& network);
 
-/// In GB/s: 1 / max over arcs of load / bandwidth. Nothing where nothing is loaded, or where exact
+/// In GB/s: 1 / max over arcs, and limits that they share, of load / bandwidth. Nothing where nothing is loaded, or where exact
 /// arithmetic does not hold it.
 [[nodiscard]] std::optional<Ratio> congestion_algbw(const IdVector<ArcId, Ratio>& loads,
                                                     const Network& network);

@@ -32,6 +32,11 @@ struct Fabric {
   Topology topology;
   Network network;  ///< `to_digraph(topology)`, or of that within its limits (`within_limits`)
   ChosenGpu gpu;    ///< whose figures the model of time takes
+  /// Where `network` is within limits: all that the links carry, and the limits.
+  std::optional<Network> whole = {};
+
+  /// What any schedule may use, whatever `network` leaves for forests.
+  [[nodiscard]] const Network& links() const { return whole ? *whole : network; }
 };
 
 /// Errors: E14 (see `to_digraph`). Cost: O(n + m).

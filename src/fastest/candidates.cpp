@@ -194,7 +194,7 @@ class CandidateFinder {
       const bool is_left_out = asked_.few_variants && !is_one(kForLarge, info.name);
       if (!is_wanted(info.name) || is_left_out || is_stopped() || (is_large && is_slow)) continue;
       auto made =
-          make_baseline(info.name, fabric_.topology, fabric_.network, options_.synthesis.collective,
+          make_baseline(info.name, fabric_.topology, fabric_.links(), options_.synthesis.collective,
                         options_.synthesis.root, asked_.baseline);
       if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
@@ -236,7 +236,7 @@ class CandidateFinder {
               (*phase)->spread_over(IdVector<Rank, std::int64_t>((*phase)->rank_count(), chunks));
         }
       }
-      const auto algbw = congestion_algbw(even, fabric_.network);
+      const auto algbw = congestion_algbw(even, fabric_.links());
       if (!algbw || (!found.empty() && !gains(*algbw, found.back().algbw))) continue;
       even.algbw = *algbw;
       found.push_back(std::move(even));

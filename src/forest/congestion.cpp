@@ -80,10 +80,25 @@ std::optional<Ratio> congestion_algbw(const IdVector<ArcId, Ratio>& loads, const
     if (!allowed) return std::nullopt;
     least = std::min(least.value_or(*allowed), *allowed);
   }
+  for (const ArcLimit& limit : network.limits) {
+    std::optional<Ratio> load = Ratio(0);
+    for (const auto& [arc, weight] : limit.uses) {
+      const auto more = checked_mul(loads[arc], Ratio(weight));
+      load = load && more ? checked_add(*load, *more) : std::nullopt;
+    }
+    if (load == Ratio(0)) continue;
+    const auto allowed = load ? checked_div(Ratio(limit.capacity), *load) : std::nullopt;
+    if (!allowed) return std::nullopt;
+    least = std::min(least.value_or(*allowed), *allowed);
+  }
   return least ? checked_mul(*least, network.unit) : std::nullopt;
 }
 
 std::optional<Ratio> congestion_algbw(const CollectiveForest& forest, const Network& network) {
+  if (!network.limits.empty()) {
+    const auto loads = link_loads(forest, network);
+    return loads ? congestion_algbw(*loads, network) : std::nullopt;
+  }
   const auto loads = loads_by_phase(forest, network);
   if (!loads || loads->empty()) return std::nullopt;
   ArcTime longest;

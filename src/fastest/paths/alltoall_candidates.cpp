@@ -17,12 +17,12 @@ namespace {
 Expected<AlltoallRoutes> with_stops_in(const Fabric& fabric, const Demand& demand,
                                        std::string_view name, std::int64_t k, const Ratio& rate) {
   auto routes =
-      make_alltoall_baseline(name, fabric.topology, fabric.network, demand, k, kMaxAlltoallParts);
+      make_alltoall_baseline(name, fabric.topology, fabric.links(), demand, k, kMaxAlltoallParts);
   if (!routes) return routes;
   auto combined = in_few_rounds(fabric, demand, *routes);
   if (!combined || combined->rate < rate) return combined;
   routes->rounds = 0;  // of our own making
-  return complete_routes(fabric.network, demand, *std::move(routes));
+  return complete_routes(fabric.links(), demand, *std::move(routes));
 }
 
 class AlltoallFinder {
@@ -156,9 +156,9 @@ Expected<std::vector<Candidate>> find_alltoall_candidates(const Fabric& fabric,
 Expected<AlltoallRoutes> alltoall_baseline_routes(const Fabric& fabric, const Demand& demand,
                                                   std::string_view name, std::int64_t k) {
   auto routes =
-      make_alltoall_baseline(name, fabric.topology, fabric.network, demand, k, kMaxAlltoallParts);
+      make_alltoall_baseline(name, fabric.topology, fabric.links(), demand, k, kMaxAlltoallParts);
   if (!routes) return routes;
-  return complete_routes(fabric.network, demand, *std::move(routes));
+  return complete_routes(fabric.links(), demand, *std::move(routes));
 }
 
 Expected<AlltoallRoutes> with_stops_of(const Fabric& fabric, const Demand& demand,
@@ -184,7 +184,7 @@ Expected<AlltoallRoutes> in_few_rounds(const Fabric& fabric, const Demand& deman
     std::iota(path.rounds.begin(), path.rounds.end(), 0);
     routes.rounds = std::max(routes.rounds, static_cast<std::int32_t>(path.rounds.size()));
   }
-  return complete_routes(fabric.network, demand, std::move(routes));
+  return complete_routes(fabric.links(), demand, std::move(routes));
 }
 
 }  // namespace forestcoll::fastest

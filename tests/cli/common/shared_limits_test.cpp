@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -120,7 +121,6 @@ TEST_F(SharedLimits, HoldForGroupsAtOnce) {
 
 TEST_F(SharedLimits, AreRefusedWhereTheyAreNotKnown) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> lines = {
-      {"compare", {}},
       {"bound", {"--whatif"}},
       {"bound", {"--target", "azure"}},
       {"synth", {"--members", "g0,g1,g2", "--relays", "--format", "forest"}}};
@@ -130,6 +130,19 @@ TEST_F(SharedLimits, AreRefusedWhereTheyAreNotKnown) {
     EXPECT_EQ(ran.out, "");
     EXPECT_THAT(ran.err, HasSubstr("[E18]"));
   }
+}
+
+// A ring: 3/4 of the buffer goes into every GPU and out of it, so that the bus of two has 3 · x.
+TEST_F(SharedLimits, HoldUpRingsAsWell) {
+  const auto report = json_of({"compare", file("t.json"), "-c", "allgather", "--sizes", "1G",
+                               "--algorithms", "forestcoll,ring", "--gpu", "ideal", "--json"});
+  expect_valid(report, "forestcoll-compare.schema.json");
+  const auto& rows = report["rows"];
+  std::map<std::string, std::string> rate;
+  for (const auto& row : rows) {
+    if (row.contains("algbw")) rate[row["name"]] = row["algbw"]["exact"];
+  }
+  EXPECT_EQ(rate["ring"], "16/3") << report.dump(1);
 }
 
 TEST_F(SharedLimits, AreShownAndChecked) {

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -21,6 +23,8 @@ namespace {
 
 constexpr std::size_t kMostAxes = 6;    // 720 orders
 constexpr std::size_t kMostShown = 12;  // in the report in text
+
+constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
 using Order = std::vector<std::size_t>;
 
@@ -115,15 +119,19 @@ Expected<std::vector<Placement>> find_placements(const Job& job, const Fabric& f
   const auto orders = orders_of(*job.mesh);
   std::set<Together> known;
   std::vector<Placement> placements;
+  std::optional<Diagnostics> impossible;  // why the first is that cannot be
   for (std::size_t i = 0; i < orders.size(); ++i) {
     bar.update(static_cast<double>(i) / static_cast<double>(orders.size()));
     const Job there = placed(job, placement_of(*job.mesh, orders[i]));
     if (!known.insert(together_of(there)).second) continue;
     const auto cost = cost_of(there, fabric, relays);
-    if (!cost) return cost.errors();
-    placements.push_back({orders[i], *cost});
+    const bool is_possible = cost.has_value();
+    if (!is_possible && cost.errors().front().code != Code::O08) return cost.errors();
+    if (!is_possible && !impossible) impossible = cost.errors();
+    placements.push_back({orders[i], is_possible ? *cost : kImpossible});
   }
   std::ranges::stable_sort(placements, {}, &Placement::cost);
+  if (!placements.front().is_possible()) return *impossible;
   return placements;
 }
 
@@ -134,6 +142,11 @@ std::string in_words(const std::vector<Placement>& placements, const Job& job) {
   Table table{{"order", timed ? "time" : "GB/s", "beside the best"}};
   for (const Placement& placement : std::span(placements).first(shown)) {
     const double cost = placement.cost;
+    if (!placement.is_possible()) {
+      table.rows.push_back(
+          {names_of(placement.order, *job.mesh), "-", "ranks cannot reach others"});
+      continue;
+    }
     table.rows.push_back({names_of(placement.order, *job.mesh),
                           timed ? time_in_words(cost) : fmt::format("{:.6g}", 1 / cost),
                           fmt::format("{:.3f}", cost / best)});
@@ -142,8 +155,10 @@ std::string in_words(const std::vector<Placement>& placements, const Job& job) {
       "axes laid over the GPUs, the first over neighbours; orders with the same groups once\n" +
       aligned(table, 1, 1);
   if (shown < placements.size()) {
-    text += fmt::format("and {} more, up to {:.3f}\n", placements.size() - shown,
-                        placements.back().cost / best);
+    const auto last =
+        std::ranges::find_if(placements.rbegin(), placements.rend(), &Placement::is_possible);
+    text +=
+        fmt::format("and {} more, up to {:.3f}\n", placements.size() - shown, last->cost / best);
   }
   return text +
          fmt::format("what follows is of {}\n", names_of(placements.front().order, *job.mesh));
@@ -156,8 +171,9 @@ void put_placements(Json& report, const std::vector<Placement>& placements, cons
   for (const Placement& placement : placements) {
     Json order = Json::array();
     for (const std::size_t axis : placement.order) order.push_back(job.mesh->axes[axis].name);
-    list.push_back({{"order", std::move(order)},
-                    {timed ? "seconds" : "rate", timed ? placement.cost : 1 / placement.cost}});
+    list.push_back({{"order", std::move(order)}});
+    if (!placement.is_possible()) continue;
+    list.back()[timed ? "seconds" : "rate"] = timed ? placement.cost : 1 / placement.cost;
   }
   for (const Rank r : placement_of(*job.mesh, placements.front().order)) {
     ranks.push_back(fabric.topology.nodes[fabric.network.ranks[r.index()]].id);

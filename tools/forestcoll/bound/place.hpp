@@ -1,6 +1,7 @@
 // In which order the axes of a mesh are best laid over a fabric.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -15,7 +16,11 @@ namespace forestcoll::cli {
 /// An order of the axes, and what the job takes then.
 struct Placement {
   std::vector<std::size_t> order;  ///< axes of the mesh, the fastest first
-  double cost = 0;                 ///< seconds; without bytes, s per GB of the largest buffer
+  /// Seconds; without bytes, s per GB of the largest buffer. Infinite where the ranks of a group do
+  /// not reach one another then, as on rails when a group has GPUs of several.
+  double cost = 0;
+
+  [[nodiscard]] bool is_possible() const { return std::isfinite(cost); }
 };
 
 /// All orders, the best first; of those that give the same groups the one that comes first by the

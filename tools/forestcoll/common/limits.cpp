@@ -9,6 +9,8 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/job.hpp"
 #include "forestcoll/job_parts.hpp"
 #include "forestcoll/joint_bound.hpp"
 #include "forestcoll/text.hpp"
@@ -20,6 +22,18 @@ Expected<JointOptimum> optimum_with_shares(const Fabric& fabric, const JobOperat
   const auto demand = joint_demand(fabric.network, std::vector{operation}, false);
   if (!demand) return demand.errors();
   return joint_optimum(fabric.network, *demand, {.shares = true});
+}
+
+JobOperation operation_of_all(const Fabric& fabric, const WholeCollective& asked) {
+  std::vector<Rank> all;
+  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) all.emplace_back(r);
+  JobOperation operation{
+      std::string(to_string(asked.collective)), asked.collective, {std::move(all)}};
+  if (asked.root) operation.root = asked.root->index();
+  if (asked.demand != nullptr && asked.collective == Collective::alltoall) {
+    operation.demand = *asked.demand;
+  }
+  return operation;
 }
 
 // The shares are of trees that branch at GPUs alone.
@@ -45,18 +59,15 @@ Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
       "`simulate`");
 }
 
-JobOperation operation_of_all(const Fabric& fabric, Collective collective) {
-  std::vector<Rank> all;
-  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) all.emplace_back(r);
-  return {std::string(to_string(collective)), collective, {std::move(all)}, {}, {}, {}};
-}
-
-Expected<void> divide_limits(Fabric& fabric, const JobOperation& operation,
-                             const Console& console) {
+Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const Console& console) {
   if (fabric.network.limits.empty()) return {};
-  if (has_unequal_shares(fabric.network, operation.collective)) {
+  if (has_unequal_shares(fabric.network, asked.collective)) {
     return refuse_limits(fabric.topology, "a collective of unequal shares");
   }
+  if (has_relays(fabric.topology)) {
+    return refuse_limits(fabric.topology, "a process group with relays");
+  }
+  const JobOperation operation = operation_of_all(fabric, asked);
   const auto optimum = at_work("finding the best rate within limits", console,
                                [&] { return optimum_with_shares(fabric, operation); });
   if (!optimum) return optimum.errors();
@@ -72,7 +83,7 @@ Expected<void> divide_limits(Fabric& fabric, const JobOperation& operation,
                    number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
   if (had_roles) note(console, "within limits, what switches copy and combine is not used");
-  fabric.network = *std::move(network);
+  fabric.whole = std::exchange(fabric.network, *std::move(network));
   fabric.beside.reset();
   return {};
 }

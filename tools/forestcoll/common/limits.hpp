@@ -1,12 +1,15 @@
 // Fabrics with links that share a capacity (`limits` of a topology file), as commands work on them.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "command.hpp"
 #include "common/fabric.hpp"
+#include "forestcoll/alltoall.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/job.hpp"
+#include "forestcoll/id.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -14,15 +17,19 @@ namespace forestcoll::cli {
 /// E18 where links share a capacity, which `what` does not know.
 [[nodiscard]] Expected<void> refuse_limits(const Topology& topology, std::string_view what);
 
-/// Where links share a capacity, the fabric's network becomes what one collective of all its ranks
-/// has of them at its best rate (`joint_optimum`): a part of each, and no limits, so that forests
-/// and paths are made on it; the topology keeps the limits, for times and for `verify`. Says so.
-/// REQUIRES: `operation` is of all ranks. Errors: E18 for unequal shares, those of `joint_optimum`
-/// and `job_parts`.
-[[nodiscard]] Expected<void> divide_limits(Fabric& fabric, const JobOperation& operation,
-                                           const Console& console);
+/// A collective of all ranks.
+struct WholeCollective {
+  Collective collective = Collective::allreduce;
+  std::optional<Rank> root = {};
+  const Demand* demand = nullptr;  ///< of what goes along paths; none: equal blocks
+};
 
-/// All ranks of a fabric run the collective.
-[[nodiscard]] JobOperation operation_of_all(const Fabric& fabric, Collective collective);
+/// Where links share a capacity, the fabric's network becomes what the collective has of them at
+/// its best rate (`joint_optimum`): a part of each, and no limits, so that forests and paths are
+/// made on it. The topology keeps the limits, for times and for `verify`, and so does
+/// `Fabric::whole`. Says so. Errors: E18 for unequal shares and for relays, those of
+/// `joint_optimum` and `within_limits`.
+[[nodiscard]] Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked,
+                                           const Console& console);
 
 }  // namespace forestcoll::cli

@@ -148,11 +148,8 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
                       .cross_nic = options.cross_nic,
                       .nccl_constants = options.nccl_constants};
 
-  const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
+  auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
-  if (const auto done = refuse_limits(fabric->topology, "`compare`"); !done) {
-    return fail(done.errors(), console);
-  }
   report_reading(*fabric, options.reading, console);
   report_latencies(fabric->topology, console);
   const auto root = find_root(fabric->topology, request.collective, options.root);
@@ -165,6 +162,11 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
     request.collective_name =
         demand->demand.is_of_blocks() ? to_string(request.collective) : kUnequalAlltoall;
     request.demand = *std::move(demand);
+  }
+  const Demand* asked = request.demand ? &request.demand->demand : nullptr;
+  if (auto done = divide_limits(*fabric, {request.collective, request.root, asked}, console);
+      !done) {
+    return fail(done.errors(), console);
   }
   // Programs know equal amounts alone.
   request.by_size = !options.trees && request.collective_name != kUnequalAlltoall;

@@ -110,16 +110,13 @@ Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& 
 
 // Links that share a capacity have the parts of it that this collective takes at its best.
 Expected<void> keep_limits(PreparedSynthesis& prepared, const Console& console) {
-  const CompileOptions& options = prepared.request.compile;
-  Fabric& fabric = prepared.fabric;
-  if (fabric.network.limits.empty()) return {};
-  if (prepared.with_relays || has_relays(fabric.topology)) {
-    return refuse_limits(fabric.topology, "a process group with relays");
+  if (prepared.with_relays && !prepared.fabric.network.limits.empty()) {
+    return refuse_limits(prepared.fabric.topology, "a process group with relays");
   }
-  JobOperation operation = operation_of_all(fabric, options.synthesis.collective);
-  if (options.synthesis.root) operation.root = options.synthesis.root->index();
-  if (options.demand) operation.demand = options.demand->demand;
-  return divide_limits(fabric, operation, console);
+  const CompileOptions& options = prepared.request.compile;
+  const Demand* demand = options.demand ? &options.demand->demand : nullptr;
+  return divide_limits(prepared.fabric,
+                       {options.synthesis.collective, options.synthesis.root, demand}, console);
 }
 
 // The forest of --warm; nothing where `path` is empty. Errors: those of reading, and F01, F02.

@@ -46,7 +46,7 @@ struct Arranged {
 
 Arranged arrange(const Fabric& fabric) {
   const auto kinds = kinds_of(fabric.topology);
-  const Network& network = fabric.network;
+  const Network& network = fabric.links();
   Arranged arranged;
   std::map<GroupKey, std::size_t> position;
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
@@ -196,7 +196,7 @@ Json page_data(const Comparison& comparison) {
           {"optimumBusbw", comparison.optimum_busbw.to_double()},
           {"nodes", std::move(nodes)},
           {"ranks", std::move(ranks)},
-          {"links", links_json(arranged, fabric.network)},
+          {"links", links_json(arranged, fabric.links())},
           {"busy", std::move(busy)},
           {"trees", std::move(trees)}};
 }

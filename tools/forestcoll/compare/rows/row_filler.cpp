@@ -74,7 +74,7 @@ bool RowFiller::wants_program(const ComparedRow& row) const {
 }
 
 void RowFiller::set_links(ComparedRow& row, const IdVector<ArcId, Ratio>& loads) const {
-  const Network& network = fabric_.network;
+  const Network& network = fabric_.links();
   row.busy = IdVector<ArcId, double>(loads.size(), 0.0);
   ArcId busiest;
   for (std::size_t a = 0; a < loads.size(); ++a) {
@@ -180,9 +180,9 @@ IdVector<ArcId, Ratio> RowFiller::loads_of(const Verdict& verdict) const {
   std::map<std::string, NodeId> node_of;
   const auto& nodes = fabric_.topology.nodes;
   for (std::size_t i = 0; i < nodes.size(); ++i) node_of.emplace(nodes[NodeId(i)].id, NodeId(i));
-  IdVector<ArcId, Ratio> loads(fabric_.network.graph.arc_count(), Ratio(0));
+  IdVector<ArcId, Ratio> loads(fabric_.links().graph.arc_count(), Ratio(0));
   for (const LinkLoad& load : verdict.loads) {
-    loads[fabric_.network.graph.find(node_of.at(load.src), node_of.at(load.dst))] = load.load;
+    loads[fabric_.links().graph.find(node_of.at(load.src), node_of.at(load.dst))] = load.load;
   }
   return loads;
 }

@@ -127,8 +127,8 @@ class RowMaker {
       row.error = found.errors().front();
       return;
     }
-    const auto loads = link_loads(found->forest, fabric_.network);
-    const auto algbw = loads ? congestion_algbw(*loads, fabric_.network) : std::nullopt;
+    const auto loads = link_loads(found->forest, fabric_.links());
+    const auto algbw = loads ? congestion_algbw(*loads, fabric_.links()) : std::nullopt;
     if (!algbw) {
       row.error = inexact("its exact rate does not fit 64 bits");
       return;
@@ -233,7 +233,7 @@ class RowMaker {
     row.title = info.title;
     row.source = info.source;
     Stopwatch watch;
-    auto made = make_baseline(row.algorithm, fabric_.topology, fabric_.network, request_.collective,
+    auto made = make_baseline(row.algorithm, fabric_.topology, fabric_.links(), request_.collective,
                               request_.root, request_.baseline);
     row.seconds = watch.restart();
     if (!made) {
@@ -246,7 +246,7 @@ class RowMaker {
     if (row.error) return;
     if (row.forest) {
       row.forest->optimum = optimum_;
-      fill_.describe_forest(row, link_loads(*row.forest, fabric_.network));
+      fill_.describe_forest(row, link_loads(*row.forest, fabric_.links()));
     } else if (made->branching) {
       describe_branching(row, *std::move(made->branching));
       if (!request_.trees && has_several_boxes(fabric_.topology)) row.note += kNoExecutor;
