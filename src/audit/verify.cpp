@@ -33,6 +33,7 @@
 #include "audit/plan/groups.hpp"
 #include "audit/plan/releases.hpp"
 #include "audit/plan/rules/boxes.hpp"
+#include "audit/plan/rules/offsets.hpp"
 #include "audit/plan/rules/release.hpp"
 #include "audit/plan/rules/structure.hpp"
 #include "audit/plan_run/check.hpp"
@@ -277,6 +278,7 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
   if (!run) return;
   verdict.free_at_one_in_flight = true;  // a signal never waits
   note_results(program, run->results, verdict);
+  check_output_offsets(plan, verdict.root, findings);
   if (topology == nullptr) return;
   check_fabric(program, run->transfers, run->group_accesses, *topology, findings, verdict);
 }

@@ -40,7 +40,7 @@ namespace forestcoll {
 /// REQUIRES: a demand of blocks; a path for all chunks of every pair that has something. Errors,
 /// all ErrorKind::limit: T02 operations of a threadblock, T03 channels, T04 messages of which a
 /// buffer has 4 GiB or more. Cost: O(M log M) for M legs, a few times where it does not fit at
-/// first.
+/// first. T06 a scatter in place whose root is not rank 0.
 [[nodiscard]] Expected<ExecutionPlan> lower_paths_to_plan(
     const AlltoallRoutes& routes, const IdVector<NodeId, Rank>& rank_of,
     const IdVector<Rank, std::int32_t>& box_of, const Demand& demand, const PlanOptions& options);

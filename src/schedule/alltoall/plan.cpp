@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/alltoall/messages.hpp"
 #include "schedule/mscclpp/block_builder.hpp"
@@ -249,6 +251,13 @@ Expected<ExecutionPlan> lower_paths_to_plan(const AlltoallRoutes& routes,
   FORESTCOLL_CHECK(demand.is_of_blocks(), "plans move equal blocks");
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
+  if (options.in_place && demand.collective() == Collective::scatter && demand.root() != Rank(0)) {
+    // Seen on a GPU: the executor adds the root's own offset to places in others' outputs.
+    return make_error(Code::T06,
+                      "MSCCL++ runs a scatter in place from rank 0 alone: from others it writes "
+                      "behind the outputs",
+                      "make it for calls out of place (`outofplace`)");
+  }
   PlanMaker maker(routes, rank_of, box_of, demand, options);
   // Fewer threadblocks have fewer channels, and more operations each.
   Diagnostics errors;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "forestcoll/alltoall_optimum.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/demand.hpp"
 #include "forestcoll/topology.hpp"
@@ -93,6 +94,12 @@ TEST_P(BundledRooted, FlowsAndPlansAreRight) {
           auto options = test::rooted_as(collective, root, format, 2);
           options.lowering.placement = placement;
           const auto made = compile(fabric, options);
+          if (collective == Collective::scatter && placement == Placement::in_place &&
+              root != Rank(0)) {
+            ASSERT_FALSE(made);
+            EXPECT_EQ(made.errors().front().code, Code::T06);
+            continue;
+          }
           ASSERT_TRUE(made) << to_string(made.errors().front());
           ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
           EXPECT_EQ(made->verdict.collective, collective);
@@ -103,6 +110,25 @@ TEST_P(BundledRooted, FlowsAndPlansAreRight) {
         }
       }
     }
+  }
+}
+
+// What an executor on a GPU did with such a plan: the data came out behind the outputs.
+TEST(RootedPaths, AScatterInPlaceFromAnotherThanRank0IsFound) {
+  const Fabric fabric = rooted_fabric("dgx-a100-x1");
+  for (const Rank root : {Rank(0), Rank(3)}) {
+    const auto made =
+        compile(fabric, test::rooted_as(Collective::scatter, root, Format::mscclpp, 2));
+    ASSERT_TRUE(made);
+    std::string text = made->text;
+    const std::string placement = "\"inplace\":false";
+    ASSERT_NE(text.find(placement), std::string::npos);
+    text.replace(text.find(placement), placement.size(), "\"inplace\":true");
+    const auto verdict = verify(text, "plan.json", nullptr, {});
+    ASSERT_TRUE(verdict);
+    EXPECT_EQ(verdict->ok, root == Rank(0));
+    if (root == Rank(0)) continue;
+    EXPECT_THAT(to_string(verdict->findings.front()), HasSubstr("only rank 0 can be the root"));
   }
 }
 
