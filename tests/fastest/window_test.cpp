@@ -76,7 +76,7 @@ void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes,
   }
 }
 
-TEST(WindowLong, OfLargeMessagesIsThatOfItsDefinition) {
+TEST(WindowLongest, OfLargeMessagesIsThatOfItsDefinition) {
   expect_window_by_definition(test::star_of(4), std::int64_t{1} << 30);
 }
 
@@ -86,7 +86,7 @@ TEST(WindowLong, OfSmallMessagesIsThatOfItsDefinition) {
 
 // Nothing is simulated where what is known of other sizes rules it out, and nothing that is needed
 // is left out.
-TEST(WindowLong, OfSeveralBoxesIsThatOfItsDefinition) {
+TEST(WindowLongest, OfSeveralBoxesIsThatOfItsDefinition) {
   expect_window_by_definition(test::boxes_of_two(3), std::int64_t{1} << 28,
                               {"forestcoll", "nccl-ring", "double-tree"});
 }

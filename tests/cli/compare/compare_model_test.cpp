@@ -72,11 +72,11 @@ void expect_none_above_optimum(const std::string& file) {
   EXPECT_GT(best, 0);
 }
 
-TEST(CompareOptimumLong, IsExceededByNobodyOnTwoGenerations) {
+TEST(CompareOptimumLongest, IsExceededByNobodyOnTwoGenerations) {
   expect_none_above_optimum(topology("mixed-a100-h100"));
 }
 
-TEST(CompareOptimumLong, IsExceededByNobodyOnAMesh) {
+TEST(CompareOptimumLongest, IsExceededByNobodyOnAMesh) {
   const Scratch scratch;
   ASSERT_EQ(run({"topo", "gen", "mesh", "--dims", "4x4", "-o", scratch / "mesh.json"}).code, 0);
   expect_none_above_optimum(scratch / "mesh.json");

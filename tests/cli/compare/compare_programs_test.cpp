@@ -43,7 +43,7 @@ void expect_none_faster(const nlohmann::json& report) {
   EXPECT_GT(others, 8 * ours.size());
 }
 
-TEST(CompareProgramsLong, NobodyIsFasterThanWhatSynthWritesForTheSize) {
+TEST(CompareProgramsLongest, NobodyIsFasterThanWhatSynthWritesForTheSize) {
   const auto report = programs("dgx-a100-x1", {"--sizes", "1K,256K,32M"});
   expect_none_faster(report);
   const auto ours = row(report, "forestcoll");
@@ -148,7 +148,7 @@ TEST(CompareProgramsLong, OfTooManyGpusAreNotTimed) {
 }
 
 // 2 · 256 · 255 steps: more than are simulated of programs with more trees.
-TEST(CompareProgramsLong, OneTreePerRootIsTimedOnUpTo512Gpus) {
+TEST(CompareProgramsLongest, OneTreePerRootIsTimedOnUpTo512Gpus) {
   const Scratch scratch;
   const std::string cube = scratch / "cube.json";
   ASSERT_EQ(run({"topo", "gen", "hypercube", "--dimensions", "8", "-o", cube}).code, 0);
@@ -160,7 +160,7 @@ TEST(CompareProgramsLong, OneTreePerRootIsTimedOnUpTo512Gpus) {
 }
 
 // 184 · 183 paths: too many to give ours the stops of others, not to take others or fewer rounds.
-TEST(CompareProgramsLong, AlltoallOfManyGpusIsNoSlowerThanBrucks) {
+TEST(CompareProgramsLongest, AlltoallOfManyGpusIsNoSlowerThanBrucks) {
   const Scratch scratch;
   const std::string boxes = scratch / "boxes.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "23", "-o", boxes}).code, 0);

@@ -71,7 +71,7 @@ Network random_network(std::uint64_t seed, std::size_t max_compute) {
   return test::random_fabric(seed, options);
 }
 
-TEST(AlltoallSchedulesLong, OfRandomFabricsAreRight) {
+TEST(AlltoallSchedulesLongest, OfRandomFabricsAreRight) {
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
     const Fabric fabric = fabric_of(random_network(seed, 12));
@@ -85,7 +85,7 @@ TEST(AlltoallSchedulesLong, OfRandomFabricsAreRight) {
   }
 }
 
-TEST(AlltoallSchedulesLong, TwiceAsManyPartsNeverReachLess) {
+TEST(AlltoallSchedulesLongest, TwiceAsManyPartsNeverReachLess) {
   for (std::uint64_t seed = 100; seed < 116; ++seed) {
     const Fabric fabric = fabric_of(random_network(seed, 8));
     Ratio previous = 0;

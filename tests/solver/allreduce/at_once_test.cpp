@@ -238,7 +238,7 @@ Network damaged_torus(std::size_t lost = 3) {
 
 // Links that are divided evenly leave what is alike nearly so, and trees are low: at a corner of
 // the program they are two to five times as high as has to be.
-TEST(AtOnceLong, TreesOfDamagedFabricsAreLow) {
+TEST(AtOnceLongest, TreesOfDamagedFabricsAreLow) {
   struct Damaged {
     std::string name;
     Network network;
@@ -257,7 +257,7 @@ TEST(AtOnceLong, TreesOfDamagedFabricsAreLow) {
 }
 
 // Of more ranks than divisions of the links are looked for, and of as many as they are.
-TEST(AtOnceLong, LargeDamagedClustersHaveLowTreesOfLinksThatAreShared) {
+TEST(AtOnceLongest, LargeDamagedClustersHaveLowTreesOfLinksThatAreShared) {
   for (const Network& network :
        {test::one_percent_degraded(test::dgx_a100(136), 1), test::h100_rails_alone(136, 12, 1)}) {
     for (const TreesPerRoot trees : {TreesPerRoot{TreesPerRoot::Mode::power_of_two, 16},
@@ -299,7 +299,7 @@ TEST(AtOnce, EvenDivisionsReachNearlyTheOptimum) {
 }
 
 // The optimum itself leaves the links of a damaged torus no room, and trees are low all the same.
-TEST(AtOnceLong, OptimalTreesOfDamagedToriAreLow) {
+TEST(AtOnceLongest, OptimalTreesOfDamagedToriAreLow) {
   for (const std::size_t lost : {1, 2, 3}) {
     const Network network = damaged_torus(lost);
     const Synthesis synthesis = synthesized(network);
@@ -311,7 +311,7 @@ TEST(AtOnceLong, OptimalTreesOfDamagedToriAreLow) {
 }
 
 // Nor those of damaged clusters, where roots have the shares that flat trees need.
-TEST(AtOnceLong, OptimalTreesOfDamagedClustersAreFlat) {
+TEST(AtOnceLongest, OptimalTreesOfDamagedClustersAreFlat) {
   for (const Network& network :
        {test::h100_rails_alone(10, 2, 1), test::h100_rails_alone(9, 1, 1)}) {
     const Synthesis synthesis = synthesized(network);
@@ -403,7 +403,7 @@ TEST(AtOnce, RootsOfOtherSharesCanHaveLowerTrees) {
 
 // By a linear program with a column for every tree of a height: none reaches the rate below the
 // height that is said to be the least.
-TEST(AtOnceLong, NoAllreduceIsLowerThanIsSaid) {
+TEST(AtOnceLongest, NoAllreduceIsLowerThanIsSaid) {
   int tight = 0, compared = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 4,

@@ -37,7 +37,7 @@ TEST(PackWithinHeight, KeepsTheOptimumWhereItCan) {
   EXPECT_EQ(packing->scaling.scale, torus.scaling.scale);
 }
 
-TEST(PackWithinHeightLong, FindsLowerForestsAtLowerRates) {
+TEST(PackWithinHeightLongest, FindsLowerForestsAtLowerRates) {
   for (const Case& one : {Case(test::h100_rails(2, 2)), Case(test::jellyfish(8, 2, 3, 1)),
                           Case(test::direct_boxes(2, 8))}) {
     const std::int32_t least = height_lower_bound(one.network, one.weights);
@@ -68,7 +68,7 @@ TEST(PackWithinHeight, StarsOfASlowNetworkCostWhatTheyTake) {
   EXPECT_EQ(one.scaling.scale / Ratio(one.scaling.k), Ratio(1));
 }
 
-TEST(PackWithinHeightLong, TakesAnotherNumberOfTreesWhereThatIsFaster) {
+TEST(PackWithinHeightLongest, TakesAnotherNumberOfTreesWhereThatIsFaster) {
   // 25 GB/s of 26 in and out of the first box: five trees per root at the optimum, three hops high.
   const Case one(test::derated(test::dgx_a100(2), NodeId(std::size_t{0}), NodeId(std::size_t{19}),
                                Ratio(1, 2)));
@@ -92,7 +92,7 @@ TEST(PackWithinHeightLong, TakesAnotherNumberOfTreesWhereThatIsFaster) {
 
 // Trees that are fast and high, and slower ones that are lower, stand beside each other: whichever
 // was found first. Each number of trees finds among others what it finds alone.
-TEST(PackWithinHeightLong, NoNumberOfTreesFindsLessAmongOthersThanAlone) {
+TEST(PackWithinHeightLongest, NoNumberOfTreesFindsLessAmongOthersThanAlone) {
   for (const std::uint64_t seed : {1027U, 1029U}) {
     const Network network = test::random_fabric(seed, {.max_compute = 20, .max_switches = 8});
     ASSERT_GT(network.ranks.size(), 16U);
