@@ -124,6 +124,18 @@ Expected<BaselineResult> widened(BaselineResult made, std::string_view name,
   return made;
 }
 
+// Who makes an algorithm looks at the links alone.
+Expected<BaselineResult> within_limits(Expected<BaselineResult> made, const Network& network) {
+  if (!made || network.limits.empty() || !made->forest) return made;
+  const auto algbw = congestion_algbw(*made->forest, network);
+  if (!algbw) {
+    return make_error(Code::E14, "the rate within the limits does not fit 64 bits",
+                      "round the bandwidths to a coarser grid with `quantize`");
+  }
+  made->algbw = made->forest->algbw = *algbw;
+  return made;
+}
+
 }  // namespace
 
 std::span<const BaselineInfo> baselines() {
@@ -151,7 +163,7 @@ Expected<BaselineResult> make_baseline(std::string_view name, const Topology& to
     return unsupported(entry->info, collective);
   }
   if (!has_unequal_shares(network, collective)) {
-    return entry->make({topology, network, collective, root, options});
+    return within_limits(entry->make({topology, network, collective, root, options}), network);
   }
   if (*std::ranges::min_element(network.weight) == 0) {
     return unequal_shares(name, "is for ranks that all own some");

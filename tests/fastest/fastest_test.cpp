@@ -230,7 +230,7 @@ const CollectiveForest& forest_of(const Contest& contest, std::size_t candidate)
 }
 
 // Large messages get trees that are no higher, for less work on those for small ones.
-TEST(Contest, TreesOfEveryNumberAreTheSameForAllSizes) {
+TEST(ContestLong, TreesOfEveryNumberAreTheSameForAllSizes) {
   const Fabric fabric = test::bundled_fabric("dgx-1-v100");
   auto small = Contest::hold(fabric, options_for(Collective::allreduce, {1 << 20}));
   auto large = Contest::hold(fabric, options_for(Collective::allreduce, {std::int64_t{1} << 30}));
@@ -350,7 +350,7 @@ TEST(Contest, MakesNoProgramsThatLinksMakeTooSlow) {
 
 // What was made before, for another size, changes nothing: not what wins, and not what is said of
 // the others. Chunks of some numbers of trees do not divide the sizes.
-TEST(Contest, IsTheSameWhateverWasMadeBefore) {
+TEST(ContestLong, IsTheSameWhateverWasMadeBefore) {
   for (const char* name : {"dgx-1-v100", "dgx-a100-x2"}) {
     const Fabric fabric = test::bundled_fabric(name);
     const FastestOptions options = options_for(Collective::allreduce, {1 << 12, 3 << 20, 1 << 30});
@@ -375,7 +375,7 @@ TEST(Contest, IsTheSameWhateverWasMadeBefore) {
 }
 
 // What the links make best does not divide the size: then what is far behind serves it.
-TEST(Contest, LooksAsFarAsItTakes) {
+TEST(ContestLong, LooksAsFarAsItTakes) {
   constexpr std::int64_t kSize = std::int64_t{1} << 30;
   const Fabric fabric = test::bundled_fabric("dgx-1-v100");
   auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {kSize}));

@@ -53,8 +53,9 @@ class BatchFiles : public ::testing::Test {
   }
   BatchDirectories batch_;
 };
+using BatchFilesLong = BatchFiles;
 
-TEST_F(BatchFiles, JunitTakesNothingsPlace) {
+TEST_F(BatchFilesLong, JunitTakesNothingsPlace) {
   fs::create_symlink(batch_.in() + "/a.json", batch_ / "link.xml");
   fs::create_directory_symlink(batch_.out(), batch_ / "link");
   const Words more = {"--in-process", "--manifest", batch_ / "manifest.json", "--baseline",
@@ -84,7 +85,7 @@ TEST_F(BatchFiles, JunitTakesNothingsPlace) {
   EXPECT_TRUE(fs::exists(batch_.out() + "/junit.xml"));
 }
 
-TEST_F(BatchFiles, ReportsAndOutputsTakeNoInputsPlace) {
+TEST_F(BatchFilesLong, ReportsAndOutputsTakeNoInputsPlace) {
   // Topologies in the directory of outputs are found by a manifest alone.
   const auto listed = [&](const std::string& path) {
     std::ofstream(batch_ / "manifest.json") << manifest_of(path);
@@ -118,7 +119,7 @@ TEST_F(BatchFiles, TheLastReportMayBeTheBaseline) {
   EXPECT_THAT(batch_.report()["regressions"], IsEmpty());
 }
 
-TEST_F(BatchFiles, MergeTakesNothingsPlace) {
+TEST_F(BatchFilesLong, MergeTakesNothingsPlace) {
   ASSERT_EQ(batch_.run({"--shard", "1/1"}).code, 0);
   const std::string part = batch_.out() + "/report.1-of-1.json";
   const std::string whole = batch_ / "whole";

@@ -124,7 +124,7 @@ TEST(SynthGroupsLong, ForestsReachKnownAnswers) {
   }
 }
 
-TEST(SynthGroups, PlansAndRootsAndAlltoalls) {
+TEST(SynthGroupsLong, PlansAndRootsAndAlltoalls) {
   const Scratch scratch;
   const auto plans =
       written("dgx-a100-x2", {"-c", "allreduce", "--groups", "DIV 8", "--format", "mscclpp"},
@@ -276,7 +276,7 @@ TEST(SynthGroups, OperationsOfOneWayHaveWaysBack) {
 }
 
 // Three GPUs divide no power of two; pairs may have unequal amounts.
-TEST(SynthGroups, OddGroupsAndUnequalAmounts) {
+TEST(SynthGroupsLong, OddGroupsAndUnequalAmounts) {
   const Scratch scratch;
   written("dgx-a100-x1", {"--at-once", "allgather [[0,1,2],[3,4,5]] 64M"}, scratch / "odd");
   const std::string job = scratch.write("job.json", R"({"format": "forestcoll-job", "version": 1,
@@ -288,7 +288,7 @@ TEST(SynthGroups, OddGroupsAndUnequalAmounts) {
 }
 
 // What job.json says is checked before it is used.
-TEST(SynthGroups, ReportsThatWereChangedAreRefused) {
+TEST(SynthGroupsLong, ReportsThatWereChangedAreRefused) {
   const Scratch scratch;
   const std::string directory = scratch / "rails";
   const auto report = written(
@@ -349,7 +349,7 @@ TEST(SynthGroupsLong, ThreadblocksOfOneGpuAddUp) {
   EXPECT_THAT(refused.err, HasSubstr("[S03]"));
 }
 
-TEST(SynthGroups, BadWordsAreRefusedAndWriteNothing) {
+TEST(SynthGroupsLong, BadWordsAreRefusedAndWriteNothing) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "full");
   scratch.write("full/file", "");

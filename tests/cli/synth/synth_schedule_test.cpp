@@ -76,14 +76,14 @@ TEST(SynthSchedule, OneFileForBothPlacementsIsNotForTheResearchRuntime) {
   EXPECT_EQ(synth.out, "");
 }
 
-TEST(SynthSchedule, Protocols) {
+TEST(SynthScheduleLong, Protocols) {
   for (const std::string protocol : {"Simple", "LL", "LL128"}) {
     EXPECT_THAT(synth_right({topology("dgx-a100-x1"), "--proto", protocol}),
                 HasSubstr("proto=\"" + protocol + "\""));
   }
 }
 
-TEST(SynthSchedule, Instances) {
+TEST(SynthScheduleLong, Instances) {
   pugi::xml_document once, thrice;
   const auto one = algorithm(once, synth_right({topology("dgx-a100-x1"), "-k", "1"}));
   const auto three =
@@ -93,7 +93,7 @@ TEST(SynthSchedule, Instances) {
   EXPECT_EQ(three.attribute("nchannels").as_int(), 3 * one.attribute("nchannels").as_int());
 }
 
-TEST(SynthSchedule, Threadblocks) {
+TEST(SynthScheduleLong, Threadblocks) {
   const std::string file = topology("dgx-a100-x2");
   const auto merged = most_threadblocks(synth_right({file, "--threadblocks", "merge"}));
   const auto twenty = most_threadblocks(synth_right({file, "--threadblocks", "20"}));

@@ -38,7 +38,7 @@ JointOptimum optimum_of(const RandomJob& job) {
 }
 
 // Trees with weights whose common denominator is far beyond 64 bits reach a simple rate.
-TEST(JointOptimum, IsExactOnIrregularGroupsOf64) {
+TEST(JointOptimumLong, IsExactOnIrregularGroupsOf64) {
   std::mt19937_64 random(5);
   std::vector<std::size_t> order(64);
   std::iota(order.begin(), order.end(), std::size_t{0});
