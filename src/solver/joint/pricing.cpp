@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/gcd.hpp"
 #include "solver/joint/arborescence.hpp"
 
 namespace forestcoll::solver {
@@ -15,14 +16,6 @@ std::vector<std::int64_t> transposed(const std::vector<std::int64_t>& metric, st
   std::vector<std::int64_t> other(metric.size());
   for (std::size_t i = 0; i < metric.size(); ++i) other[i % n * n + i / n] = metric[i];
   return other;
-}
-
-Int128 common_divisor(Int128 a, Int128 b) {
-  while (b != 0) {
-    a %= b;
-    std::swap(a, b);
-  }
-  return a;
 }
 
 }  // namespace
@@ -147,7 +140,7 @@ std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& po
     }
   }
   if (covered == 0) return std::nullopt;
-  const Int128 common = common_divisor(covered, whole);
+  const Int128 common = gcd(covered, whole);
   Int128 num = 0, den = covered / common;
   if (__builtin_mul_overflow(room, whole / common, &num)) return std::nullopt;
   if (const auto exact = Ratio::reduced(num, den)) return exact;
