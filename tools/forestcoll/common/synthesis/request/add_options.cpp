@@ -96,7 +96,7 @@ void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
   group
       .option("--buffsize", arguments.buffers, "SIZE",
               "NCCL_BUFFSIZE that the ranks are started with, for --size and --tune; default\n"
-              "what is fastest of the runtime's own 4M and 512K, one for all files; 4M\n"
+              "what is fastest of the runtime's own 4M, of 2M and of 512K, one for all files; 4M\n"
               "where the environment is not yours to set")
       ->check(CLI::Validator(refuse_nothing, ""));
 }
@@ -156,7 +156,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   });
   add_schedule_options(command, arguments);
   general.flag("--json", arguments.json,
-               "Summary as JSON on standard output (format forestcoll-synth, version 1)");
+               "Summary as JSON on standard output (format forestcoll-synth, version 2)");
   add_effort_options(command, arguments.solver);
   add_shape_options(command, arguments.solver);
   add_failure_options(command, arguments.failures);
