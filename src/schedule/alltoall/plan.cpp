@@ -256,7 +256,7 @@ Expected<ExecutionPlan> lower_paths_to_plan(const AlltoallRoutes& routes,
     return make_error(Code::T06,
                       "MSCCL++ runs a scatter in place from rank 0 alone: from others it writes "
                       "behind the outputs",
-                      "make it for calls out of place (`outofplace`)");
+                      "make it for calls out of place, or from rank 0");
   }
   PlanMaker maker(routes, rank_of, box_of, demand, options);
   // Fewer threadblocks have fewer channels, and more operations each.

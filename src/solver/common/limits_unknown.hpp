@@ -9,7 +9,7 @@ namespace forestcoll::solver {
 /// E18.
 [[nodiscard]] inline Diagnostic limits_unknown() {
   return make_error(Code::E18, "this solver does not know capacities that links share",
-                    "use `joint_optimum`, and `job_parts` for a fabric within the limits");
+                    "ask for the joint optimum, and make schedules on what it takes of the limits");
 }
 
 }  // namespace forestcoll::solver
