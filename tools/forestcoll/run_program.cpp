@@ -12,7 +12,10 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <iterator>
+#include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -21,8 +24,11 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/host.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/version.hpp"
 
 namespace forestcoll::cli {
@@ -80,26 +86,43 @@ std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error
   return fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
 }
 
-void print_usage_error(const CLI::App& program, const CLI::ParseError& error,
-                       const std::vector<Command>& commands) {
+// Where the message ends as a finding does, as of `validator_text`, it has a code.
+Diagnostic as_finding(const std::string& message, std::string remedy) {
+  Diagnostic finding{.message = message, .remedy = std::move(remedy)};
+  const std::size_t end = message.rfind(" [");
+  if (end == std::string::npos || message.back() != ']') return finding;
+  finding.code = parse_code(message.substr(end + 2, message.size() - end - 3));
+  if (finding.code) finding.message.resize(end);
+  return finding;
+}
+
+ExitCode report_usage(const CLI::App& program, const CLI::ParseError& error,
+                      const std::vector<Command>& commands, const Console& console) {
   std::string command = "forestcoll";
   for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
     app = app->get_subcommands().front();
     command += " " + app->get_name();
   }
-  say(fmt::format("forestcoll: {}\n  see `{} --help`\n", usage_in_words(program, error, commands),
-                  command));
+  const std::string message = usage_in_words(program, error, commands);
+  const std::string remedy = fmt::format("see `{} --help`", command);
+  if (console.findings != nullptr) {
+    console.findings->push_back(as_finding(message, remedy));
+  } else {
+    say(fmt::format("forestcoll: {}\n  {}\n", message, remedy));
+  }
+  return ExitCode::bad_input;
 }
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
   return finish(write_output("-", text), console);
 }
 
-// Until the process ends: to take the limit back would make the threads that it forbids.
-void limit_threads(int threads) {
-  using Control = oneapi::tbb::global_control;
-  [[maybe_unused]] static const auto* limit =
-      new Control(Control::max_allowed_parallelism, static_cast<std::size_t>(threads));
+// A limit on the threads of the process, for as long as it lives.
+using ThreadLimit = std::unique_ptr<oneapi::tbb::global_control>;
+ThreadLimit limit_threads(std::optional<int> threads) {
+  if (!threads) return nullptr;
+  return std::make_unique<oneapi::tbb::global_control>(
+      oneapi::tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(*threads));
 }
 
 // The standard library says so by a code; oneTBB, which has none, in words alone.
@@ -150,12 +173,26 @@ CLI::App& group_of(CLI::App& program, const std::string& name, const char* meani
   return *group;
 }
 
-ExitCode run_words(int argc, char** argv) {
+ExitCode run_chosen(const Command& chosen, const Console& console) {
+  ThreadLimit limit = limit_threads(asked_threads(*chosen.parser));
+  if (Host::current() != nullptr) return chosen.run(console);
+  // Until the process ends: to take it back would make the threads that it forbids.
+  [[maybe_unused]] static const auto* kept = limit.release();
+  try {
+    return chosen.run(console);
+  } catch (const std::exception& error) {
+    return report_exception(error, [&chosen](const std::string& option) {
+      return chosen.parser->get_option_no_throw(option) != nullptr;
+    });
+  }
+}
+
+// `words` without the program's name, the last one first, as CLI11 wants them.
+ExitCode run_words(std::vector<std::string> words, Console console) {
   CLI::App program(kDescription, "forestcoll");
   program.require_subcommand(1);
   program.fallthrough();
 
-  Console console;
   bool no_color = false;
   program.set_version_flag("--version", "forestcoll " + std::string(kVersion));
   auto* quiet = program.add_flag("-q,--quiet", console.quiet, "Say nothing but errors");
@@ -182,16 +219,14 @@ ExitCode run_words(int argc, char** argv) {
                                          add_completion(program),
                                          add_man(program)};
   program.footer(kFooter);  // only now: commands inherit what is set before them
-  console.terminal = isatty(STDERR_FILENO) == 1;
   try {
-    program.parse(argc, argv);
+    program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return print_on_stdout(program.help(), console);
   } catch (const CLI::CallForVersion& version) {
     return print_on_stdout(version.what() + std::string("\n"), console);
   } catch (const CLI::ParseError& error) {
-    print_usage_error(program, error, commands);
-    return ExitCode::bad_input;
+    return report_usage(program, error, commands, console);
   }
   const char* no_color_set = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread
   const bool color_unwanted = no_color || (no_color_set != nullptr && *no_color_set != '\0');
@@ -199,14 +234,7 @@ ExitCode run_words(int argc, char** argv) {
 
   const auto chosen = std::ranges::find_if(
       commands, [](const Command& command) { return command.parser->parsed(); });
-  try {
-    if (const auto threads = asked_threads(*chosen->parser)) limit_threads(*threads);
-    return chosen->run(console);
-  } catch (const std::exception& error) {
-    return report_exception(error, [chosen](const std::string& option) {
-      return chosen->parser->get_option_no_throw(option) != nullptr;
-    });
-  }
+  return run_chosen(*chosen, console);
 }
 
 }  // namespace
@@ -236,11 +264,20 @@ int run_program(int argc, char** argv) {
   auto code = ExitCode::internal;
   try {
     prepare_process();
-    code = run_words(argc, argv);
+    Console console;
+    console.terminal = isatty(STDERR_FILENO) == 1;
+    code =
+        run_words({std::reverse_iterator(argv + argc), std::reverse_iterator(argv + 1)}, console);
   } catch (const std::exception& error) {
     code = report_exception(error, [](const std::string&) { return false; });
   }
   return static_cast<int>(code);
+}
+
+int call_program(const std::vector<std::string>& words, Diagnostics& findings) {
+  Console console;
+  console.findings = &findings;
+  return static_cast<int>(run_words({words.rbegin(), words.rend()}, console));
 }
 
 }  // namespace forestcoll::cli

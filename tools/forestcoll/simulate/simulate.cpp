@@ -17,6 +17,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/host.hpp"
 #include "common/job/written.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
@@ -155,6 +156,7 @@ Expected<Simulation> simulate(const Simulator& simulator, const std::vector<std:
   simulation.progress = [&](double fraction) { bar.update(fraction); };
   simulation.every_pass = options.every_pass;
   simulation.threads = options.threads;
+  simulation.stop = stop_of_host();
   return simulator.run(sizes, figures.parameters, simulation);
 }
 

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "command.hpp"
+#include "common/host.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -246,6 +247,13 @@ int write_path(const std::string& path, std::string_view text, bool force_to_dis
   return replace_file(target, text, status.st_mode & static_cast<mode_t>(07777), force_to_disk);
 }
 
+// What a host has under this name; null where that is a file of the system.
+std::string* in_memory(const std::string& path, Host* host) {
+  if (host == nullptr) return nullptr;
+  const auto found = host->files.find(path);
+  return found == host->files.end() ? nullptr : &found->second;
+}
+
 constexpr int kMostLinks = 40;  // in a row, as many as the kernel follows
 
 }  // namespace
@@ -288,6 +296,11 @@ Diagnostic io_error(const std::string& path, std::string message, std::string re
 
 Expected<std::string> read_input(const std::string& path, std::size_t max_bytes) {
   const std::string name = display_name(path);
+  Host* host = Host::current();
+  if (const std::string* text = in_memory(path, host)) {
+    return text->size() > max_bytes ? Expected<std::string>(too_large(name, max_bytes)) : *text;
+  }
+  if (path == "-" && host != nullptr) return io_error(name, "cannot read: there is none");
   if (path == "-") return read_all(STDIN_FILENO, name, max_bytes);
   const FileDescriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (!file.valid()) return failed_to("read", name, errno);
@@ -295,6 +308,13 @@ Expected<std::string> read_input(const std::string& path, std::size_t max_bytes)
 }
 
 Expected<void> write_output(const std::string& path, std::string_view text, bool force_to_disk) {
+  if (Host* host = Host::current()) {
+    std::string* file = path == "-" ? &host->out : in_memory(path, host);
+    if (file != nullptr) {
+      *file = text;
+      return {};
+    }
+  }
   static std::mutex one_at_a_time;  // there is one pending file, and one mask of new files' modes
   const std::scoped_lock lock(one_at_a_time);
   const bool standard = path == "-";

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <thread>
 
+#include "common/host.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -100,7 +101,8 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
   return request;
 }
 
-TimeLimit::TimeLimit(std::optional<double> seconds) {
+TimeLimit::TimeLimit(std::optional<double> seconds)
+    : host_(stop_of_host(), [this] { source_.request_stop(); }) {
   if (!seconds) return;
   const auto end = std::chrono::steady_clock::now() +
                    std::chrono::duration_cast<std::chrono::steady_clock::duration>(

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -44,7 +45,7 @@ struct SolverRequest {
 
 class TimeLimit {
  public:
-  /// The time runs from here; nothing happens without a limit.
+  /// The time runs from here; without a limit nothing happens, but what a host asks for.
   explicit TimeLimit(std::optional<double> seconds);
   TimeLimit(const TimeLimit&) = delete;
   TimeLimit& operator=(const TimeLimit&) = delete;
@@ -53,6 +54,7 @@ class TimeLimit {
 
  private:
   std::stop_source source_;
+  std::stop_callback<std::function<void()>> host_;
   std::mutex mutex_;
   std::condition_variable_any wake_;
   std::jthread watcher_;  ///< ended, and waited for, before what it uses is gone

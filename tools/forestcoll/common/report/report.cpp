@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/host.hpp"
 #include "common/report/flags.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
@@ -93,6 +94,10 @@ Diagnostics with_each(Diagnostics errors, std::span<const Remedy> remedies, Appl
 }  // namespace
 
 void say(std::string_view text) {
+  if (Host* host = Host::current()) {
+    host->notes += text;
+    return;
+  }
   [[maybe_unused]] const auto written = std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

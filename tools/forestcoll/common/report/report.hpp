@@ -17,7 +17,8 @@ namespace forestcoll::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// Writes on standard error; what cannot be written there is lost, as there is nobody to tell.
+/// Writes on standard error, or to the notes of a host; what cannot be written there is lost, as
+/// there is nobody to tell.
 void say(std::string_view text);
 
 /// Prints findings on standard error, in words of the program: errors always, warnings unless

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/host.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/synthesis/request/options.hpp"
@@ -114,6 +115,7 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
     auto found = compile_for_size(fabric, calls, arguments, are_few);
     if (found && are_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
     if (found) return found;
+    if (const auto done = refuse_stopped(); !done) return done.errors();
   }
   auto compiled = compile(fabric, request.compile);
   if (!compiled) return compiled.errors();

@@ -66,7 +66,7 @@ template <class Work>
   ProgressBar bar("solving", console);
   options.packing = packing_under(bar, request, limit);
   options.max_height = request.max_height;
-  options.answer_when_stopped = true;
+  options.answer_when_stopped = request.seconds.has_value();  // not where a host asks to stop
   auto result = work();
   options.packing.progress = {};
   return result;

@@ -11,6 +11,7 @@
 
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/host.hpp"
 #include "common/synthesis/judgement.hpp"
 #include "common/synthesis/look_beside.hpp"
 #include "common/synthesis/made_schedule.hpp"
@@ -87,6 +88,7 @@ void note_algorithm(const MadeSchedule& made, const PreparedSynthesis& prepared,
 ExitCode run(PreparedSynthesis& prepared, Laps& laps, const Console& console, Json* summary) {
   auto made = make_schedule(prepared, laps, console);
   if (!made) return fail(made.errors(), console);
+  if (const auto done = refuse_stopped(); !done) return fail(done.errors(), console);
   if (const auto refused = refuse_verdict(made->compiled, console)) return *refused;
 
   warn_of_schedule(*made, prepared, console);

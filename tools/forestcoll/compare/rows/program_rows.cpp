@@ -181,6 +181,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   SynthesizeOptions& synthesis = options.compile.synthesis;
   synthesis.collective = request.collective;
   synthesis.root = request.root;
+  synthesis.packing.stop = request.stop;
   if (request.demand) {
     options.compile.format = program_format(request.collective);
     options.compile.proof = request.alltoall_proof;

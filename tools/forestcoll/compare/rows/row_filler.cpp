@@ -214,6 +214,7 @@ Expected<std::vector<SimulatedTime>> RowFiller::times_at(
   SimulationOptions options;
   options.threads = request_.threads;
   options.progress = progress_;
+  options.stop = request_.stop;
   auto simulation = simulator.run(sizes, request_.parameters, options);
   if (!simulation) return simulation.errors();
   return std::move(simulation->times);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,9 @@ struct RowsRequest {
   std::vector<AlgorithmTimes> fastest = {};
   std::optional<Diagnostic> fastest_error = {};
   SimulationParameters parameters;
-  std::string gpu_chosen;  ///< why these parameters, in words
-  int threads = 1;         ///< rows at a time, and sizes of a row
+  std::string gpu_chosen;     ///< why these parameters, in words
+  int threads = 1;            ///< rows at a time, and sizes of a row
+  std::stop_token stop = {};  ///< asks to give up
 };
 
 /// What an algorithm cannot do is told in its row. `optimum` is `Comparison::optimum`, and
