@@ -103,6 +103,17 @@ TEST(CompareLong, CsvHasOneLinePerAlgorithmAndSize) {
             row(json, "nvls")["error"]["message"].get<std::string>() + " [B03]");
 }
 
+TEST(Compare, TheTablesGoToAFileBesideAnotherReport) {
+  const Scratch scratch;
+  const std::string file = scratch / "tables.txt";
+  const auto result =
+      compare({"--algorithms", "forestcoll,nccl-ring", "--sizes", "1M", "--json", "--table", file},
+              "dgx-a100-x1");
+  EXPECT_EQ(nlohmann::json::parse(result.out)["rows"].size(), 2U);
+  EXPECT_THAT(read_file(file), StartsWith("DGX A100: allreduce over 8 GPUs\n"));
+  EXPECT_EQ(compare({"--table", "-"}, "dgx-a100-x1").code, 2);
+}
+
 TEST(CompareLong, TheChartIsSvg) {
   const Scratch scratch;
   const auto result = compare({"--algorithms", "forestcoll,nccl-ring,double-tree", "--sizes",

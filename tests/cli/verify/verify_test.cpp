@@ -202,6 +202,25 @@ TEST(VerifyBits, AreTheSameInOurSchedules) {
   EXPECT_FALSE(nlohmann::json::parse(gather.out).contains("same_bits"));
 }
 
+TEST(VerifyLoads, AreOfEveryLinkOfTheTopology) {
+  const Scratch scratch;
+  const std::string file = scratch.write("pair.json", small_topology());
+  const auto verify = run({"verify", "-", "--topology", file, "--json", "--loads"},
+                          {.input = schedule("allgather")});
+  const auto report = nlohmann::json::parse(verify.out);
+  expect_valid(report, "forestcoll-verify.schema.json");
+  ASSERT_EQ(report["loads"].size(), 4U);
+  for (const auto& link : report["loads"]) EXPECT_EQ(link["load"]["exact"], "1/2");
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {}, {"--json"}, {"--topology", file}, {"--topology", file, "--json", "--target=all"}}) {
+    std::vector<std::string> words = {"verify", "-", "--loads"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto refused = run(words, {.input = schedule("allgather")});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("[S04]"));
+  }
+}
+
 TEST(VerifyFindings, ThoseThatAreNotShownAreCounted) {
   std::string text = box_schedule("allgather");
   std::size_t changed = 0;

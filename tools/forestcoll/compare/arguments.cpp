@@ -77,6 +77,8 @@ void add_output_options(CLI::App& command, CompareArguments& options) {
   for (std::size_t i = 0; i < formats.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
+  group.file("--table", options.table,
+             "Write the tables as text to a file too, beside a report in another form");
   group.file("--svg", options.svg, "Draw algbw over size; - is standard output");
   group.file("--html", options.html,
              "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"

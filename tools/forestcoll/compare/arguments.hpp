@@ -26,7 +26,7 @@ struct CompareArguments {
   bool cross_nic = false, nccl_constants = false;
   bool trees = false;
   bool json = false, csv = false, markdown = false, latex = false;
-  std::string svg, html;  ///< files to write; empty: none
+  std::string table, svg, html;  ///< files to write; empty: none
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   ReadingOptions reading;
   Failures failures;

@@ -15,6 +15,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/host.hpp"
 #include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"
@@ -97,7 +98,8 @@ Expected<void> refuse_files(const CompareArguments& options, const RowsRequest& 
   for (const std::string& measured : options.measured) {
     inputs.push_back({"--measured file", measured_path(request, measured)});
   }
-  return refuse_clashes(inputs, {{"--svg", options.svg},
+  return refuse_clashes(inputs, {{"--table", options.table},
+                                 {"--svg", options.svg},
                                  {"--html", options.html},
                                  {"the report", prints_report(options) ? "-" : ""}});
 }
@@ -112,6 +114,11 @@ std::string report(const Comparison& comparison, const CompareArguments& options
 
 Expected<void> write_files(const Comparison& comparison, const CompareArguments& options,
                            const Console& console) {
+  if (!options.table.empty()) {
+    if (const auto done = write_output(options.table, to_terminal(comparison)); !done) {
+      return done.errors();
+    }
+  }
   if (!options.svg.empty()) {
     if (!has_times(comparison)) {
       return make_error(Code::N09, "--svg: no algorithm has times, so there is nothing to draw",
@@ -142,6 +149,7 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
   choose_sizes(options.sizes, request);
   request.threads = options.threads;
   request.trees = options.trees;
+  request.stop = stop_of_host();
   const auto rings = read_rings(options.nccl_graph);
   if (!rings) return fail(rings.errors(), console);
   request.baseline = {.graph = *rings ? &**rings : nullptr,

@@ -41,6 +41,7 @@ struct VerifyArguments {
   bool target_given = false;
   std::optional<std::int32_t> sms;
   bool json = false;
+  bool loads = false;
 };
 
 // A target, and what it would do with the file.
@@ -116,7 +117,7 @@ Json link_json(const LinkLoad& link) {
           {"bandwidth", exact(link.bandwidth)}};
 }
 
-Json json_report(const Verdict& verdict, const std::string& file) {
+Json json_report(const Verdict& verdict, const std::string& file, bool loads = false) {
   Json findings = Json::array();
   for (const Diagnostic& finding : verdict.findings) findings.push_back(to_json(finding));
   Json report = {{"format", "forestcoll-verify"},
@@ -144,6 +145,10 @@ Json json_report(const Verdict& verdict, const std::string& file) {
   if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
   if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
   if (verdict.binding_limit) report["binding_limit"] = *verdict.binding_limit;
+  if (loads) {
+    report["loads"] = Json::array();
+    for (const LinkLoad& load : verdict.loads) report["loads"].push_back(link_json(load));
+  }
   report["finding_count"] = verdict.finding_count;
   report["findings"] = std::move(findings);
   return report;
@@ -259,6 +264,13 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
     return fail(done.errors(), console);
   }
   std::optional<LoadedTopology> topology;
+  if (options.loads &&
+      (options.topology.empty() || !options.json || options.target == kEveryTarget)) {
+    return fail({make_error(Code::S04,
+                            "--loads adds the links of a topology to the JSON report of one target",
+                            "add --topology and --json, or leave it out")},
+                console);
+  }
   if (options.topology.empty() && is_about_topology(options)) {
     return fail({make_error(Code::S04,
                             "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members, "
@@ -304,8 +316,8 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
                     "leave --sms out")},
         console);
   }
-  const std::string report =
-      options.json ? to_text(json_report(*verdict, file)) : text_report(*verdict, file);
+  const std::string report = options.json ? to_text(json_report(*verdict, file, options.loads))
+                                          : text_report(*verdict, file);
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   if (!verdict->ok) return ExitCode::answer_is_no;
   warn_of_seen_root(*verdict, console);
@@ -339,6 +351,8 @@ Command add_verify(CLI::App& program) {
   add_dump_options(*command, options->reading.dump);
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-verify, version 1)");
+  general.flag("--loads", options->loads,
+               "With --topology and --json: also the load of every link that has one");
   add_jobs_option(*command);
   command->footer(
       "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"
