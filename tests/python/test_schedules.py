@@ -22,10 +22,14 @@ def test_rates_are_exact(fabric: fc.Topology) -> None:
     assert bound.busbw["allreduce"] == 325
     assert bound.k == 13
     assert bound.bottleneck["exit_bandwidth"] == 325
+    alltoall = fc.bound(fabric, "alltoall")
+    assert alltoall.algbw == {"alltoall": 50}
+    assert alltoall.k is None and alltoall.bottleneck is None
     schedule = fc.synthesize(fabric, k=1)
     assert schedule.algbw == Fraction(1200, 7)
     assert schedule.optimum == Fraction(520, 3)
     assert schedule.verify().algbw == schedule.algbw
+    assert "algbw on the topology: 171.429 (1200/7) GB/s" in str(schedule.verify())
     assert "98.9 % of the optimum" in str(schedule)
 
 

@@ -23,9 +23,10 @@ class Report:
     #: All of it, by the keys of its JSON Schema (tools/schema).
     report: Dict[str, Any]
 
-    def __init__(self, words: Sequence[str], files: Files) -> None:
+    def __init__(self, words: Sequence[str], files: Files, *of_json: str) -> None:
+        """`of_json` are words for the report in JSON alone."""
         self._words, self._files = list(words), files
-        self.report = report_of(call([*words, "--json"], files).out)
+        self.report = report_of(call([*words, "--json", *of_json], files).out)
 
     def __str__(self) -> str:
         return call(self._words, self._files).out.decode().rstrip("\n")
@@ -45,14 +46,17 @@ class Bound(Report):
         return dict(self.report["busbw"])
 
     @property
-    def k(self) -> int:
-        """Trees per root at the optimum of the first collective."""
-        return int(self.report["k"])
+    def k(self) -> Optional[int]:
+        """Trees per root at the optimum of the first collective; None along paths."""
+        return self.report.get("k")
 
     @property
-    def bottleneck(self) -> Dict[str, Any]:
-        """The cut: the `nodes` that send, the `links` that leave them, their `exit_bandwidth`."""
-        return dict(self.report["bottleneck"])
+    def bottleneck(self) -> Optional[Dict[str, Any]]:
+        """The cut: the `nodes` that send, the `links` that leave them, their `exit_bandwidth`.
+
+        None along paths, as of an alltoall, whose proof is in `report`.
+        """
+        return self.report.get("bottleneck")
 
     def __repr__(self) -> str:
         rates = ", ".join(f"{name} {rate}" for name, rate in self.algbw.items())

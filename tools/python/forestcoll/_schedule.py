@@ -114,10 +114,10 @@ class Schedule(Document):
     def check(self, **options: Any) -> Verdict:
         """What the independent checker says: `forestcoll verify`, with its options."""
         words, files = words_of(options)
-        request = ["verify", self.put_into(files)]
-        if self.topology is not None:
-            request += [f"--topology={self.topology.put_into(files)}", "--loads"]
-        return Verdict([*request, *words], files)
+        request = ["verify", self.put_into(files), *words]
+        if self.topology is None:
+            return Verdict(request, files)
+        return Verdict([*request, f"--topology={self.topology.put_into(files)}"], files, "--loads")
 
     def verify(self, **options: Any) -> Verdict:
         """The same, where it must be valid. Errors: Error with the first finding (V…) else."""
