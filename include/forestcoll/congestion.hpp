@@ -18,8 +18,8 @@ namespace forestcoll {
 [[nodiscard]] std::optional<IdVector<ArcId, Ratio>> link_loads(const CollectiveForest& forest,
                                                                const Network& network);
 
-/// In GB/s: 1 / max over arcs, and limits that they share, of load / bandwidth. Nothing where nothing is loaded, or where exact
-/// arithmetic does not hold it.
+/// In GB/s: 1 / max over arcs, and limits that they share, of load / bandwidth. Nothing where
+/// nothing is loaded, or exact arithmetic does not hold it.
 [[nodiscard]] std::optional<Ratio> congestion_algbw(const IdVector<ArcId, Ratio>& loads,
                                                     const Network& network);
 /// The same for the loads of a forest: of all phases together, since the phases of an allreduce run
