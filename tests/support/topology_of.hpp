@@ -9,8 +9,8 @@
 
 namespace forestcoll::test {
 
-/// A topology of which `network` is the digraph, named "made": nodes n0, n1, …, and a link of one
-/// direction for every arc, and its limits. Switches can do what `roles` says, and nothing where it is empty.
+/// A topology of which `network` is the digraph, named "made": nodes n0, n1, …, a link of one
+/// direction for every arc, and its limits. Switches do what `roles` says, nothing if it is empty.
 Topology topology_of(const Network& network, const SwitchRoles& roles = {});
 
 /// What `topo gen` writes for a generator and its options, read again. Fails the test where it is
