@@ -193,7 +193,7 @@ void Contest::note_least_of_links() {
 // not looked into where they themselves would be too slow. (Plans of trees have no packets.)
 std::optional<Ratio> Contest::rate_of_links(const Candidate& candidate) const {
   if (candidate.exchange || candidate.routes || candidate.switched) return std::nullopt;
-  return choose::algbw_by_peers(candidate.forest(), fabric_->network);
+  return choose::algbw_by_peers(candidate.forest(), fabric_->links());
 }
 
 // The first, those whose links need little more for a byte than those of the best, and what nothing

@@ -13,7 +13,8 @@ namespace {
 // Puts one schedule's activities beside those that are there.
 class Joiner {
  public:
-  Joiner(EventGraph& all, std::size_t links) : all_(all), links_(links) {}
+  Joiner(EventGraph& all, const Fabric& fabric)
+      : all_(all), fabric_(fabric), links_(fabric.capacity().size()) {}
 
   void add(const ClassGraph& one, std::span<const std::int32_t> link) {
     const std::vector<std::int32_t> number = numbers_of(one, link);
@@ -21,6 +22,7 @@ class Joiner {
     const auto first_kind = static_cast<std::int32_t>(all_.kinds.size());
     for (FlowKind kind : one.graph.kinds) {
       for (LinkPart& part : kind.route) part.link = number[index(part.link)];
+      fabric_.add_limits(kind.route);  // parts have none
       all_.kinds.push_back(std::move(kind));
     }
     for (Activity activity : one.graph.activities) {
@@ -50,7 +52,8 @@ class Joiner {
   }
 
   EventGraph& all_;
-  std::size_t links_;  // of the whole fabric
+  const Fabric& fabric_;
+  std::size_t links_;  // of the whole fabric, and limits
 };
 
 }  // namespace
@@ -66,7 +69,7 @@ double JointSource::full_pass(const SimulationParameters& parameters) const {
 EventGraph JointSource::make(const Fabric& fabric, const SimulationParameters& parameters,
                              double bytes) const {
   EventGraph all;
-  Joiner joiner(all, fabric.capacity().size());
+  Joiner joiner(all, fabric);
   for (const Member& member : members_) {
     joiner.add(member.model->make_each(parameters, bytes * member.share), member.link);
   }

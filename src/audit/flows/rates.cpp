@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -16,8 +17,8 @@ namespace {
 class FlowRates {
  public:
   FlowRates(const std::vector<CheckedPath>& paths, const FlowsClaims& claims,
-            const Network& network)
-      : paths_(paths), claims_(claims), network_(network) {}
+            const Topology& topology, const Network& network)
+      : paths_(paths), claims_(claims), topology_(topology), network_(network) {}
 
   // The load of every arc, in buffers; nothing where that does not fit.
   [[nodiscard]] std::optional<IdVector<ArcId, Ratio>> loads() const {
@@ -44,7 +45,8 @@ class FlowRates {
         load = *sum;
       }
     }
-    std::map<std::int64_t, Ratio> longest;  // by round: load over bandwidth
+    std::map<std::int64_t, Ratio> longest = time_of_limits(loads);  // by round: over bandwidth
+    if (longest.empty() && !topology_.limits.empty()) return std::nullopt;
     for (const auto& [at, load] : loads) {
       const auto bandwidth = checked_mul(Ratio(network_.capacity[at.second]), network_.unit);
       const auto time = bandwidth ? checked_div(load, *bandwidth) : std::nullopt;
@@ -58,8 +60,38 @@ class FlowRates {
   }
 
  private:
+  // By round, what the slowest limit that links share takes; empty where that does not fit.
+  [[nodiscard]] std::map<std::int64_t, Ratio> time_of_limits(
+      const std::map<std::pair<std::int64_t, ArcId>, Ratio>& loads) const {
+    std::map<std::int64_t, Ratio> longest;
+    for (const SharedLimit& limit : topology_.limits) {
+      std::map<ArcId, Ratio> weights;
+      for (const SharedLimit::Use& use : limit.uses) {
+        const ArcId arc = network_.graph.find(use.src, use.dst);
+        if (arc.valid()) weights[arc] = use.weight;
+      }
+      std::map<std::int64_t, Ratio> sums;
+      for (const auto& [at, load] : loads) {
+        const auto weight = weights.find(at.second);
+        Ratio& sum = sums[at.first];
+        if (weight == weights.end()) continue;
+        const auto more = checked_mul(load, weight->second);
+        const auto all = more ? checked_add(sum, *more) : std::nullopt;
+        if (!all) return {};
+        sum = *all;
+      }
+      for (const auto& [round, sum] : sums) {
+        const auto time = checked_div(sum, limit.bandwidth);
+        if (!time) return {};
+        longest[round] = std::max(longest[round], *time);
+      }
+    }
+    return longest;
+  }
+
   const std::vector<CheckedPath>& paths_;
   const FlowsClaims& claims_;
+  const Topology& topology_;
   const Network& network_;
 };
 
@@ -107,7 +139,7 @@ void check_optimum(const FlowsClaims& claims, const Topology& topology, const Ne
 void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& claims,
                       const Topology& topology, const Network& network, Findings& findings,
                       Verdict& verdict) {
-  const FlowRates rates(paths, claims, network);
+  const FlowRates rates(paths, claims, topology, network);
   if (const auto loads = rates.loads()) report_loads(topology, network, *loads, verdict);
   if (!verdict.algbw) {
     findings.add(Rule::too_large, std::string("/algbw"),
@@ -126,6 +158,7 @@ void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& 
   if (!claims.algbw_in_rounds) return;
   const auto in_rounds = rates.in_rounds();
   if (in_rounds == claims.algbw_in_rounds) return;
+  if (!topology.limits.empty() && in_rounds && claims.algbw_in_rounds < in_rounds) return;
   claim_is_wrong("algbw_in_rounds", *claims.algbw_in_rounds,
                  in_rounds
                      ? fmt::format("round by round its paths reach {} GB/s", in_rounds->to_string())

@@ -68,25 +68,22 @@ bool Fabric::differ_in_box(NodeId a, NodeId b) const {
   return box_[a] != box_[b];
 }
 
-// What a flow over its links takes of what these share.
-void Fabric::add_limits(SimulatedRoute& route) const {
-  const std::size_t links = route.parts.size();
+void Fabric::add_limits(std::vector<LinkPart>& parts) const {
+  const std::size_t links = parts.size();
   for (std::size_t l = 0; l < network_.limits.size(); ++l) {
     double part = 0;
     for (const auto& [arc, weight] : network_.limits[l].uses) {
       for (std::size_t i = 0; i < links; ++i) {
-        if (route.parts[i].link == arc.value) {
-          part += static_cast<double>(weight) * route.parts[i].part;
-        }
+        if (parts[i].link == arc.value) part += static_cast<double>(weight) * parts[i].part;
       }
     }
     const auto number = static_cast<std::int32_t>(network_.graph.arc_count() + l);
-    if (part > 0) route.parts.push_back({number, part});
+    if (part > 0) parts.push_back({number, part});
   }
 }
 
 std::int32_t Fabric::add(SimulatedRoute route) {
-  add_limits(route);
+  add_limits(route.parts);
   routes_.push_back(std::move(route));
   return static_cast<std::int32_t>(routes_.size() - 1);
 }

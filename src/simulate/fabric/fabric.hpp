@@ -39,6 +39,8 @@ class Fabric {
   [[nodiscard]] std::span<const double> capacity() const { return capacity_; }
   /// Of every link, µs.
   [[nodiscard]] std::span<const double> latency_us() const { return latency_us_; }
+  /// Adds to parts of links what a flow over them takes of what these share.
+  void add_limits(std::vector<LinkPart>& parts) const;
   [[nodiscard]] const SimulatedRoute& route(std::int32_t route) const {
     return routes_[static_cast<std::size_t>(route)];
   }
@@ -60,7 +62,6 @@ class Fabric {
  private:
   [[nodiscard]] bool differ_in_box(NodeId a, NodeId b) const;
   std::int32_t add(SimulatedRoute route);
-  void add_limits(SimulatedRoute& route) const;
   void measure(SimulatedRoute& route, NodeId from) const;
   void measure(SimulatedRoute& route, std::span<const std::vector<NodeId>> paths,
                bool inward) const;

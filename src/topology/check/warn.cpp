@@ -108,14 +108,16 @@ class Warnings {
     std::size_t idle = 0;
     for (const SharedLimit& limit : topology_.limits) {
       Sum all;
+      bool is_known = true;
       for (const SharedLimit::Use& use : limit.uses) {
         const auto at = bandwidth.find({use.src, use.dst});
         if (at == bandwidth.end()) continue;
         const auto& each = at->second.value();
         const auto weighed = each ? checked_mul(*each, use.weight) : std::nullopt;
-        all.add(weighed.value_or(limit.bandwidth + Ratio(1)));
+        is_known &= weighed.has_value();
+        if (weighed) all.add(*weighed);
       }
-      if (!all.value() || *all.value() > limit.bandwidth) continue;
+      if (!is_known || !all.value() || *all.value() > limit.bandwidth) continue;
       if (idle++ == 0) first = &limit;
     }
     if (first == nullptr) return;

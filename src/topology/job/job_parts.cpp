@@ -82,6 +82,11 @@ Ratio rounded_down(const Ratio& value) {
   return {static_cast<std::int64_t>(scaled), kRoundedParts};
 }
 
+// More than a thousandth.
+bool loses_much(const Ratio& exact, const Ratio& rounded) {
+  return rounded.to_double() < exact.to_double() * 0.999;
+}
+
 void round_down(Parts& parts) {
   for (Ratio& part : parts) part = rounded_down(part);
 }
@@ -180,8 +185,9 @@ class PartBuilder {
     part_.description = whole.description;
   }
 
-  // As in the whole, whether links join them or not.
-  void add_all_nodes() {
+  // Nodes are as in the whole, whether links join them or not, and no part may all but vanish.
+  void keep_whole() {
+    is_whole_ = true;
     for (std::size_t v = 0; v < whole_.nodes.size(); ++v) node(NodeId(v));
   }
 
@@ -227,7 +233,11 @@ class PartBuilder {
   bool add_one(const TopologyLink& of, NodeId src, NodeId dst, const Ratio& part,
                bool full_duplex) {
     auto bandwidth = checked_mul(of.bandwidth, part);
-    if (is_rounded_ && bandwidth) bandwidth = rounded_down(*bandwidth);
+    if (is_rounded_ && bandwidth) {
+      const Ratio exact = *bandwidth;
+      bandwidth = rounded_down(exact);
+      if (is_whole_ && loses_much(exact, *bandwidth)) return true;
+    }
     if (!bandwidth) return true;
     if (*bandwidth == Ratio(0)) return false;
     TopologyLink link = of;
@@ -242,31 +252,38 @@ class PartBuilder {
   const Topology& whole_;
   const Network& network_;
   const Group& group_;
-  bool is_rounded_;
+  bool is_rounded_, is_whole_ = false;
   IdVector<NodeId, NodeId> id_of_;
   Topology part_;
 };
 
 // Exactly, where that is a fabric that can be solved.
 Expected<Topology> part_of(const Topology& whole, const Network& network, Group& group,
-                           const std::vector<Rank>& members, bool with_all_nodes) {
+                           const std::vector<Rank>& members, bool is_whole) {
   const auto build = [&](bool is_rounded) {
     PartBuilder builder(whole, network, group, is_rounded);
-    if (with_all_nodes) builder.add_all_nodes();
+    if (is_whole) builder.keep_whole();
     return builder.run(members);
   };
   if (has_common_denominator(group.parts)) {
     auto exact = build(false);
     if (exact && to_digraph(*exact)) return exact;
   }
+  const Parts exact = group.parts;
   round_down(group.parts);  // so that products fit
+  for (std::size_t a = 0; is_whole && a < exact.size(); ++a) {
+    if (!loses_much(exact[ArcId(a)], group.parts[ArcId(a)])) continue;
+    return make_error(Code::E14,
+                      "a limit leaves so little of a link that exact arithmetic does not hold it",
+                      "look at the limit's bandwidth, or leave the link out");
+  }
   return build(true);
 }
 
-// With what each has of the arcs.
+// With what each has of the arcs. `ways_back`: so that its members reach one another.
 Expected<std::vector<Group>> groups_of(const Network& network,
                                        std::span<const JobOperation> operations,
-                                       const LinkShares& shares, bool relays) {
+                                       const LinkShares& shares, bool relays, bool ways_back) {
   std::vector<Group> groups;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     std::size_t commodity = 0;
@@ -289,7 +306,7 @@ Expected<std::vector<Group>> groups_of(const Network& network,
   };
   for (Group& group : groups) {
     const auto& members = members_of_group(group);
-    if (is_joined(group, network, members) ||
+    if (!ways_back || is_joined(group, network, members) ||
         add_ways_back(groups, group, network, relays, members)) {
       continue;
     }
@@ -308,7 +325,7 @@ Expected<std::vector<Group>> groups_of(const Network& network,
 Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network& network,
                                          std::span<const JobOperation> operations,
                                          const LinkShares& shares, bool relays) {
-  auto groups = groups_of(network, operations, shares, relays);
+  auto groups = groups_of(network, operations, shares, relays, true);
   if (!groups) return groups.errors();
   std::vector<JobPart> parts;
   for (Group& group : *groups) {
@@ -322,7 +339,8 @@ Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network
 
 Expected<Topology> within_limits(const Topology& topology, const Network& network,
                                  const JobOperation& operation, const LinkShares& shares) {
-  auto groups = groups_of(network, std::span(&operation, 1), shares, false);
+  // A network needs no ways back, as a topology does.
+  auto groups = groups_of(network, std::span(&operation, 1), shares, false, false);
   if (!groups) return groups.errors();
   return part_of(topology, network, groups->front(), operation.groups.front(), true);
 }

@@ -146,6 +146,64 @@ TEST_F(SharedLimits, HoldUpRingsAsWell) {
   EXPECT_EQ(rate["ring"], "16/3");
 }
 
+// Flows are made on a part of the links; verify and compare see all links and the limits.
+TEST_F(SharedLimits, AreKeptByFlowsAndTheirRounds) {
+  const std::string flows = file("flows.json");
+  for (const auto& [collective, root] : std::vector<std::pair<std::string, std::string>>{
+           {"alltoall", ""}, {"scatter", "g0"}, {"gather", "g3"}}) {
+    std::vector<std::string> words{"-c", collective, "--format", "flows", "-o", flows};
+    if (!root.empty()) words.insert(words.end(), {"--root", root});
+    const auto made = try_run("synth", words);
+    ASSERT_EQ(made.code, 0) << collective << made.err;
+    EXPECT_EQ(run({"verify", flows, "--topology", file("t.json")}).code, 0) << collective;
+  }
+  const auto report = json_of({"compare", file("t.json"), "-c", "alltoall", "--sizes", "1M",
+                               "--algorithms", "forestcoll,direct", "--json"});
+  for (const auto& row : report["rows"]) {
+    ASSERT_TRUE(row.contains("algbw")) << row.dump();
+    EXPECT_LE(row["algbw"]["value"].get<double>(), 16.0 / 3 + 1e-9) << row.dump();
+  }
+}
+
+// A broadcast leaves nothing of the ways back, and needs none.
+TEST_F(SharedLimits, HoldABroadcastAtItsOptimum) {
+  for (const char* format : {"forest", "msccl"}) {
+    const auto made = try_run("synth", {"-c", "broadcast", "--root", "g2", "-k", "optimal",
+                                        "--format", format, "-o", file("b"), "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto report = nlohmann::json::parse(made.out);
+    EXPECT_EQ(report["optimum"]["exact"], "6");
+  }
+  const auto rings = try_run("synth", {"-c", "broadcast", "--root", "g2", "--algorithm", "ring",
+                                       "--format", "forest", "-o", file("r")});
+  ASSERT_EQ(rings.code, 0) << rings.err;
+  EXPECT_EQ(run({"verify", file("r"), "--topology", file("t.json")}).code, 0);
+}
+
+// Groups in their parts share what the links share.
+TEST_F(SharedLimits, HoldUpGroupsAtOnce) {
+  const std::string out = file("groups");
+  ASSERT_EQ(try_run("synth", {"-c", "allreduce", "--groups", "DIV 2", "-o", out}).code, 0);
+  const auto times = json_of(
+      {"simulate", out + "/job.json", file("t.json"), "--sizes", "1G", "--gpu", "ideal", "--json"});
+  EXPECT_LE(times["times"][0]["algbw"].get<double>(), 4.0 + 1e-6) << times.dump(1);
+}
+
+// Limits of any size are refused or kept; nothing breaks.
+TEST_F(SharedLimits, MayBeHugeOrTiny) {
+  for (const char* bandwidth : {"9223372036854775807", "0.000000001", "\"1/100000000\""}) {
+    std::string text = kBridges;
+    text.replace(text.find("\"bandwidth\": 12"), 15, std::string("\"bandwidth\": ") + bandwidth);
+    scratch_.write("u.json", text);
+    for (const char* collective : {"allgather", "alltoall"}) {
+      const auto made =
+          run({"synth", file("u.json"), "-c", collective, "--format", "none", "-k", "1"});
+      EXPECT_TRUE(made.code == 0 || made.code == 3) << bandwidth << collective << made.err;
+    }
+    EXPECT_EQ(run({"topo", "check", file("u.json")}).code, 0) << bandwidth;
+  }
+}
+
 TEST_F(SharedLimits, AreShownAndChecked) {
   const auto shown = run({"topo", "show", file("t.json")});
   EXPECT_EQ(shown.code, 0) << shown.err;

@@ -142,11 +142,9 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
 // Where links share a capacity, a collective of all ranks is a job of one group.
 ExitCode run_bound_within_limits(const Fabric& fabric, const BoundArguments& options,
                                  const Console& console) {
-  if (options.whatif || !options.target.empty() || options.alltoall.given()) {
-    const auto refused = refuse_limits(fabric.topology, options.whatif ? "--whatif"
-                                                        : options.alltoall.given()
-                                                            ? "--demand, --gap or --time-limit"
-                                                            : "--target");
+  if (options.whatif || !options.target.empty() || options.top != 0 || options.alltoall.given()) {
+    const auto refused = refuse_limits(
+        fabric.topology, "--whatif, --target, --top, --demand, --gap or --time-limit");
     return fail(refused.errors(), console);
   }
   BoundArguments of_group = options;

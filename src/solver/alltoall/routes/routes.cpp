@@ -65,17 +65,24 @@ void append_paths(const RoutedPair& pair, const Network& network, const Hops& ho
   }
 }
 
-// GB/s per unit of demand at which links of these capacities carry these loads, in parts.
+// GB/s per unit of demand at which links of these capacities, and what they share, carry these
+// loads, in parts.
 std::optional<Ratio> rate_of(const Network& network, const std::vector<Int128>& loads,
                              std::int64_t k) {
-  std::size_t worst = 0;
-  for (std::size_t a = 1; a < loads.size(); ++a) {
-    if (loads[a] * network.capacity[ArcId(worst)] > loads[worst] * network.capacity[ArcId(a)]) {
-      worst = a;
-    }
+  Int128 worst = 0;
+  Capacity of_worst = 1;
+  const auto consider = [&](Int128 load, Capacity capacity) {
+    if (load * of_worst <= worst * capacity) return;
+    worst = load;
+    of_worst = capacity;
+  };
+  for (std::size_t a = 0; a < loads.size(); ++a) consider(loads[a], network.capacity[ArcId(a)]);
+  for (const ArcLimit& limit : network.limits) {
+    Int128 load = 0;
+    for (const auto& [arc, weight] : limit.uses) load += weight * loads[arc.index()];
+    consider(load, limit.capacity);
   }
-  const auto rate =
-      Ratio::reduced(static_cast<Int128>(network.capacity[ArcId(worst)]) * k, loads[worst]);
+  const auto rate = Ratio::reduced(static_cast<Int128>(of_worst) * k, worst);
   return rate ? checked_mul(*rate, network.unit) : std::nullopt;
 }
 

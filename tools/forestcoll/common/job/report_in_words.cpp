@@ -77,9 +77,12 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
     const std::int64_t length = bound.together.limit_lengths[l];
     if (length == 0) continue;
     const ArcLimit& limit = network.limits[l];
-    text +=
-        fmt::format("  what {} share: {}length {} each\n", counted(limit.uses.size(), "direction"),
-                    limit.name.empty() ? "" : limit.name + ", ", length);
+    const bool is_weighed =
+        std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
+    text += fmt::format("  a limit of {}{}: length {} each{}\n",
+                        counted(limit.uses.size(), "direction"),
+                        limit.name.empty() ? "" : ", " + limit.name, length,
+                        is_weighed ? ", times its weight" : "");
   }
   return "what binds, as lengths of links: all data together covers at least as much as these "
          "carry\n" +

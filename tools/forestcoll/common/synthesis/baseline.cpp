@@ -92,7 +92,7 @@ Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collect
   const BaselineOptions options{.graph = *graph ? &**graph : nullptr,
                                 .cross_nic = arguments.cross_nic,
                                 .nccl_constants = arguments.nccl_constants};
-  auto made = make_baseline(arguments.algorithm, fabric.topology, fabric.network, collective, root,
+  auto made = make_baseline(arguments.algorithm, fabric.topology, fabric.links(), collective, root,
                             options);
   if (!made) return made.errors();
   if (!made->forest) return no_trees(arguments, *made);
@@ -134,7 +134,7 @@ std::optional<BesideRings> beside_rings(const Fabric& fabric, const Compilation&
   const bool loses = verdict.algbw && *verdict.algbw < forest.optimum;
   if (compiled.options.format != Format::msccl || !loses) return std::nullopt;
   const ProgressBar bar("comparing with NCCL's rings", console);
-  const auto made = make_baseline("nccl-ring", fabric.topology, fabric.network, forest.collective,
+  const auto made = make_baseline("nccl-ring", fabric.topology, fabric.links(), forest.collective,
                                   forest.root, {});
   if (!made || !(*verdict.algbw < made->algbw)) return std::nullopt;
   BesideRings beside{made->algbw, *verdict.algbw, made->note, {}, {}};
