@@ -186,7 +186,9 @@ TEST_F(SharedLimits, HoldUpGroupsAtOnce) {
   ASSERT_EQ(try_run("synth", {"-c", "allreduce", "--groups", "DIV 2", "-o", out}).code, 0);
   const auto times = json_of(
       {"simulate", out + "/job.json", file("t.json"), "--sizes", "1G", "--gpu", "ideal", "--json"});
-  EXPECT_LE(times["times"][0]["algbw"].get<double>(), 4.0 + 1e-6) << times.dump(1);
+  const double algbw = times["steps"][0]["times"][0]["algbw"];
+  EXPECT_LE(algbw, 4.0 + 1e-6);
+  EXPECT_GE(algbw, 3.8);
 }
 
 // Limits of any size are refused or kept; nothing breaks.
@@ -200,7 +202,8 @@ TEST_F(SharedLimits, MayBeHugeOrTiny) {
           run({"synth", file("u.json"), "-c", collective, "--format", "none", "-k", "1"});
       EXPECT_TRUE(made.code == 0 || made.code == 3) << bandwidth << collective << made.err;
     }
-    EXPECT_EQ(run({"topo", "check", file("u.json")}).code, 0) << bandwidth;
+    const auto checked = run({"topo", "check", file("u.json")});
+    EXPECT_TRUE(checked.code == 0 || checked.code == 3) << bandwidth << checked.err;
   }
 }
 
