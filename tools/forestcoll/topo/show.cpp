@@ -166,6 +166,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"disabled_links", summary.disabled_links},
           {"boxes", std::move(boxes)},
           {"links", std::move(links)},
+          {"limits", fabric.topology.limits.size()},
           {"islands", Json(summary.islands)},
           {"bisection", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
           {"allgather", exact(facts.allgather)},
