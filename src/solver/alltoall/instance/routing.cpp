@@ -85,7 +85,8 @@ class Router {
     ArcId shortest;
     for (const ArcId a : graph_.in(v)) {
       const NodeId u = graph_.tail(a);
-      if (place_[u] >= place_[v] || distances_.to[u] + lengths_[a] > distances_.to[v]) continue;
+      // Of what is not reached, nothing can be added to the distance.
+      if (place_[u] >= place_[v] || distances_.to[u] > distances_.to[v] - lengths_[a]) continue;
       if (!shortest.valid() || place_[u] < place_[graph_.tail(shortest)]) shortest = a;
     }
     return shortest;
