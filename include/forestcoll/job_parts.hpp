@@ -38,9 +38,10 @@ struct JobPart {
                                                        const LinkShares& shares, bool relays);
 
 /// The fabric as one collective of all its ranks has it: of links that share a limit the part that
-/// its shares are of, of all others everything. Nodes keep their numbers, and there are no limits
-/// left. REQUIRES: `shares` are of `joint_optimum` for that collective alone on `network`, which is
-/// of `topology`. Errors: those of `job_parts`.
+/// its shares are of, of all others everything; no limits are left, and of a collective with a root
+/// perhaps no way back. Nodes keep their numbers. REQUIRES: `shares` are of `joint_optimum` for
+/// that collective alone on `network`, of `topology`. Errors: E14 parts that are too fine or too
+/// small.
 [[nodiscard]] Expected<Topology> within_limits(const Topology& topology, const Network& network,
                                                const JobOperation& operation,
                                                const LinkShares& shares);

@@ -125,7 +125,7 @@ Expected<BaselineResult> widened(BaselineResult made, std::string_view name,
 }
 
 // Who makes an algorithm looks at the links alone.
-Expected<BaselineResult> within_limits(Expected<BaselineResult> made, const Network& network) {
+Expected<BaselineResult> rated_by_limits(Expected<BaselineResult> made, const Network& network) {
   if (!made || network.limits.empty() || !made->forest) return made;
   const auto algbw = congestion_algbw(*made->forest, network);
   if (!algbw) {
@@ -163,7 +163,7 @@ Expected<BaselineResult> make_baseline(std::string_view name, const Topology& to
     return unsupported(entry->info, collective);
   }
   if (!has_unequal_shares(network, collective)) {
-    return within_limits(entry->make({topology, network, collective, root, options}), network);
+    return rated_by_limits(entry->make({topology, network, collective, root, options}), network);
   }
   if (*std::ranges::min_element(network.weight) == 0) {
     return unequal_shares(name, "is for ranks that all own some");
