@@ -37,7 +37,8 @@ struct FastestOptions {
   /// others have for large messages, in one instance, and what a runtime has in up to four. Of an
   /// all-to-all: of our own paths the best number of parts alone, of others whole blocks, each in
   /// the most instances up to four that fit; of direct sends, which a runtime has, parts and fewer
-  /// instances, too.
+  /// instances, too. Beyond 512 ranks, trees with too many edges to be simulated soon are compared
+  /// by what their links need. What the time is made of is not looked into.
   bool few_variants = false;
 };
 

@@ -18,6 +18,7 @@
 #include "choose/switch_plan.hpp"
 #include "choose/trees.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
+#include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
@@ -74,12 +75,24 @@ class CandidateFinder {
   }
 
   Expected<void> add_ours() {
+    if (asked_.few_variants && add_for_bounds()) return {};
     auto best = choose_forest(fabric_, options_);
     if (!best) return best.errors();
     optimum_ = best->synthesis.forest.optimum;
     candidates_.push_back({"forestcoll", *std::move(best), {}});
     if (options_.tree_count == TreeCount::chosen && !asked_.few_variants) add_all();
     return {};
+  }
+
+  // Ours as trees alone, where no program would be made of them; false where one would.
+  bool add_for_bounds() {
+    if (options_.tree_count != TreeCount::chosen) return false;
+    auto best = synthesize(fabric_.network, options_.synthesis);
+    if (!best || best->stopped) return false;
+    if (!is_too_large_of_few(best->forest, options_.synthesis.collective)) return false;
+    optimum_ = best->forest.optimum;
+    candidates_.push_back({"forestcoll", {*std::move(best), ""}, {}});
+    return true;
   }
 
   Expected<void> find_optimum() {
@@ -187,15 +200,28 @@ class CandidateFinder {
     return result;
   }
 
-  void add_baselines() {
+  // None where it is not wanted, or the fabric has none.
+  [[nodiscard]] std::optional<BaselineResult> make(std::string_view name) const {
+    const bool is_slow = name == "bfb" || name == "multitree" || name == "greedy";
     const bool is_large = fabric_.network.ranks.size() > kMostRanksSearched;
-    for (const BaselineInfo& info : baselines()) {
-      const bool is_slow = info.name == "bfb" || info.name == "multitree" || info.name == "greedy";
-      const bool is_left_out = asked_.few_variants && !is_one(kForLarge, info.name);
-      if (!is_wanted(info.name) || is_left_out || is_stopped() || (is_large && is_slow)) continue;
-      auto made =
-          make_baseline(info.name, fabric_.topology, fabric_.links(), options_.synthesis.collective,
-                        options_.synthesis.root, asked_.baseline);
+    const bool is_left_out = asked_.few_variants && !is_one(kForLarge, name);
+    if (!is_wanted(name) || is_left_out || is_stopped() || (is_large && is_slow)) {
+      return std::nullopt;
+    }
+    auto made =
+        make_baseline(name, fabric_.topology, fabric_.links(), options_.synthesis.collective,
+                      options_.synthesis.root, asked_.baseline);
+    return made ? std::optional(*std::move(made)) : std::nullopt;
+  }
+
+  void add_baselines() {
+    const std::span<const BaselineInfo> all = baselines();
+    std::vector<std::optional<BaselineResult>> all_made(all.size());
+    tbb::parallel_for(std::size_t{0}, all.size(),
+                      [&](std::size_t b) { all_made[b] = make(all[b].name); });
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      const BaselineInfo& info = all[b];
+      auto& made = all_made[b];
       if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
       std::vector<CollectiveForest> even = in_powers_of_two(*made->forest);

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "choose/settle.hpp"
+#include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/selectors.hpp"
 #include "fastest/window.hpp"
 #include "fastest/write.hpp"
@@ -97,19 +98,23 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   // Nothing runs an all-to-all by itself where plans of one are run.
   const bool has_window = !has_paths || !contest->of_plans();
   std::optional<SizeWindow> window;
-  tbb::parallel_invoke([&] { choice.costs = contest->costs(*winner, bytes); },
-                       [&] {
-                         if (!has_window) return;
-                         window = window_if_open(*contest, fabric, winner->contender, bytes,
-                                                 options.compile.xml);
-                       });
+  tbb::parallel_invoke(
+      [&] {
+        if (!options.few_variants) choice.costs = contest->costs(*winner, bytes);
+      },
+      [&] {
+        if (!has_window) return;
+        window = window_if_open(*contest, fabric, winner->contender, bytes, options.compile.xml);
+      });
   const double choosing = stopwatch.restart();
   auto compilation = compile_winner(*contest, winner->contender, fabric, window);
   if (!compilation) return compilation.errors();
   compilation->seconds.rate += proving;
   compilation->seconds.choose += choosing;
-  compilation->chosen.why = fmt::format("fastest for this size: {}; the time is {}",
-                                        in_words(choice), in_words(*choice.costs));
+  compilation->chosen.why = fmt::format("fastest for this size: {}", in_words(choice));
+  if (choice.costs) {
+    compilation->chosen.why += fmt::format("; the time is {}", in_words(*choice.costs));
+  }
   if (compilation->paths) {
     compilation->paths->proof = *std::move(proof);
     compilation->paths->seconds_at_bytes = choice.seconds;

@@ -26,6 +26,8 @@ constexpr std::size_t kMostRanksOfOneTree = 512;
 // Twice the instances have so many times the steps at least: twice, where nothing is merged.
 constexpr double kStepsOfTwice = 1.5;
 constexpr double kMostTreesOfMessage = 16;
+// Of few variants: lowering takes longer than a default should where so many would have to.
+constexpr double kMostTreesOfMessageOfFew = 2;
 
 std::size_t step_count(const Schedule& schedule) {
   std::size_t steps = 0;
@@ -42,13 +44,13 @@ std::size_t most_steps(std::size_t ranks, Collective collective) {
   return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1) + ranks);
 }
 
-// Steps at least, but where more trees than usual share their messages.
-double least_steps(const Candidate& candidate) {
+// Steps at least, but where more than `trees` share their messages.
+double least_steps(const CollectiveForest& forest, double trees) {
   std::size_t edges = 0;
-  for (const auto* phase : {&candidate.forest().reduce, &candidate.forest().broadcast}) {
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
     if (*phase) edges += (*phase)->tree_count() * ((*phase)->rank_count() - 1);
   }
-  return static_cast<double>(edges) / kMostTreesOfMessage;
+  return static_cast<double>(edges) / trees;
 }
 
 // What a runtime does by itself: what others are compared with is in several numbers of instances.
@@ -76,6 +78,9 @@ class ProgramMaker {
 
   // In one number of instances, or few.
   Expected<std::vector<Program>> make_few(std::size_t candidate) const {
+    if (is_too_large_of_few(candidates_[candidate].forest(), options_.synthesis.collective)) {
+      return std::vector<Program>();
+    }
     if (has_runtime_own(candidates_[candidate])) return make_up_to(kMostOfFew, candidate);
     if (candidates_[candidate].routes) return make_widest(candidate);
     const bool has_first = candidate == 0 && fabric_.network.ranks.size() <= kMostRanksOfOneTree;
@@ -96,7 +101,9 @@ class ProgramMaker {
                                             bool has_first = false) const {
     std::vector<Program> made;
     const double most_steps = static_cast<double>(most_steps_);
-    double steps = has_first ? 0 : least_steps(candidates_[candidate]);  // of the next
+    double steps = has_first ? 0
+                             : least_steps(candidates_[candidate].forest(),
+                                           kMostTreesOfMessage);  // of the next
     for (const std::int32_t instances : kInstances) {
       if (instances > most || steps > most_steps) break;
       const std::int32_t n = asked.value_or(instances);
@@ -193,6 +200,15 @@ class ProgramMaker {
 };
 
 }  // namespace
+
+bool is_too_large_of_few(const CollectiveForest& forest, Collective collective) {
+  const Forest* phase = forest.broadcast ? &*forest.broadcast
+                        : forest.reduce  ? &*forest.reduce
+                                         : nullptr;
+  if (phase == nullptr || phase->rank_count() <= kMostRanksOfOneTree) return false;
+  return least_steps(forest, kMostTreesOfMessageOfFew) >
+         static_cast<double>(most_steps(phase->rank_count(), collective));
+}
 
 Fingerprint fingerprint_of(const std::string& text) {
   return {text.size(), std::hash<std::string>()(text)};

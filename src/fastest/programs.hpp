@@ -61,6 +61,9 @@ using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t cand
                                                          const CompileOptions& options,
                                                          std::optional<std::int32_t> instances,
                                                          bool few_variants);
+/// Whether, of few variants, no program is made of these trees: they have too many edges to be
+/// lowered and simulated in the time of a default, and are compared by what their links need.
+[[nodiscard]] bool is_too_large_of_few(const CollectiveForest& forest, Collective collective);
 /// So many numbers of instances are tried.
 [[nodiscard]] std::size_t instance_count(std::optional<std::int32_t> instances);
 

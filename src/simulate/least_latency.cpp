@@ -1,5 +1,7 @@
 #include "simulate/least_latency.hpp"
 
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -89,12 +91,11 @@ double least_latency(const Topology& topology, Collective collective, std::optio
   FORESTCOLL_CHECK(is_rooted(collective) == root.has_value(), "a root where needed");
   const bool is_reversed = collective == Collective::reduce || collective == Collective::gather;
   const Search search(topology, is_reversed, parameters.hop_us, protocol);
-  double longest = 0;
-  for (std::size_t r = 0; r < topology.ranks.size(); ++r) {
-    if (root && Rank(r) != *root) continue;
-    longest = std::max(longest, search.farthest_from(topology.ranks[r]));
-  }
-  return longest * 1e-6;
+  std::vector<double> farthest(topology.ranks.size(), 0);
+  tbb::parallel_for(std::size_t{0}, farthest.size(), [&](std::size_t r) {
+    if (!root || Rank(r) == *root) farthest[r] = search.farthest_from(topology.ranks[r]);
+  });
+  return *std::ranges::max_element(farthest) * 1e-6;
 }
 
 }  // namespace forestcoll

@@ -66,6 +66,8 @@ namespace {
 constexpr double kFirstRung = 4;        // passes
 constexpr std::size_t kLeastRungs = 4;  // usually enough
 constexpr double kAllPasses = 32;       // the last of them: so many are simulated without more ado
+// Passes of the others of these, for each of the first one's: all but those that do not grow.
+constexpr double kFurtherPasses = 0.9 * (2 + 4 + 8);
 // How much what a pass adds may change over three doublings, relatively. Some schedules never come
 // to take the same time for each pass; they are content with less after many.
 constexpr double kSteady = 3e-3;
@@ -150,7 +152,7 @@ class Sweep {
     while (!slope()) {
       const double next = rung(ladder_.size());
       if (next > bytes) return known_seconds(bytes);
-      auto taken = known_seconds(next);
+      auto taken = known_seconds(next, ladder_.empty() ? kFurtherPasses : 0);
       if (!taken || *taken > options_.most_seconds) return taken;
       ladder_.push_back({next, *taken});
       if (may_give_up() && is_too_long(bytes)) return std::numeric_limits<double>::infinity();
@@ -187,14 +189,14 @@ class Sweep {
   }
 
   // Of a run, which may have been made for another size.
-  Expected<double> known_seconds(double bytes) {
-    if (options_.known == nullptr) return seconds(bytes);
+  Expected<double> known_seconds(double bytes, double followed = 0) {
+    if (options_.known == nullptr) return seconds(bytes, followed);
     auto& known = options_.known->by_bytes;
     if (const auto found = known.find(bytes); found != known.end()) {
       if (bytes > largest_) note_links(bytes, found->second.link_bytes);
       return found->second.seconds;
     }
-    auto taken = seconds(bytes);
+    auto taken = seconds(bytes, followed);
     if (taken && *taken < std::numeric_limits<double>::infinity()) {
       known.emplace(bytes, KnownRuns::Run{*taken, runs_.at(bytes).link_bytes});
     }
@@ -218,8 +220,8 @@ class Sweep {
   }
 
   // No transfer is faster than its links, whatever the tolerance.
-  Expected<double> seconds(double bytes) {
-    const simulate::SizeRun& run = runs_.at(bytes);
+  Expected<double> seconds(double bytes, double followed = 0) {
+    const simulate::SizeRun& run = runs_.at(bytes, followed);
     switch (run.end) {
       case simulate::SizeRun::End::complete:
         if (bytes > largest_) note_links(bytes, run.link_bytes);

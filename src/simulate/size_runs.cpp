@@ -55,19 +55,19 @@ void SizeRuns::prepare(std::vector<double> sizes) {
   for (std::size_t i = 0; i < sizes.size(); ++i) runs_.emplace(sizes[i], std::move(runs[i]));
 }
 
-const SizeRun& SizeRuns::at(double bytes) {
+const SizeRun& SizeRuns::at(double bytes, double followed) {
   const auto found = runs_.find(bytes);
   if (found != runs_.end()) return found->second;
   expected_ += passes(bytes);
-  return runs_.emplace(bytes, simulate(bytes)).first->second;
+  return runs_.emplace(bytes, simulate(bytes, followed)).first->second;
 }
 
-SizeRun SizeRuns::simulate(double bytes) {
+SizeRun SizeRuns::simulate(double bytes, double followed) {
   SizeRun run;
   const ClassGraph classes = coarsest(model_.make(parameters_, bytes));
   run.link_bytes = loads_of(classes, bytes);
   const double activities = classes.graph.total_repeats();
-  if (!claim(activities)) {
+  if (!claim(activities, followed)) {
     run.end = SizeRun::End::too_many;
     return run;
   }
@@ -92,12 +92,12 @@ SizeRun SizeRuns::simulate(double bytes) {
   return run;
 }
 
-// Whether there is room for so many more. All runs ask, so that the last answer is the same
-// whatever their order.
-bool SizeRuns::claim(double activities) {
+// Whether there is room for so many more, and for those that follow. All runs ask, so that the last
+// answer is the same whatever their order.
+bool SizeRuns::claim(double activities, double followed) {
   const std::lock_guard lock(mutex_);
   claimed_ += activities;
-  return claimed_ <= static_cast<double>(options_.max_events);
+  return claimed_ + followed * activities <= static_cast<double>(options_.max_events);
 }
 
 void SizeRuns::report(double passes) {

@@ -35,14 +35,16 @@ class SizeRuns {
   /// Runs the model at all of these sizes, in bytes. What comes out does not depend on the number
   /// of threads. REQUIRES: they are positive, no two are the same, and none has been run.
   void prepare(std::vector<double> sizes);
-  /// The run at this size; made now if it has not been.
-  [[nodiscard]] const SizeRun& at(double bytes);
+  /// The run at this size; made now if it has not been. `followed`: runs of so many times its
+  /// activities in all must follow for its time to be of use, so without room for them it is not
+  /// begun.
+  [[nodiscard]] const SizeRun& at(double bytes, double followed = 0);
   /// Activities that ended, each time counted, over all runs.
   [[nodiscard]] std::int64_t events() const { return events_; }
 
  private:
-  [[nodiscard]] SizeRun simulate(double bytes);
-  [[nodiscard]] bool claim(double activities);
+  [[nodiscard]] SizeRun simulate(double bytes, double followed = 0);
+  [[nodiscard]] bool claim(double activities, double followed);
   void report(double passes);
   [[nodiscard]] double passes(double bytes) const {
     return std::max(1.0, std::ceil(bytes / full_pass_));
