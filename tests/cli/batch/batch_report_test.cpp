@@ -59,7 +59,7 @@ TEST_F(BatchReport, MarkdownHasFailuresFirst) {
   EXPECT_THAT(text, HasSubstr("| b\\|a&lt;d>,\\\\n\"x\".json | allreduce | E05 | "
                               "/links/0/bandwidth |"));
   EXPECT_LT(text.find("E05"), text.find("<details>"));
-  EXPECT_THAT(text, HasSubstr("| good.json | allreduce | azure | auto | ok | 10 | 100 % | 1 |"));
+  EXPECT_THAT(text, HasSubstr("| good.json | allreduce | azure | auto | ok | 10 | 10 | 100 % | 1 |"));
 }
 
 TEST(BatchMarkdown, IsNoLongerThanACommentMayBe) {
@@ -142,7 +142,8 @@ TEST_F(BatchBaseline, ALowerRateIsOne) {
               HasSubstr("rate 10.00000000000001 -> 10.00000000000000 GB/s (by less than 0.1 %), "
                         "exactly 1000000000000001/100000000000000 -> 10"));
   EXPECT_EQ(batch_.report()["regressions"][0]["what"], "rate");
-  EXPECT_THAT(read_file(batch_.out() + "/report.md"), HasSubstr("| a.json | allreduce | rate |"));
+  EXPECT_THAT(read_file(batch_.out() + "/report.md"),
+              HasSubstr("| worse | a.json | allreduce | rate |"));
   EXPECT_EQ(run(before_, {"--allow", "height", "--allow", "file"}).code, 1);
   EXPECT_EQ(run(before_, {"--allow", "rate:b*"}).code, 1);
   EXPECT_EQ(run(before_, {"--allow", "rate:a*"}).code, 0);
@@ -161,9 +162,16 @@ TEST_F(BatchBaseline, HigherTreesAreOne) {
               AllOf(HasSubstr("failures=\"1\""), HasSubstr("height 0 -> 1")));
 }
 
-TEST_F(BatchBaseline, OtherBytesAreOne) {
+TEST_F(BatchBaseline, OtherBytesAreAChangeAndFailWhereThatIsAsked) {
   before_["items"][0]["outputs"][0]["hash"] = std::string(36, '0');
-  EXPECT_EQ(run(before_).code, 1);
+  const auto changed = run(before_);
+  EXPECT_EQ(changed.code, 0);
+  EXPECT_THAT(changed.err, AllOf(HasSubstr("changed a.json allreduce"),
+                                 HasSubstr("0 worse, 0 better, 1 changed, 0 missing")));
+  EXPECT_THAT(batch_.report()["regressions"], IsEmpty());
+  EXPECT_EQ(batch_.report()["changes"][0]["grade"], "changed");
+  const std::vector<std::string> strict = {"--fail-on", "worse,missing,changed"};
+  EXPECT_EQ(run(before_, strict).code, 1);
   EXPECT_EQ(batch_.report()["regressions"][0]["what"], "file");
   const auto bytes = before_["items"][0]["outputs"][0]["bytes"].get<int>();
   EXPECT_THAT(read_file(batch_.out() + "/report.md"),
@@ -173,7 +181,45 @@ TEST_F(BatchBaseline, OtherBytesAreOne) {
   before_["items"][0]["outputs"][0]["bytes"] = 7;
   EXPECT_THAT(run(before_).err,
               HasSubstr(fmt::format("file a.json/allreduce.xml: 7 -> {} bytes", bytes)));
-  EXPECT_EQ(run(before_, {"--allow", "file"}).code, 0);
+  EXPECT_EQ(run(before_, {"--fail-on", "changed", "--allow", "file"}).code, 0);
+}
+
+TEST_F(BatchBaseline, ALowerRateWithinTheToleranceIsAChange) {
+  before_["items"][0]["algbw"]["exact"] = "500/49";  // 98 % of it are 10
+  for (const char* tolerance : {"2%", "2 %", "0.02", "1/50"}) {
+    EXPECT_EQ(run(before_, {"--tolerance", tolerance}).code, 0) << tolerance;
+    EXPECT_EQ(batch_.report()["changes"][0]["grade"], "changed");
+  }
+  EXPECT_EQ(run(before_, {"--tolerance", "1.99%"}).code, 1);
+  EXPECT_EQ(run(before_, {"--fail-on", "none"}).code, 0);
+  EXPECT_EQ(batch_.report()["changes"][0]["grade"], "worse");
+  EXPECT_EQ(run(before_).code, 1);
+  EXPECT_THAT(run(before_).err, HasSubstr("1 worse, 0 better, 0 changed, 0 missing"));
+}
+
+TEST_F(BatchBaseline, AHigherRateIsBetter) {
+  before_["items"][0]["algbw"]["exact"] = "8";
+  const auto result = run(before_);
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.err, HasSubstr("better  a.json allreduce (azure, k auto): rate 8.00 -> 10.00 "
+                                    "GB/s (+25.0 %), exactly 8 -> 10"));
+  EXPECT_EQ(batch_.report()["changes"][0]["grade"], "better");
+  EXPECT_EQ(run(before_, {"--fail-on", "better"}).code, 1);
+}
+
+TEST_F(BatchBaseline, WordsThatAreNoneAreErrors) {
+  for (const auto& [words, message] :
+       {std::pair<std::vector<std::string>, std::string>{{"--tolerance", "100%"}, "below 100 %"},
+        {{"--tolerance", "-1%"}, "below 100 %"},
+        {{"--tolerance", "two"}, "below 100 %"},
+        {{"--fail-on", "worst"}, "found \"worst\""},
+        {{"--allow", "bytes"}, "expected rate, height, file or item"}}) {
+    const auto result = run(before_, words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_THAT(result.err, AllOf(HasSubstr(message), HasSubstr("[S03]")));
+  }
+  EXPECT_THAT(batch_.run({"--tolerance", "1%"}).err,
+              HasSubstr("--tolerance has a meaning with --baseline only"));
 }
 
 // What a reviewer wants to know first, with the fractions beside it.
@@ -208,18 +254,25 @@ TEST_F(BatchBaseline, AnItemThatFailsNowIsOneAndAPreviousFailureIsNot) {
   EXPECT_EQ(run(failed).code, 0);
 }
 
-TEST_F(BatchBaseline, WhatIsOnlyInOneIsTold) {
+TEST_F(BatchBaseline, AnItemThatIsMissingFailsAndANewOneDoesNot) {
   before_["items"].push_back(before_["items"][0]);
   before_["items"][1]["input"] = "gone.json";
   before_["items"][0]["collective"] = "allgather";
-  const auto result = run(before_);
-  EXPECT_EQ(result.code, 0);
-  EXPECT_THAT(result.err, HasSubstr("2 items of the baseline not in this run"));
+  const auto result = run(before_, {"--junit", batch_ / "junit.xml"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("missing gone.json allreduce"), HasSubstr("2 missing")));
+  EXPECT_THAT(read_file(batch_ / "junit.xml"),
+              AllOf(HasSubstr("tests=\"3\""), HasSubstr("failures=\"2\"")));
+  EXPECT_EQ(run(before_, {"--fail-on", "worse"}).code, 0);
+  EXPECT_EQ(run(before_, {"--allow", "item"}).code, 0);
+  // What a shard does not have is in others.
+  EXPECT_EQ(run(before_, {"--shard", "1/2"}).code, 0);
 }
 
 TEST_F(BatchBaseline, MustBeAReport) {
   auto other_version = before_, no_item = before_;
-  other_version["version"] = 3;
+  other_version["version"] = 4;
   no_item["items"].push_back(nlohmann::json{{"input", "x"}});
   for (const auto& [json, message] :
        {std::pair<nlohmann::json, std::string>{other_version, "expected a report"},

@@ -331,7 +331,7 @@ TEST(Batch, WrongUsageIsRefusedBeforeAnythingIsDone) {
       {{"--memory", "0G"}, "--memory: expected a size"},
       {{"--time-limit", "-1"}, "--time-limit: expected a positive"},
       {{"--allow", "file"}, "--allow has a meaning with --baseline"},
-      {{"--allow", "speed", "--baseline", "x"}, "--allow: expected rate, height or file"},
+      {{"--allow", "speed", "--baseline", "x"}, "--allow: expected rate, height, file or item"},
       {{"--json", "--annotate"}, "both write to standard output"},
       {{"--in-process", "--time-limit", "1"}, "--in-process has none"},
       {{"--in-process", "--memory", "1G"}, "--in-process has none"},

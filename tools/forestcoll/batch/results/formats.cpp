@@ -83,26 +83,35 @@ std::string failures_markdown(const Results& results) {
   return text + more(shown, kMostFailuresInMarkdown);
 }
 
-std::string regressions_markdown(const std::vector<Regression>& regressions) {
-  std::string text = "\n" + heading({"worse", "collective", "what", "change", "exactly"});
-  for (std::size_t i = 0; i < std::min(regressions.size(), kMostFailuresInMarkdown); ++i) {
-    const Regression& regression = regressions[i];
-    text += row({regression.item.input, regression.item.variant.collective, regression.what,
-                 regression.change, regression.before + " -> " + regression.now});
+std::string differences_markdown(const std::vector<Difference>& differences) {
+  std::string text =
+      "\n" + heading({"baseline", "topology", "collective", "what", "change", "exactly"});
+  for (std::size_t i = 0; i < std::min(differences.size(), kMostFailuresInMarkdown); ++i) {
+    const Difference& each = differences[i];
+    text += row({to_string(each.grade), each.item.input, each.item.variant.collective, each.what,
+                 each.change, each.before + " -> " + each.now});
   }
-  return text + more(regressions.size(), kMostFailuresInMarkdown);
+  return text + more(differences.size(), kMostFailuresInMarkdown);
+}
+
+// GB/s of what nothing exceeds; empty where it is not known.
+std::string optimum_text(const Figures& figures) {
+  const Json& optimum = figures.named.value("optimum", Json());
+  if (!optimum.is_object() || !optimum.contains("value")) return "";
+  return fmt::format("{:.6g}", optimum["value"].get<double>());
 }
 
 std::string items_markdown(const Results& results) {
   std::string text = "\n<details><summary>all items</summary>\n\n" +
                      heading({"topology", "collective", "target", "k", "status", "algbw GB/s",
-                              "of the optimum", "height"});
+                              "optimum GB/s", "of the optimum", "height"});
   std::size_t shown = 0;
   for (const ItemResult& item : results.items) {
     if (++shown > kMostRowsInMarkdown) break;
-    std::string rate, part, height;
+    std::string rate, optimum, part, height;
     if (item.figures) {
       rate = number(item.figures->algbw);
+      optimum = optimum_text(*item.figures);
       const auto& fraction = item.figures->optimum_fraction;
       part = fraction ? percent(*fraction) : "above";
       if (const auto& range = item.figures->optimum_range) {
@@ -111,7 +120,7 @@ std::string items_markdown(const Results& results) {
       height = height_text(*item.figures);
     }
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,
-                 to_string(item.status), rate, part, height});
+                 to_string(item.status), rate, optimum, part, height});
   }
   return text + more(results.items.size(), kMostRowsInMarkdown) + "\n</details>\n";
 }
@@ -144,16 +153,21 @@ std::string annotation(const std::string& file, const std::string& where, const 
 
 std::string to_markdown(const Results& results) {
   const std::size_t failed = results.count(Status::failed);
-  const auto worse = results.regressions ? results.regressions->size() : 0;
-  std::string text = fmt::format(
-      "### forestcoll: {}\n\n{}, {} made, {} reused, {} failed, {} skipped",
-      failed + worse == 0 ? "all is well" : fmt::format("{} failed, {} worse", failed, worse),
-      counted(results.items.size(), "item"), results.count(Status::ok),
-      results.count(Status::cached), failed, results.count(Status::skipped));
-  if (results.regressions) text += fmt::format(", {} worse than the baseline", worse);
+  const std::size_t worse = results.count(Grade::worse), missing = results.count(Grade::missing);
+  const bool is_well = failed == 0 && results.failures().empty();
+  std::string text =
+      fmt::format("### forestcoll: {}\n\n{}, {} made, {} reused, {} failed, {} skipped",
+                  is_well ? "all is well"
+                          : fmt::format("{} failed, {} worse{}", failed, worse,
+                                        missing == 0 ? "" : fmt::format(", {} missing", missing)),
+                  counted(results.items.size(), "item"), results.count(Status::ok),
+                  results.count(Status::cached), failed, results.count(Status::skipped));
+  if (results.differences) text += "; " + grades_in_words(results);
   text += ".\n";
   if (failed > 0) text += failures_markdown(results);
-  if (worse > 0) text += regressions_markdown(*results.regressions);
+  if (results.differences && !results.differences->empty()) {
+    text += differences_markdown(*results.differences);
+  }
   return text + items_markdown(results);
 }
 
@@ -192,13 +206,18 @@ std::string to_junit(const Results& results) {
   double seconds = 0;
   for (const ItemResult& item : results.items) seconds += item.seconds;
   suite.append_attribute("name") = "forestcoll batch";
-  suite.append_attribute("tests") = results.items.size();
+  pugi::xml_attribute tests = suite.append_attribute("tests");
   suite.append_attribute("skipped") = results.count(Status::skipped);
   pugi::xml_attribute failures = suite.append_attribute("failures");
   suite.append_attribute("errors") = 0;
   suite.append_attribute("time") = fmt::format("{:.3f}", seconds).c_str();
   std::size_t failed = 0;
-  for (const ItemResult& item : results.items) {
+  std::vector<ItemResult> items = results.items;
+  const std::vector<Difference> failures_of_run = results.failures();
+  for (const Difference& each : failures_of_run) {
+    if (each.grade == Grade::missing) items.push_back(each.item);
+  }
+  for (const ItemResult& item : items) {
     pugi::xml_node test = suite.append_child("testcase");
     test.append_attribute("classname") = on_one_line(item.input).c_str();
     test.append_attribute("name") =
@@ -218,12 +237,13 @@ std::string to_junit(const Results& results) {
                   item.error->where.empty() ? item.error->message
                                             : item.error->where + ": " + item.error->message);
     }
-    for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
-      if (!is_same(regression.item, item) || test_failed) continue;
-      add_failure("regression", in_words(regression));
+    for (const Difference& each : failures_of_run) {
+      if (!is_same(each.item, item) || test_failed) continue;
+      add_failure("regression", in_words(each));
     }
     failed += test_failed ? 1 : 0;
   }
+  tests = items.size();
   failures = failed;
   std::ostringstream text;
   document.save(text, "  ", pugi::format_default, pugi::encoding_utf8);
@@ -241,10 +261,9 @@ std::string to_annotations(const Results& results, const std::string& directory)
                        fmt::format("{} {}", name_of(item.error->code), item.variant.collective),
                        place + item.error->message);
   }
-  for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
-    text +=
-        annotation(prefix + regression.item.input, "", "regression",
-                   fmt::format("{}: {}", regression.item.variant.collective, in_words(regression)));
+  for (const Difference& each : results.failures()) {
+    text += annotation(prefix + each.item.input, "", "regression",
+                       fmt::format("{}: {}", each.item.variant.collective, in_words(each)));
   }
   return text;
 }

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include "batch/items/discovery.hpp"
@@ -19,11 +21,11 @@
 namespace forestcoll::cli::batch {
 namespace {
 
-// "-6.7 %", of a rate that fell.
-std::string loss_in_words(const Ratio& is, const Ratio& was) {
+// "-6.7 %" or "+7.1 %".
+std::string change_in_words(const Ratio& is, const Ratio& was) {
   constexpr double kLeastShown = 0.05;
-  const double percent = 100 * share_lost(is, was);
-  return percent < kLeastShown ? "by less than 0.1 %" : fmt::format("-{:.1f} %", percent);
+  const double percent = 100 * (is.to_double() / was.to_double() - 1);
+  return std::abs(percent) < kLeastShown ? "by less than 0.1 %" : fmt::format("{:+.1f} %", percent);
 }
 
 bool is_made(const ItemResult& item) {
@@ -42,7 +44,7 @@ std::string rates_in_words(const Ratio& was, const Ratio& is) {
     const std::string before = fmt::format("{:.{}f}", was.to_double(), decimals);
     const std::string now = fmt::format("{:.{}f}", is.to_double(), decimals);
     if (before != now || decimals == kMostDecimals) {
-      return fmt::format("{} -> {} GB/s ({})", before, now, loss_in_words(is, was));
+      return fmt::format("{} -> {} GB/s ({})", before, now, change_in_words(is, was));
     }
   }
 }
@@ -71,38 +73,84 @@ std::string hash_of(const ItemResult& item) {
   return text;
 }
 
-std::vector<Regression> compare(const ItemResult& before, const ItemResult& now) {
-  std::vector<Regression> found;
-  const auto add = [&](const char* what, std::string change, std::string was, std::string is) {
-    found.push_back({now, what, std::move(change), std::move(was), std::move(is)});
+// A rate is worse where it is below what the tolerance leaves of the one before.
+Grade grade_of(const Ratio& is, const Ratio& was, const Ratio& tolerance) {
+  if (is > was) return Grade::better;
+  const auto left = checked_mul(was, Ratio(1) - tolerance);
+  return left && is >= *left ? Grade::changed : Grade::worse;
+}
+
+std::vector<Difference> compare(const ItemResult& before, const ItemResult& now,
+                                const Ratio& tolerance) {
+  std::vector<Difference> found;
+  const auto add = [&](Grade grade, const char* what, std::string change, std::string was,
+                       std::string is) {
+    found.push_back({now, grade, what, std::move(change), std::move(was), std::move(is)});
   };
   if (!is_made(before)) return found;
   if (now.status == Status::failed) {
     const std::string code(now.error ? name_of(now.error->code) : "failed");
-    add("failed", fmt::format("now, and did not before: {}", code), "made", code);
+    add(Grade::worse, "failed", fmt::format("now, and did not before: {}", code), "made", code);
   }
   if (!is_made(now)) return found;
   if (before.figures && now.figures) {
     const Figures &was = *before.figures, &is = *now.figures;
-    if (is.algbw < was.algbw) {
-      add("rate", rates_in_words(was.algbw, is.algbw), was.algbw.to_string(), is.algbw.to_string());
+    if (is.algbw != was.algbw) {
+      add(grade_of(is.algbw, was.algbw, tolerance), "rate", rates_in_words(was.algbw, is.algbw),
+          was.algbw.to_string(), is.algbw.to_string());
     }
-    if (is.height && was.height && *is.height > *was.height) {
-      const std::string high = std::to_string(*was.height), higher = std::to_string(*is.height);
-      add("height", fmt::format("{} -> {}", high, higher), high, higher);
+    if (is.height && was.height && *is.height != *was.height) {
+      const std::string then = std::to_string(*was.height), height = std::to_string(*is.height);
+      add(*is.height > *was.height ? Grade::worse : Grade::better, "height",
+          fmt::format("{} -> {}", then, height), then, height);
     }
   }
   if (before.outputs != now.outputs) {
-    add("file", files_in_words(before, now), hash_of(before), hash_of(now));
+    add(Grade::changed, "file", files_in_words(before, now), hash_of(before), hash_of(now));
   }
   return found;
 }
 
-bool is_allowed(const Regression& regression, const std::vector<Allowance>& allowed) {
+bool is_allowed(const Difference& difference, const std::vector<Allowance>& allowed) {
   return std::ranges::any_of(allowed, [&](const Allowance& allowance) {
-    return allowance.what == regression.what &&
-           (allowance.pattern.empty() || matches(allowance.pattern, regression.item.input));
+    return allowance.what == difference.what &&
+           (allowance.pattern.empty() || matches(allowance.pattern, difference.item.input));
   });
+}
+
+Expected<std::set<Grade>> parse_grades(const std::vector<std::string>& names) {
+  std::set<Grade> grades;
+  for (const std::string& name : names) {
+    bool is_known = name == "none";
+    for (const Grade grade : {Grade::worse, Grade::missing, Grade::changed, Grade::better}) {
+      if (name != to_string(grade)) continue;
+      grades.insert(grade);
+      is_known = true;
+    }
+    if (is_known) continue;
+    return make_error(
+        Code::S03,
+        fmt::format("--fail-on: expected worse, missing, changed, better or none, found \"{}\"",
+                    name),
+        "write --fail-on worse,missing, which is the default");
+  }
+  return grades;
+}
+
+// "2%", "0.5 %", "1/50" or "0.02".
+Expected<Ratio> parse_tolerance(const std::string& text) {
+  constexpr std::int64_t kPercent = 100;
+  std::string number = text;
+  const bool is_percent = number.ends_with('%');
+  if (is_percent) number.pop_back();
+  while (number.ends_with(' ')) number.pop_back();
+  std::optional<Ratio> tolerance = parse_ratio(number);
+  if (tolerance && is_percent) tolerance = checked_mul(*tolerance, Ratio(1, kPercent));
+  if (tolerance && *tolerance >= Ratio(0) && *tolerance < Ratio(1)) return *tolerance;
+  return make_error(
+      Code::S03,
+      fmt::format("--tolerance: expected a part of a rate below 100 %, found \"{}\"", text),
+      "write --tolerance 2% or --tolerance 0.02");
 }
 
 Expected<void> write_reports(const Results& results, const OutcomeRequest& request,
@@ -128,31 +176,33 @@ Expected<Allowance> parse_allowance(const std::string& text) {
   const std::size_t colon = text.find(':');
   Allowance allowance{text.substr(0, colon),
                       colon == std::string::npos ? "" : text.substr(colon + 1)};
-  if (allowance.what == "rate" || allowance.what == "height" || allowance.what == "file") {
-    return allowance;
+  for (const char* what : {"rate", "height", "file", "item"}) {
+    if (allowance.what == what) return allowance;
   }
   return make_error(
       Code::S03,
-      fmt::format("--allow: expected rate, height or file, found \"{}\"", allowance.what),
+      fmt::format("--allow: expected rate, height, file or item, found \"{}\"", allowance.what),
       "write --allow file, or --allow file:PATTERN for some inputs");
 }
 
-std::vector<Regression> regressions_since(const Results& before, const Results& now,
-                                          const std::vector<Allowance>& allowed) {
-  std::vector<Regression> regressions;
+std::vector<Difference> differences_since(const Results& before, const Results& now,
+                                          const Strictness& strictness, bool is_whole) {
+  std::vector<Difference> differences;
   for (const ItemResult& item : now.items) {
     const ItemResult* previous = find(before, item);
     if (previous == nullptr) continue;
-    for (Regression& regression : compare(*previous, item)) {
-      if (!is_allowed(regression, allowed)) regressions.push_back(std::move(regression));
-    }
+    std::ranges::move(compare(*previous, item, strictness.tolerance),
+                      std::back_inserter(differences));
   }
-  return regressions;
-}
-
-std::size_t missing_since(const Results& before, const Results& now) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      before.items, [&](const ItemResult& item) { return find(now, item) == nullptr; }));
+  for (const ItemResult& item : before.items) {
+    if (!is_whole || find(now, item) != nullptr) continue;
+    differences.push_back(
+        {item, Grade::missing, "item", "is in the baseline and not in this run", "there", ""});
+  }
+  for (Difference& each : differences) {
+    each.fails = strictness.fail_on.contains(each.grade) && !is_allowed(each, strictness.allowed);
+  }
+  return differences;
 }
 
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
@@ -164,11 +214,17 @@ void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
              "Failures on standard output as GitHub's workflow commands");
   group
       .option("--baseline", arguments.baseline, "FILE",
-              "report.json of an earlier run: a rate that fell, a height that grew, a file\n"
-              "that changed and an item that fails now are failures (exit code 1)")
+              "report.json of an earlier run. Items are worse (a lower rate, higher trees, a\n"
+              "failure), missing, changed (other bytes) or better; exit code 1 by --fail-on")
       ->check(file_name());
+  group.option("--tolerance", arguments.tolerance, "PART",
+               "A rate that is lower by no more than this part is not worse: 2% or 0.02");
+  group.list("--fail-on", arguments.fail_on, "GRADE,...",
+             "What fails the run: worse, missing, changed, better or none; default\n"
+             "worse,missing")
+      ->delimiter(',');
   group.list("--allow", arguments.allow, "KIND[:PATTERN]",
-             "Of these, what is no failure: rate, height or file, for all inputs or with\n"
+             "Of these, what is no failure: rate, height, file or item, for all inputs or with\n"
              ":PATTERN for some; several times");
 }
 
@@ -190,11 +246,25 @@ Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments) {
   for (const std::string& text : arguments.allow) {
     auto allowance = parse_allowance(text);
     if (!allowance) return allowance.errors();
-    request.allowed.push_back(*std::move(allowance));
+    request.strictness.allowed.push_back(*std::move(allowance));
+  }
+  if (!arguments.fail_on.empty()) {
+    auto grades = parse_grades(arguments.fail_on);
+    if (!grades) return grades.errors();
+    request.strictness.fail_on = *std::move(grades);
+  }
+  if (!arguments.tolerance.empty()) {
+    auto tolerance = parse_tolerance(arguments.tolerance);
+    if (!tolerance) return tolerance.errors();
+    request.strictness.tolerance = *tolerance;
   }
   if (arguments.baseline.empty()) {
-    if (request.allowed.empty()) return request;
-    return make_error(Code::S04, "--allow has a meaning with --baseline only",
+    const char* alone = !arguments.allow.empty()       ? "--allow"
+                        : !arguments.fail_on.empty()   ? "--fail-on"
+                        : !arguments.tolerance.empty() ? "--tolerance"
+                                                       : nullptr;
+    if (alone == nullptr) return request;
+    return make_error(Code::S04, fmt::format("{} has a meaning with --baseline only", alone),
                       "name the report.json of an earlier run with --baseline");
   }
   const auto text = read_input(arguments.baseline);
@@ -222,15 +292,12 @@ ExitCode conclude(Results results, const OutcomeRequest& request, const std::str
     if (!request.baseline->program.empty() && request.baseline->program != results.program) {
       note(console, "the baseline was made by another build of forestcoll");
     }
-    results.regressions = regressions_since(*request.baseline, results, request.allowed);
-    const std::size_t missing = missing_since(*request.baseline, results);
-    if (missing > 0) {
-      note(console, fmt::format("{} of the baseline not in this run", counted(missing, "item")));
-    }
+    const bool is_whole = name == report_name(std::nullopt);
+    results.differences =
+        differences_since(*request.baseline, results, request.strictness, is_whole);
   }
   const auto written = write_reports(results, request, directory, name, inputs);
-  const bool bad =
-      results.count(Status::failed) > 0 || (results.regressions && !results.regressions->empty());
+  const bool bad = results.count(Status::failed) > 0 || !results.failures().empty();
   // Failures are errors, which --quiet does not silence.
   if (bad || !console.quiet) say(fmt::format("{}\n", to_summary(results)));
   if (!written) return fail(written.errors(), console);

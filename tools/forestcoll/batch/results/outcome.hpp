@@ -1,7 +1,8 @@
-// How a batch ends: what became worse since an earlier run, reports, summary, exit code.
+// How a batch ends: how it differs from an earlier run, reports, summary, exit code.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "batch/results/results.hpp"
 #include "command.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace CLI {
 class App;
@@ -16,27 +18,32 @@ class App;
 
 namespace forestcoll::cli::batch {
 
-/// A kind of regression that is no failure, for the inputs that `pattern` matches.
+/// A kind of difference that is no failure, for the inputs that `pattern` matches.
 struct Allowance {
-  std::string what;     ///< "rate", "height" or "file"
+  std::string what;     ///< "rate", "height", "file" or "item"
   std::string pattern;  ///< see `matches`; empty: all
 };
 /// From "KIND" or "KIND:PATTERN". Errors: S03.
 [[nodiscard]] Expected<Allowance> parse_allowance(const std::string& text);
 
-/// Items of `before` that are made now with a lower rate, higher trees or other bytes, or that fail
-/// now and did not. Rates are compared exactly. What is only in one of the two, or skipped in one,
-/// is left out.
-[[nodiscard]] std::vector<Regression> regressions_since(const Results& before, const Results& now,
-                                                        const std::vector<Allowance>& allowed);
+/// What fails a run beside failed items.
+struct Strictness {
+  std::set<Grade> fail_on = {Grade::worse, Grade::missing};
+  Ratio tolerance = Ratio(0);  ///< of a rate that is lower by no more than that part: not worse
+  std::vector<Allowance> allowed;
+};
 
-/// Items of `before` that `now` does not have.
-[[nodiscard]] std::size_t missing_since(const Results& before, const Results& now);
+/// How the items of `now` differ from those of `before`, by rate, height, bytes and failure; then
+/// the items of `before` that `now` does not have, if `is_whole`. Rates are compared exactly. What
+/// was skipped in one of the two, or is new, is left out.
+[[nodiscard]] std::vector<Difference> differences_since(const Results& before, const Results& now,
+                                                        const Strictness& strictness,
+                                                        bool is_whole);
 
 /// As written on the command line.
 struct OutcomeArguments {
-  std::string junit, baseline;
-  std::vector<std::string> allow;
+  std::string junit, baseline, tolerance;
+  std::vector<std::string> allow, fail_on;
   bool json = false, annotate = false;
 };
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments);
@@ -46,7 +53,7 @@ struct OutcomeRequest {
   std::string junit;
   bool json = false, annotate = false;
   std::optional<Results> baseline;
-  std::vector<Allowance> allowed;
+  Strictness strictness;
 };
 /// Errors: S03, S04, J07, those of reading.
 [[nodiscard]] Expected<OutcomeRequest> resolve(const OutcomeArguments& arguments);
@@ -55,8 +62,8 @@ struct OutcomeRequest {
 [[nodiscard]] std::string report_name(const std::optional<Shard>& shard);
 
 /// Compares, writes OUT/NAME.json, .md and .csv and what else was asked for, and prints the
-/// summary. `inputs` is the directory of topologies, for annotations. 1 where an item failed or is
-/// worse than the baseline.
+/// summary. `inputs` is the directory of topologies, for annotations. Items that a shard does not
+/// have are in others. 1 where an item failed, or differs from the baseline in a way that fails.
 [[nodiscard]] ExitCode conclude(Results results, const OutcomeRequest& request,
                                 const std::string& directory, const std::string& name,
                                 const std::string& inputs, const Console& console);

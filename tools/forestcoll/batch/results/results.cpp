@@ -21,15 +21,25 @@ Json counts_of(const Results& results) {
   return counts;
 }
 
-Json to_json(const Regression& regression) {
-  return {{"input", regression.item.input},
-          {"collective", regression.item.variant.collective},
-          {"target", regression.item.variant.target},
-          {"k", regression.item.variant.trees},
-          {"what", regression.what},
-          {"change", regression.change},
-          {"before", regression.before},
-          {"now", regression.now}};
+Json to_json(const Difference& difference) {
+  return {{"input", difference.item.input},
+          {"collective", difference.item.variant.collective},
+          {"target", difference.item.variant.target},
+          {"k", difference.item.variant.trees},
+          {"grade", to_string(difference.grade)},
+          {"what", difference.what},
+          {"change", difference.change},
+          {"before", difference.before},
+          {"now", difference.now}};
+}
+
+// Those that fail the run, or the others.
+std::vector<Difference> differences_of(const Results& results, bool fails) {
+  std::vector<Difference> found;
+  for (const Difference& each : results.differences.value_or(std::vector<Difference>())) {
+    if (each.fails == fails) found.push_back(each);
+  }
+  return found;
 }
 
 // An element per line.
@@ -56,25 +66,58 @@ std::size_t Results::count(Status status) const {
   return static_cast<std::size_t>(std::ranges::count(items, status, &ItemResult::status));
 }
 
-std::string in_words(const Regression& regression) {
-  std::string change = fmt::format("{} {}", regression.what, regression.change);
-  if (regression.what != "rate") return change;
-  return fmt::format("{}, exactly {} -> {}", change, regression.before, regression.now);
+std::size_t Results::count(Grade grade) const {
+  if (!differences) return 0;
+  return static_cast<std::size_t>(std::ranges::count(*differences, grade, &Difference::grade));
+}
+
+std::vector<Difference> Results::failures() const {
+  return differences_of(*this, true);
+}
+
+std::string to_string(Grade grade) {
+  switch (grade) {
+    case Grade::worse:
+      return "worse";
+    case Grade::missing:
+      return "missing";
+    case Grade::changed:
+      return "changed";
+    case Grade::better:
+      break;
+  }
+  return "better";
+}
+
+std::string in_words(const Difference& difference) {
+  std::string change = fmt::format("{} {}", difference.what, difference.change);
+  if (difference.what != "rate") return change;
+  return fmt::format("{}, exactly {} -> {}", change, difference.before, difference.now);
+}
+
+std::string grades_in_words(const Results& results) {
+  return fmt::format("beside the baseline {} worse, {} better, {} changed, {} missing",
+                     results.count(Grade::worse), results.count(Grade::better),
+                     results.count(Grade::changed), results.count(Grade::missing));
 }
 
 std::string to_report_json(const Results& results) {
-  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":2,\n\"program\":" +
+  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":3,\n\"program\":" +
                      Json(results.program).dump() + ",\n\"items\":";
   text += list(results.items);
-  if (results.regressions) text += ",\n\"regressions\":" + list(*results.regressions);
+  if (results.differences) {
+    text += ",\n\"regressions\":" + list(results.failures());
+    text += ",\n\"changes\":" + list(differences_of(results, false));
+  }
   return text + ",\n\"counts\":" + counts_of(results).dump() + "}\n";
 }
 
 Expected<Results> parse_report(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
+  const Json version = json.is_object() ? json.value("version", Json()) : Json();
   if (!json.is_object() || json.value("format", Json()) != "forestcoll-batch" ||
-      (json.value("version", Json()) != 1 && json.value("version", Json()) != 2)) {
-    return report_error(file, "", "expected a report of forestcoll batch, version 1 or 2");
+      (version != 1 && version != 2 && version != 3)) {
+    return report_error(file, "", "expected a report of forestcoll batch, version 1 to 3");
   }
   const Json items = json.value("items", Json());
   if (!items.is_array()) return report_error(file, "/items", "expected a list");
@@ -100,16 +143,17 @@ std::string to_summary(const Results& results) {
   for (const ItemResult& item : results.items) {
     if (item.status == Status::failed) add(line_of(item));
   }
-  for (const Regression& regression : results.regressions.value_or(std::vector<Regression>())) {
-    add(fmt::format("worse   {}: {}", label(regression.item), in_words(regression)));
+  for (const Difference& each : results.differences.value_or(std::vector<Difference>())) {
+    add(fmt::format("{:<7} {}: {}", to_string(each.grade), label(each.item), in_words(each)));
   }
   if (lines > kMostLines) {
     text += fmt::format("  and {} more: see the report\n", lines - kMostLines);
   }
-  return text + fmt::format("{}: {} made, {} reused, {} failed, {} skipped",
-                            counted(results.items.size(), "item"), results.count(Status::ok),
-                            results.count(Status::cached), results.count(Status::failed),
-                            results.count(Status::skipped));
+  text += fmt::format("{}: {} made, {} reused, {} failed, {} skipped",
+                      counted(results.items.size(), "item"), results.count(Status::ok),
+                      results.count(Status::cached), results.count(Status::failed),
+                      results.count(Status::skipped));
+  return results.differences ? text + "; " + grades_in_words(results) : text;
 }
 
 }  // namespace forestcoll::cli::batch

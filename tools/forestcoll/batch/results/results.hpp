@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,25 +13,42 @@
 
 namespace forestcoll::cli::batch {
 
-/// An item that is worse than it was, or not the same.
-struct Regression {
+/// How an item differs from what it was in an earlier run.
+enum class Grade : std::uint8_t {
+  worse,    ///< a lower rate, higher trees, or it fails now
+  missing,  ///< it is not in this run
+  changed,  ///< other bytes, or a rate that is lower within the tolerance
+  better,   ///< a higher rate or lower trees
+};
+/// "worse", "missing", "changed", "better".
+[[nodiscard]] std::string to_string(Grade grade);
+
+struct Difference {
   ItemResult item;
-  std::string what;         ///< "rate", "height", "file" or "failed"
+  Grade grade = Grade::changed;
+  std::string what;         ///< "rate", "height", "file", "failed" or "item"
   std::string change;       ///< for people: "171.43 -> 160.00 GB/s (-6.7 %)"
   std::string before, now;  ///< exactly: fractions, numbers, hashes
+  bool fails = false;       ///< the run, by `--fail-on` and `--allow`
 };
 /// "rate 171.43 -> 160.00 GB/s (-6.7 %), exactly 1200/7 -> 160".
-[[nodiscard]] std::string in_words(const Regression& regression);
+[[nodiscard]] std::string in_words(const Difference& difference);
 
 struct Results {
   std::string program;            ///< its fingerprint; empty in reports that do not say it
   std::vector<ItemResult> items;  ///< in the order of `is_before`
-  std::optional<std::vector<Regression>> regressions;  ///< where there was a baseline
+  std::optional<std::vector<Difference>> differences;  ///< where there was a baseline
 
   [[nodiscard]] std::size_t count(Status status) const;
+  [[nodiscard]] std::size_t count(Grade grade) const;
+  /// Differences that fail the run.
+  [[nodiscard]] std::vector<Difference> failures() const;
 };
 
-/// {"format": "forestcoll-batch", "version": 2, …}, an item per line; the schema is
+/// "beside the baseline 1 worse, 0 better, 2 changed, 0 missing".
+[[nodiscard]] std::string grades_in_words(const Results& results);
+
+/// {"format": "forestcoll-batch", "version": 3, …}, an item per line; the schema is
 /// tools/schema/forestcoll-batch.schema.json. All but `seconds` depends on the inputs, the options
 /// and the store alone.
 [[nodiscard]] std::string to_report_json(const Results& results);
@@ -43,10 +61,10 @@ struct Results {
 [[nodiscard]] std::string to_csv(const Results& results);
 /// As CI systems read it: a test case per item.
 [[nodiscard]] std::string to_junit(const Results& results);
-/// GitHub's workflow commands, a line per failure and regression. `directory` is where the inputs
-/// are.
+/// GitHub's workflow commands, a line per failed item and per difference that fails. `directory` is
+/// where the inputs are.
 [[nodiscard]] std::string to_annotations(const Results& results, const std::string& directory);
-/// What a person reads at the end: failures first, then regressions, then counts.
+/// What a person reads at the end: failed items first, then differences, then counts.
 [[nodiscard]] std::string to_summary(const Results& results);
 
 }  // namespace forestcoll::cli::batch
