@@ -46,10 +46,8 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
 
 void add_model_options(CLI::App& command, CompareArguments& options) {
   const OptionGroup group(command, "Times");
-  group
-      .option("--sizes", options.sizes, "SIZES",
-              fmt::format("Buffer sizes to simulate: {}", kSizesInWords))
-      ->capture_default_str();
+  group.option("--sizes", options.sizes, "SIZES=1K:4G:4",
+               fmt::format("Buffer sizes to simulate: {}", kSizesInWords));
   group.flag("--trees", options.trees,
              "Times of trees without threadblocks, as fast as their links allow, in place of\n"
              "those of programs");
@@ -130,13 +128,19 @@ Diagnostic no_algorithm(const std::string& name, const CompareArguments& options
                     fmt::format("there are {}", fmt::join(known, ", ")));
 }
 
+std::vector<std::string> asked_algorithms(const CompareArguments& options) {
+  if (!options.algorithms.empty()) return options.algorithms;
+  if (!are_several(options) || options.trees) return {"all"};
+  return {kOurs, has_paths(options.collective) ? "direct" : "nccl-pick"};
+}
+
 // "all" is ours and every baseline that has this collective.
 Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   std::vector<std::string> names;
   const auto add = [&](const std::string& name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
-  for (const std::string& asked : options.algorithms) {
+  for (const std::string& asked : asked_algorithms(options)) {
     if (asked == "all") {
       add(kOurs);
       if (!has_paths(options.collective) && !options.trees) add(kOursByRate);
@@ -185,7 +189,10 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
 }  // namespace
 
 void add_compare_options(CLI::App& command, CompareArguments& options) {
-  add_topology_argument(command, options.topology);
+  command
+      .add_option("TOPOLOGY", options.topologies,
+                  "Topology file, or - for standard input; several are compared in one table")
+      ->required();
   add_jobs_option(command, options.threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
   add_collective_option(command, options.collective, "What to compare")->capture_default_str();
@@ -226,9 +233,28 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
       "  forestcoll compare fabric.json --algorithms forestcoll,nccl-ring --sizes 1M:1G --csv\n"
       "  forestcoll compare fabric.json --schedule taccl.xml --svg chart.svg\n"
       "  forestcoll compare fabric.json --measured nccl-ring=all_reduce_perf.txt\n"
+      "  forestcoll compare h100.json h100-more-nics.json --sizes 1M,1G\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 a bug of ours.");
+}
+
+Expected<void> refuse_with_several(const CompareArguments& options) {
+  if (!are_several(options)) return {};
+  const char* option = first_given({{"--schedule", !options.schedules.empty()},
+                                    {"--measured", !options.measured.empty()},
+                                    {"--nccl-graph", !options.nccl_graph.empty()},
+                                    {"--demand", !options.demand.empty()},
+                                    {"--latex", options.latex},
+                                    {"--table", !options.table.empty()},
+                                    {"--svg", !options.svg.empty()},
+                                    {"--html", !options.html.empty()}});
+  if (option != nullptr) {
+    return make_error(Code::S04, fmt::format("{} is for one topology", option),
+                      "name one topology, or leave the option out");
+  }
+  if (std::ranges::count(options.topologies, "-") < 2) return {};
+  return make_error(Code::S04, "standard input can be one topology", "name files for the others");
 }
 
 Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options) {

@@ -14,12 +14,12 @@
 namespace forestcoll::cli {
 
 struct CompareArguments {
-  std::string topology;
+  std::vector<std::string> topologies;  ///< files, at least one
   std::string collective = "allreduce";
   std::string demand;  ///< a file
   std::string root;
-  std::vector<std::string> algorithms = {"all"};
-  std::string sizes = "1K:4G:4";
+  std::vector<std::string> algorithms;  ///< empty: all, or those of several topologies
+  std::string sizes;                    ///< empty: 1K:4G:4, or those of several topologies
   std::vector<std::string> schedules, measured;
   std::string gpu, parameters;  ///< empty: the fabric's own GPU
   std::string nccl_graph;
@@ -32,11 +32,20 @@ struct CompareArguments {
   Failures failures;
 };
 
+/// Whether several topologies are compared with one another.
+[[nodiscard]] inline bool are_several(const CompareArguments& options) {
+  return options.topologies.size() > 1;
+}
+
 /// Declares the options, the examples and the exit codes.
 void add_compare_options(CLI::App& command, CompareArguments& options);
 
+/// What several topologies cannot have. Errors: S04.
+[[nodiscard]] Expected<void> refuse_with_several(const CompareArguments& options);
+
 /// The names that `--algorithms` asks for, each once; "all" is ours and every baseline that has the
-/// collective. Errors: S03 no such algorithm, S04 options that say nothing to those asked for.
+/// collective. Of several topologies by default ours and what the runtime does by itself. Errors:
+/// S03 no such algorithm, S04 options that say nothing to those asked for.
 [[nodiscard]] Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options);
 
 }  // namespace forestcoll::cli

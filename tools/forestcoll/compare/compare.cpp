@@ -28,6 +28,7 @@
 #include "compare/measured/overlay.hpp"
 #include "compare/page/page.hpp"
 #include "compare/tables/write.hpp"
+#include "compare/tables/write_several.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"
@@ -36,6 +37,7 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr int kChartWidth = 960;
+constexpr const char *kSizes = "1K:4G:4", *kSizesOfSeveral = "64K,16M,1G";
 
 // As they are asked for; else those of the GPU that the fabric names.
 Expected<void> choose_parameters(const CompareArguments& options, const Fabric& fabric,
@@ -87,11 +89,13 @@ bool prints_report(const CompareArguments& options) {
 }
 
 Expected<void> refuse_files(const CompareArguments& options, const RowsRequest& request) {
-  std::vector<NamedFile> inputs = {{"topology file", options.topology},
-                                   {"--box file", options.reading.dump.box},
+  std::vector<NamedFile> inputs = {{"--box file", options.reading.dump.box},
                                    {"--parameters file", options.parameters},
                                    {"--nccl-graph file", options.nccl_graph},
                                    {"--demand file", options.demand}};
+  for (const std::string& topology : options.topologies) {
+    inputs.push_back({"topology file", topology});
+  }
   for (const std::string& schedule : options.schedules) {
     inputs.push_back({"--schedule file", schedule});
   }
@@ -135,68 +139,111 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
   return write_output(options.html, page.html);
 }
 
-ExitCode run_compare(const CompareArguments& options, const Console& console) {
-  if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
-    return fail(done.errors(), console);
-  }
+// A fabric, and what was compared on it, which refers to it.
+struct ComparedFabric {
+  std::unique_ptr<Fabric> fabric;
+  Comparison comparison;
+};
+
+// What is asked of every topology.
+Expected<RowsRequest> request_of(const CompareArguments& options) {
   RowsRequest request;
   request.collective = *collective_of(options.collective);
   request.schedules = options.schedules;
   auto names = find_algorithms(options);
-  if (!names) return fail(names.errors(), console);
+  if (!names) return names.errors();
   request.algorithms = *std::move(names);
-  if (const auto done = refuse_files(options, request); !done) return fail(done.errors(), console);
-  choose_sizes(options.sizes, request);
+  if (const auto done = refuse_files(options, request); !done) return done.errors();
+  choose_sizes(!options.sizes.empty() ? options.sizes
+               : are_several(options) ? kSizesOfSeveral
+                                      : kSizes,
+               request);
   request.threads = options.threads;
   request.trees = options.trees;
   request.stop = stop_of_host();
-  const auto rings = read_rings(options.nccl_graph);
-  if (!rings) return fail(rings.errors(), console);
-  request.baseline = {.graph = *rings ? &**rings : nullptr,
-                      .cross_nic = options.cross_nic,
-                      .nccl_constants = options.nccl_constants};
+  return request;
+}
 
-  auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
-  if (!fabric) return fail(fabric.errors(), console);
-  report_reading(*fabric, options.reading, console);
-  report_latencies(fabric->topology, console);
-  const auto root = find_root(fabric->topology, request.collective, options.root);
-  if (!root) return fail(root.errors(), console);
+Expected<ComparedFabric> compare_on(const std::string& topology, const CompareArguments& options,
+                                    RowsRequest request, const Console& console) {
+  auto loaded = load_fabric(topology, options.reading, options.failures, console);
+  if (!loaded) return loaded.errors();
+  auto kept = std::make_unique<Fabric>(*std::move(loaded));
+  Fabric& fabric = *kept;
+  report_reading(fabric, options.reading, console);
+  report_latencies(fabric.topology, console);
+  const auto root = find_root(fabric.topology, request.collective, options.root);
+  if (!root) return root.errors();
   request.root = *root;
   request.collective_name = options.collective;
   if (is_personalized(request.collective)) {
-    auto demand = read_demand(fabric->network, request.collective, *root, options.demand);
-    if (!demand) return fail(demand.errors(), console);
+    auto demand = read_demand(fabric.network, request.collective, *root, options.demand);
+    if (!demand) return demand.errors();
     request.collective_name =
         demand->demand.is_of_blocks() ? to_string(request.collective) : kUnequalAlltoall;
     request.demand = *std::move(demand);
   }
   const Demand* asked = request.demand ? &request.demand->demand : nullptr;
-  if (auto done = divide_limits(*fabric, {request.collective, request.root, asked}, console);
+  if (auto done = divide_limits(fabric, {request.collective, request.root, asked}, console);
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   // Programs know equal amounts alone.
   request.by_size = !options.trees && request.collective_name != kUnequalAlltoall;
-  const auto chosen = choose_parameters(options, *fabric, request);
-  if (!chosen) return fail(chosen.errors(), console);
-  const auto ranks = static_cast<std::int64_t>(fabric->topology.ranks.size());
+  const auto chosen = choose_parameters(options, fabric, request);
+  if (!chosen) return chosen.errors();
+  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
   std::vector<Overlay> overlays;
   for (const std::string& measured : options.measured) {
     auto overlay = read_overlay(request, ranks, measured);
-    if (!overlay) return fail(overlay.errors(), console);
+    if (!overlay) return overlay.errors();
     print(overlay->measured.warnings, console);
     ask_for_sizes(request, *overlay);
     overlays.push_back(*std::move(overlay));
   }
-
-  auto comparison = make_comparison(*fabric, request, console);
-  if (!comparison) return fail(comparison.errors(), console);
+  auto comparison = make_comparison(fabric, request, console);
+  if (!comparison) return comparison.errors();
   for (const Overlay& overlay : overlays) add_measured(*comparison, overlay);
-  const auto written = write_files(*comparison, options, console);
+  return ComparedFabric{std::move(kept), *std::move(comparison)};
+}
+
+// Of several topologies.
+std::string report(const std::vector<NamedComparison>& all, const CompareArguments& options) {
+  if (options.json) return to_text(to_json(all));
+  if (options.csv) return to_csv(all);
+  return options.markdown ? to_markdown(all) : to_terminal(all);
+}
+
+ExitCode run_compare(const CompareArguments& options, const Console& console) {
+  if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
+    return fail(done.errors(), console);
+  }
+  if (const auto done = refuse_with_several(options); !done) return fail(done.errors(), console);
+  auto request = request_of(options);
+  if (!request) return fail(request.errors(), console);
+  const auto rings = read_rings(options.nccl_graph);
+  if (!rings) return fail(rings.errors(), console);
+  request->baseline = {.graph = *rings ? &**rings : nullptr,
+                       .cross_nic = options.cross_nic,
+                       .nccl_constants = options.nccl_constants};
+  std::vector<ComparedFabric> all;
+  for (const std::string& topology : options.topologies) {
+    auto compared = compare_on(topology, options, *request, console);
+    if (!compared) return fail(compared.errors(), console);
+    all.push_back(*std::move(compared));
+  }
+  if (are_several(options)) {
+    std::vector<NamedComparison> named;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      named.push_back({display_name(options.topologies[i]), &all[i].comparison});
+    }
+    return finish(write_output("-", report(named, options)), console);
+  }
+  const Comparison& comparison = all.front().comparison;
+  const auto written = write_files(comparison, options, console);
   if (!written) return fail(written.errors(), console);
   if (!prints_report(options)) return ExitCode::done;
-  return finish(write_output("-", report(*comparison, options)), console);
+  return finish(write_output("-", report(comparison, options)), console);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/report/report.hpp"
+#include "common/report/table.hpp"
 #include "compare/comparison.hpp"
 
 namespace forestcoll::cli {
@@ -15,6 +16,9 @@ namespace forestcoll::cli {
 
 /// Two tables and the sentences about who wins, for a terminal.
 [[nodiscard]] std::string to_terminal(const Comparison& comparison);
+
+/// In Markdown: the first column to the left, the others to the right.
+[[nodiscard]] std::string markdown(const Table& table);
 
 /// The same in Markdown, and in LaTeX (with the package booktabs).
 [[nodiscard]] std::string to_markdown(const Comparison& comparison);

@@ -217,24 +217,6 @@ Table marked(TimeTable times, std::string_view before, std::string_view after) {
   return std::move(times.table);
 }
 
-std::string markdown(const Table& table) {
-  const auto write = [](const TableRow& row) {
-    std::string text;
-    for (std::string cell : row) {
-      for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) {
-        cell.insert(at, 1, '\\');
-      }
-      text += "| " + cell + " ";
-    }
-    return text + "|\n";
-  };
-  std::string text = write(table.head) + "|---";
-  for (std::size_t c = 1; c < table.head.size(); ++c) text += "|---:";
-  text += "|\n";
-  for (const TableRow& row : table.rows) text += write(row);
-  return text;
-}
-
 std::string latex_cell(const std::string& cell) {
   std::string text;
   for (const char c : cell) {
@@ -276,6 +258,24 @@ std::string latex(const Table& table, const std::string& said) {
 }
 
 }  // namespace
+
+std::string markdown(const Table& table) {
+  const auto write = [](const TableRow& row) {
+    std::string text;
+    for (std::string cell : row) {
+      for (std::size_t at = 0; (at = cell.find('|', at)) != std::string::npos; at += 2) {
+        cell.insert(at, 1, '\\');
+      }
+      text += "| " + cell + " ";
+    }
+    return text + "|\n";
+  };
+  std::string text = write(table.head) + "|---";
+  for (std::size_t c = 1; c < table.head.size(); ++c) text += "|---:";
+  text += "|\n";
+  for (const TableRow& row : table.rows) text += write(row);
+  return text;
+}
 
 std::string to_terminal(const Comparison& comparison) {
   const Report report = report_of(comparison, true, "u");
