@@ -41,6 +41,22 @@ struct Generator {
 [[nodiscard]] Expected<TopologyDocument> generate(
     std::string_view name, const std::map<std::string, std::string>& values = {});
 
+/// A machine that a file describes.
+struct GeneratedMachine {
+  TopologyDocument document;
+  Diagnostics warnings;  ///< W06: keys of the file that are not read
+};
+
+/// The same of a machine of one's own: `text` is its description, format "forestcoll-machine",
+/// version 1 (docs/machines.md), `file` the name for messages. The parameters are those of bundled
+/// machines: of a box with NICs "boxes", "fabric" and so on, of a torus "dims" and "bandwidth".
+/// Errors: E01, E02, E05, E10, E11, E12 with their place in the file; G02, G03. What the box lacks
+/// to be a fabric, `parse_topology` of the document finds.
+/// Cost: linear in the files.
+[[nodiscard]] Expected<GeneratedMachine> generate_machine(
+    std::string_view text, std::string_view file,
+    const std::map<std::string, std::string>& values = {});
+
 // Direct-connect wirings: which accelerator has a cable to which, without switches.
 
 /// A digraph of links that are all alike. Every link is one-way and has a port at either end; two

@@ -16,12 +16,14 @@ namespace forestcoll {
 namespace {
 
 // What a GPU is called, in products and by drivers, and whose figures serve for it.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 19> kNames = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 27> kNames = {{
     {"v100", "v100"},     {"sm70", "v100"},     {"a100", "a100"},     {"a800", "a100"},
     {"sm80", "a100"},     {"h100", "h100"},     {"h800", "h100"},     {"sm90", "h100"},
     {"h200", "h200"},     {"gh200", "h200"},    {"b200", "b200"},     {"sm100", "b200"},
     {"gb200", "gb200"},   {"mi250", "mi250"},   {"mi250x", "mi250"},  {"gfx90a", "mi250"},
-    {"mi300x", "mi300x"}, {"gfx942", "mi300x"}, {"gfx940", "mi300x"},
+    {"mi300x", "mi300x"}, {"gfx942", "mi300x"}, {"gfx940", "mi300x"}, {"h20", "h100"},
+    {"b300", "b200"},     {"sm103", "b200"},    {"gb300", "gb200"},   {"mi325x", "mi300x"},
+    {"mi350x", "mi300x"}, {"mi355x", "mi300x"}, {"gfx950", "mi300x"},
 }};
 
 // What all the links of a GPU to others carry, per direction, where that tells the generation: at

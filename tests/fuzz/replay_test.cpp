@@ -52,6 +52,9 @@ TEST(Fuzz, ForestJson) {
 TEST(Fuzz, TopologyJson) {
   replay("topology", fuzz::topology_json);
 }
+TEST(Fuzz, Machine) {
+  replay("machine", fuzz::machine);
+}
 TEST(Fuzz, Job) {
   replay("job", fuzz::job);
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/generate.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/network.hpp"
@@ -65,6 +66,18 @@ void topology_json(std::string_view text) {
   check(parsed->warnings);
   const auto network = forestcoll::to_digraph(parsed->topology);
   if (!network) check(network.errors());
+}
+
+void machine(std::string_view text) {
+  for (const char* boxes : {"1", "3"}) {
+    const auto made = forestcoll::generate_machine(text, "fuzz", {{"boxes", boxes}});
+    if (!made) {
+      check(made.errors());
+      continue;
+    }
+    check(made->warnings);
+    topology_json(to_topology_json(made->document));
+  }
 }
 
 namespace {

@@ -68,6 +68,31 @@ TEST(ClosedForm, OneBox) {
                  {"mi250", {}, around_a_box(16, 2, 6 * 50)}});
 }
 
+TEST(ClosedForm, MachinesOf2025) {
+  expect_optima({{"dgx-b300", {}, around_a_node(8, 18 * 50)},
+                 {"gb300-nvl72", {}, around_a_node(72, 18 * 50)},
+                 {"hgx-h800", {}, around_a_node(8, 8 * 25)},
+                 {"hgx-h20", {}, around_a_node(8, 18 * 25)},
+                 {"gh200-quad", {}, around_a_node(4, 18 * 25)},
+                 {"l40s", {}, around_a_node(8, 32)},
+                 {"rtx-pro-dual", {}, around_a_node(8, 64)},
+                 {"rtx-pro-workstation", {}, around_a_node(8, 64)},
+                 {"rtx-pro-server", {}, around_a_node(8, 64)},
+                 {"mi325x", {}, around_a_node(8, 7 * 64)},
+                 {"mi355x", {}, around_a_node(8, Ratio(7 * 768, 10))},
+                 // Around a module, which five links enter.
+                 {"frontier", {}, around_a_box(8, 2, 5 * 50)},
+                 {"trn2", {}, around_a_node(16, 4 * 128)},
+                 {"trn2-ultraserver", {}, around_a_node(64, 4 * 128 + 2 * 64)},
+                 {"gaudi-3", {}, around_a_node(8, 7 * 75)},
+                 {"tpu-v6e", {}, around_a_node(256, 4 * 100)},
+                 {"tpu-v7", {}, around_a_node(64, 6 * 100)},
+                 {"ascend-910c", {}, around_a_node(8, 392)},
+                 // Two sockets, each with one NIC of 25.
+                 {"l40s", {{"boxes", "2"}, {"fabric", "single"}}, around_a_node(16, 32)},
+                 {"l40s", {{"boxes", "4"}, {"fabric", "single"}}, around_a_node(32, 32)}});
+}
+
 TEST(ClosedForm, Clusters) {
   std::vector<Known> known;
   struct Box {

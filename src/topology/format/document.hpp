@@ -113,4 +113,8 @@ struct Document {
 /// not read on. The result refers to `root`. Cost: O(values).
 [[nodiscard]] Document read_document(const JsonValue& root, Findings& findings);
 
+/// Reads the value of one template, in GB/s and µs; what is wrong goes to `findings`, as above.
+/// `place` is for messages.
+[[nodiscard]] Section read_template(const JsonValue& value, const Place& place, Findings& findings);
+
 }  // namespace forestcoll::topology

@@ -42,6 +42,19 @@ class DocumentReader {
     return std::move(document_);
   }
 
+  Section read_template(const JsonValue& value, const Place& place) {
+    Section section;
+    section.pointer = place.pointer();
+    if (is_object(value, place, "an object with nodes and links", findings_)) {
+      const Fields parts(value, place, findings_);
+      parts.check_keys({"nodes", "links", "limits"});
+      read_section(value, place, /*in_template=*/true, section);
+    } else {
+      document_.nodes_complete = document_.links_complete = false;
+    }
+    return section;
+  }
+
  private:
   // Is it this format at all? Everything else is read only if so.
   bool is_topology(const Place& place) {
@@ -120,16 +133,8 @@ class DocumentReader {
       if (name.starts_with("x-")) continue;
       const JsonValue& value = templates->items[i];
       const Place place(all, name);
-      Section section;
-      section.pointer = place.pointer();
+      Section section = read_template(value, place);
       section.name = name;
-      if (is_object(value, place, "an object with nodes and links", findings_)) {
-        const Fields parts(value, place, findings_);
-        parts.check_keys({"nodes", "links", "limits"});
-        read_section(value, place, /*in_template=*/true, section);
-      } else {
-        document_.nodes_complete = document_.links_complete = false;
-      }
       template_index_.emplace(name, document_.templates.size());
       document_.templates.push_back(std::move(section));
     }
@@ -249,6 +254,10 @@ class DocumentReader {
 
 Document read_document(const JsonValue& root, Findings& findings) {
   return DocumentReader(root, findings).read();
+}
+
+Section read_template(const JsonValue& value, const Place& place, Findings& findings) {
+  return DocumentReader(value, findings).read_template(value, place);
 }
 
 }  // namespace forestcoll::topology

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/topology_text.hpp"
@@ -21,20 +22,23 @@ struct Ports {
 struct BoxModel {
   std::string name;         ///< "dgx-a100": the generator's and the template's
   std::string summary;      ///< one line
-  std::string source;       ///< where the bandwidths are from
   std::string gpu = "gpu";  ///< prefix of the GPUs' ids
   std::size_t gpus = 8;
   SectionText inside;              ///< without NICs
-  std::size_t nics = 8;            ///< divides `gpus`; neighbours share one
+  std::size_t nics = 8;            ///< 0: none; else divides `gpus`: neighbours share one
   std::string nic_bandwidth = {};  ///< of one NIC, to the fabric
+  std::string nic_kind = "ib";     ///< of a NIC's link to the fabric
+  std::string nic_at = {};         ///< ids, one for each NIC: where it is plugged in; empty: GPUs
   std::string pcie = {};           ///< from a GPU to its NIC; empty: the GPUs themselves are ports
+  /// What people should know: the source of the bandwidths, and more.
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
-/// All of them.
-[[nodiscard]] std::vector<BoxModel> box_models();
+/// All that clusters can be made of: those with NICs.
+[[nodiscard]] const std::vector<BoxModel>& box_models();
 
 /// REQUIRES: there is one of this name.
-[[nodiscard]] BoxModel box_model(std::string_view name);
+[[nodiscard]] const BoxModel& box_model(std::string_view name);
 
 /// The box with its NICs, as a template.
 [[nodiscard]] SectionText with_nics(const BoxModel& model);

@@ -31,7 +31,7 @@ class ShapeWriter {
   TopologyDocument write() {
     document_.name = fmt::format("{}x {}, {}", shape_.boxes, shape_.box, in_words(shape_));
     document_.description = model_.summary + ". All cables bring what a NIC does.";
-    document_.metadata = {{"source", model_.source}};
+    document_.metadata = model_.metadata;
     document_.templates = {{model_.name, topology::with_nics(model_)}};
     document_.boxes = {{id_range("box", shape_.boxes), model_.name}};
     add_leaves();
@@ -125,7 +125,7 @@ class ShapeWriter {
   }
 
   const ClusterShape& shape_;
-  topology::BoxModel model_;
+  const topology::BoxModel& model_;
   ClusterBox box_;
   TopologyDocument document_;
 };
@@ -151,7 +151,7 @@ std::string_view to_string(ClusterLayout layout) {
 }
 
 Expected<ClusterBox> cluster_box(std::string_view name) {
-  const auto models = box_models();
+  const auto& models = box_models();
   const auto model = std::ranges::find(models, name, &topology::BoxModel::name);
   if (model != models.end()) return topology::cluster_box(*model);
   std::string known;

@@ -10,6 +10,7 @@
 #include "topology/format/units.hpp"
 #include "topology/generate/boxes.hpp"
 #include "topology/generate/fabric.hpp"
+#include "topology/generate/machine.hpp"
 #include "topology/generate/makers.hpp"
 
 namespace forestcoll::topology {
@@ -74,6 +75,7 @@ void check_fabric(Parameters& parameters, const FabricOptions& options, std::int
 TopologyDocument cluster(const BoxModel& model, Parameters& parameters) {
   const std::int64_t boxes = parameters.integer("boxes", 1, kMostBoxes);
   FabricOptions options = read_fabric(parameters);
+  options.link_kind = model.nic_kind;
   const NamedBandwidth nic = parameters.bandwidth("nic-bandwidth");
   const bool alone = boxes == 1;
   if (alone) {
@@ -90,7 +92,7 @@ TopologyDocument cluster(const BoxModel& model, Parameters& parameters) {
   TopologyDocument document;
   document.name = title(model, static_cast<std::size_t>(boxes), options, fabric);
   document.description = model.summary + ".";
-  document.metadata = {{"source", model.source}};
+  document.metadata = model.metadata;
   if (alone) {
     document.description += " The NICs are left out: they lead nowhere.";
     document.top = model.inside;
@@ -122,6 +124,16 @@ std::vector<GeneratorParameter> cluster_parameters(const BoxModel& model) {
            "no"}};
 }
 
+// A box that has no NICs.
+TopologyDocument single_box(const BoxModel& model) {
+  TopologyDocument document;
+  document.name = model.name;
+  document.description = model.summary + ".";
+  document.metadata = model.metadata;
+  document.top = model.inside;
+  return document;
+}
+
 // Two and more generations on one fabric.
 TopologyDocument mixed(Parameters& parameters) {
   FabricOptions options;
@@ -134,9 +146,9 @@ TopologyDocument mixed(Parameters& parameters) {
        {std::pair("a100", "dgx-a100"), {"h100", "dgx-h100"}, {"b200", "dgx-b200"}}) {
     const auto count = static_cast<std::size_t>(parameters.integer(parameter, 0, kMostBoxes));
     if (count == 0) continue;
-    const BoxModel model = box_model(name);
+    const BoxModel& model = box_model(name);
     document.name += fmt::format("{}{}x {}", document.name.empty() ? "" : " and ", count, name);
-    document.metadata.emplace_back("source of " + model.name, model.source);
+    document.metadata.emplace_back("source of " + model.name, model.metadata.front().second);
     document.templates.push_back({model.name, with_nics(model)});
     document.boxes.push_back({id_range(parameter + std::string("-"), count), model.name});
     const auto bandwidth = parse_quantity(Quantity::bandwidth, model.nic_bandwidth, 1);
@@ -156,11 +168,18 @@ TopologyDocument mixed(Parameters& parameters) {
 
 }  // namespace
 
+Maker maker_of(const BoxModel& model) {
+  if (model.nics == 0) {
+    return {{model.name, model.summary, {}}, [model](Parameters&) { return single_box(model); }};
+  }
+  return {{model.name, model.summary, cluster_parameters(model)},
+          [model](Parameters& parameters) { return cluster(model, parameters); }};
+}
+
 std::vector<Maker> box_makers() {
   std::vector<Maker> makers;
-  for (const BoxModel& model : box_models()) {
-    makers.push_back({{model.name, model.summary, cluster_parameters(model)},
-                      [model](Parameters& parameters) { return cluster(model, parameters); }});
+  for (const Machine& machine : bundled_machines()) {
+    if (machine.box) makers.push_back(maker_of(*machine.box));
   }
   makers.push_back({{"mixed",
                      "DGX boxes of several generations on one fabric",

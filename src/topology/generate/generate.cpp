@@ -8,6 +8,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "topology/format/nearest.hpp"
+#include "topology/generate/machine.hpp"
 #include "topology/generate/makers.hpp"
 #include "topology/generate/parameters.hpp"
 #include "topology/model/findings.hpp"
@@ -68,6 +69,19 @@ Expected<TopologyDocument> generate(std::string_view name,
   TopologyDocument document = maker->make(parameters);
   if (!parameters.ok()) return parameters.errors();
   return document;
+}
+
+Expected<GeneratedMachine> generate_machine(std::string_view text, std::string_view file,
+                                            const std::map<std::string, std::string>& values) {
+  topology::Findings findings(file);
+  const auto machine = topology::read_machine(text, findings);
+  if (!machine) return findings.all();
+  const Maker maker =
+      machine->box ? topology::maker_of(*machine->box) : topology::maker_of(*machine->torus);
+  topology::Parameters parameters(maker.generator, values);
+  TopologyDocument document = maker.make(parameters);
+  if (!parameters.ok()) return parameters.errors();
+  return GeneratedMachine{std::move(document), findings.warnings()};
 }
 
 }  // namespace forestcoll

@@ -102,10 +102,10 @@ TopologyDocument grid(Parameters& parameters, Ends ends) {
   return document;
 }
 
-TopologyDocument tpu(Parameters& parameters, const std::string& name, const std::string& source) {
+TopologyDocument slice(Parameters& parameters, const TorusModel& model) {
   TopologyDocument document = grid(parameters, Ends::joined);
-  document.name = name + " " + document.name;
-  document.metadata = {{"source", source}};
+  document.name = model.name + " " + document.name;
+  document.metadata = model.metadata;
   return document;
 }
 
@@ -213,37 +213,24 @@ TopologyDocument hypercube(Parameters& parameters) {
 
 const char* const kBandwidthMeaning = "of each link, per direction";
 
-GeneratorParameter bandwidth_parameter(const char* standard = "1") {
+GeneratorParameter bandwidth_parameter(const std::string& standard = "1") {
   return {"bandwidth", kBandwidthMeaning, standard};
 }
 
-struct TpuModel {
-  const char* name;
-  const char* summary;
-  const char* dims;
-  const char* bandwidth;
-  const char* source;
-};
-
-constexpr TpuModel kTpus[] = {
-    {"tpu-v4", "A slice of TPU v4: a torus in three dimensions", "4x4x4", "50",
-     "Google TPU v4 (Jouppi et al., ISCA 2023): six links of 50 GB/s per chip"},
-    {"tpu-v5e", "A slice of TPU v5e: a torus in two dimensions", "16x16", "50",
-     "Google Cloud, TPU v5e: 1,600 Gb/s between chips over four links"},
-    {"tpu-v5p", "A slice of TPU v5p: a torus in three dimensions", "4x4x4", "100",
-     "Google Cloud, TPU v5p: 4,800 Gb/s between chips over six links"}};
-
 }  // namespace
+
+Maker maker_of(const TorusModel& model) {
+  return {{model.name,
+           model.summary,
+           {{"dims", "chips in each dimension", model.dims}, bandwidth_parameter(model.bandwidth)}},
+          [model](Parameters& parameters) { return slice(parameters, model); }};
+}
 
 std::vector<Maker> lattice_makers() {
   const GeneratorParameter dims = {"dims", "nodes in each dimension", "4x4"};
   std::vector<Maker> makers;
-  for (const TpuModel& model : kTpus) {
-    makers.push_back(
-        {{model.name,
-          model.summary,
-          {{"dims", "chips in each dimension", model.dims}, bandwidth_parameter(model.bandwidth)}},
-         [model](Parameters& p) { return tpu(p, model.name, model.source); }});
+  for (const Machine& machine : bundled_machines()) {
+    if (machine.torus) makers.push_back(maker_of(*machine.torus));
   }
   makers.push_back({{"torus", "A torus of any dimensions", {dims, bandwidth_parameter()}},
                     [](Parameters& p) { return grid(p, Ends::joined); }});

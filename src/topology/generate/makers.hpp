@@ -7,6 +7,7 @@
 
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "topology/generate/machine.hpp"
 #include "topology/generate/parameters.hpp"
 
 namespace forestcoll::topology {
@@ -18,9 +19,13 @@ struct Maker {
   std::function<TopologyDocument(Parameters&)> make;
 };
 
-/// DGX, GB200, MI250, MI300X: one box, or clusters of them.
+/// Of one kind of box, its GPUs alone or clusters of it; of one kind of torus.
+[[nodiscard]] Maker maker_of(const BoxModel& model);
+[[nodiscard]] Maker maker_of(const TorusModel& model);
+
+/// Bundled boxes, and the mixed cluster.
 [[nodiscard]] std::vector<Maker> box_makers();
-/// Torus, mesh, ring, hypercube, circulant, full mesh, TPU slices.
+/// Bundled tori, torus, mesh, ring, hypercube, circulant, full mesh.
 [[nodiscard]] std::vector<Maker> lattice_makers();
 /// Fat-tree, dragonfly, BCube, jellyfish: GPUs on a network of switches.
 [[nodiscard]] std::vector<Maker> network_makers();

@@ -54,6 +54,28 @@ TEST(TopoGen, ListsWhatThereIs) {
   expect_valid(nlohmann::json::parse(json.out), "forestcoll-generators.schema.json");
 }
 
+TEST(TopoGen, AMachineOfOnesOwnIsAFile) {
+  const Scratch scratch;
+  const std::string file = scratch.write(
+      "mine.json",
+      R"({"format": "forestcoll-machine", "version": 1, "name": "mine", "summary": "x",
+          "source": "y", "box": {"nodes": [{"id": "gpu[0-1]", "type": "compute"}],
+          "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 100}]},
+          "nics": {"count": 2, "bandwidth": 25}})");
+  const auto gen = run({"topo", "gen", file, "--boxes", "2", "--fabric", "single"});
+  EXPECT_EQ(gen.code, 0) << gen.err;
+  EXPECT_THAT(gen.err, HasSubstr("2x mine, single: 4 GPUs"));
+  const auto bound = run({"bound", "-", "--json"}, {.input = gen.out});
+  EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "100");
+
+  const std::string broken = scratch.write("broken.json", "{\"format\": \"forestcoll-machine\"}");
+  const auto refused = run({"topo", "gen", broken, "-o", scratch / "out.json"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("broken.json: "), HasSubstr("[E02]")));
+  EXPECT_EQ(run({"topo", "gen", scratch / "absent.json"}).code, 4);
+  EXPECT_THAT(scratch.names(), ElementsAre("broken.json", "mine.json"));
+}
+
 TEST(TopoGen, WrongNamesAndParametersAreTwo) {
   for (const auto& [arguments, message] :
        std::vector<std::pair<std::vector<std::string>, std::string>>{

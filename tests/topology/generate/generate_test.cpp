@@ -51,7 +51,7 @@ TEST(Generate, EveryGeneratorWorksAsItStands) {
 TEST(Generate, MachinesNameTheirSources) {
   for (const char* name :
        {"dgx-1v", "dgx-2", "dgx-a100", "dgx-h100", "dgx-h200", "dgx-b200", "gb200-nvl72", "mi250",
-        "mi300x", "mixed", "tpu-v4", "tpu-v5e", "tpu-v5p"}) {
+        "mi300x", "mixed", "tpu-v4", "tpu-v5e", "tpu-v5p", "trn2", "gaudi-3", "tpu-v7"}) {
     EXPECT_THAT(text_of(name, {}), HasSubstr("source")) << name;
   }
 }

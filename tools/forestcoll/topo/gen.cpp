@@ -98,9 +98,24 @@ struct Made {
   ParsedTopology parsed;
 };
 
+// A machine of the user's own is a file; no generator's name has a point.
+bool is_machine_file(const std::string& name) {
+  return name.ends_with(".json");
+}
+
+Expected<TopologyDocument> document_of(const GenArguments& options, const Console& console) {
+  if (!is_machine_file(options.name)) return generate(options.name, options.values);
+  const auto text = read_input(options.name);
+  if (!text) return text.errors();
+  auto machine = generate_machine(*text, options.name, options.values);
+  if (!machine) return machine.errors();
+  print(machine->warnings, console);
+  return std::move(machine->document);
+}
+
 Expected<Made> make(const GenArguments& options, const Console& console) {
   const ProgressBar bar("generating", console);
-  const auto document = generate(options.name, options.values);
+  const auto document = document_of(options, console);
   if (!document) return document.errors();
   std::string text = to_topology_json(*document);
   // What cannot be read again must not be written.
@@ -171,10 +186,9 @@ Command add_topo_gen(CLI::App& program) {
   auto options = std::make_shared<GenArguments>();
   CLI::App* command =
       topo_group(program).add_subcommand("gen", "Write the topology file of a named fabric");
-  command->add_option(
-      "NAME", options->name,
-      "The fabric, such as dgx-a100 or torus, or the expression of a wiring, such as\n"
-      "'L2(diamond^2)'");
+  command->add_option("NAME", options->name,
+                      "The fabric, such as dgx-a100 or torus, the expression of a wiring, such as\n"
+                      "'L2(diamond^2)', or the file of a machine of your own, such as ./mine.json");
   const OptionGroup general(*command);
   general.flag("--list", options->list, "List all fabrics with their parameters");
   general.flag("--json", options->json,
@@ -191,6 +205,7 @@ Command add_topo_gen(CLI::App& program) {
       "  forestcoll topo gen --list\n"
       "  forestcoll topo gen dgx-a100 --boxes 2 --fabric odd-even -o a100.json\n"
       "  forestcoll topo gen dgx-h100 --boxes 128 --fabric rail-spine --oversubscription 2:1\n"
+      "  forestcoll topo gen ./my-machine.json --boxes 4\n"
       "  forestcoll topo gen torus --dims 8x8x8 --bandwidth '100 Gb/s'\n"
       "  forestcoll topo gen 'circulant(16,3,4) x ring(4)' --bandwidth 50\n"
       "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"

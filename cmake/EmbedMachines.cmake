@@ -1,0 +1,15 @@
+# Machines are described as JSON in topologies/machines; the library carries the texts of these files,
+# so that an installed program needs none. Sets machine_texts, the source file with them.
+set(machine_dir ${CMAKE_CURRENT_SOURCE_DIR}/topologies/machines)
+file(GLOB machine_files CONFIGURE_DEPENDS ${machine_dir}/*.json)
+list(SORT machine_files)
+list(LENGTH machine_files machine_count)
+set(machine_entries "")
+foreach(path ${machine_files})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+  get_filename_component(machine ${path} NAME_WE)
+  file(READ ${path} text)
+  string(APPEND machine_entries "    {\"${machine}\", R\"fc_text(${text})fc_text\"},\n")
+endforeach()
+set(machine_texts ${CMAKE_CURRENT_BINARY_DIR}/machine_texts.cpp)
+configure_file(src/topology/generate/machine_texts.cpp.in ${machine_texts} @ONLY)
