@@ -37,6 +37,7 @@ enum class Setting : std::uint8_t {
   gpu,
   groups,
   h100,
+  health,
   host,
   hosts,
   instances,

@@ -39,6 +39,7 @@ constexpr auto kSettings =
                                  {SETTING(gpu)},
                                  {SETTING(groups)},
                                  {SETTING(h100)},
+                                 {SETTING(health)},
                                  {SETTING(host)},
                                  {SETTING(hosts)},
                                  {SETTING(instances)},

@@ -52,6 +52,9 @@ TEST(Fuzz, ForestJson) {
 TEST(Fuzz, TopologyJson) {
   replay("topology", fuzz::topology_json);
 }
+TEST(Fuzz, Health) {
+  replay("health", fuzz::health);
+}
 TEST(Fuzz, Machine) {
   replay("machine", fuzz::machine);
 }

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/failures.hpp"
 #include "forestcoll/generate.hpp"
+#include "forestcoll/health.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/network.hpp"
@@ -66,6 +68,31 @@ void topology_json(std::string_view text) {
   check(parsed->warnings);
   const auto network = forestcoll::to_digraph(parsed->topology);
   if (!network) check(network.errors());
+}
+
+void health(std::string_view text) {
+  for (const char* name : {"dgx-a100", "dgx-1v", "mi300x"}) {
+    const auto document = forestcoll::generate(name, {{"boxes", "2"}});
+    require(document.has_value(), "a generator works");
+    const auto parsed = forestcoll::parse_topology(to_topology_json(*document), name);
+    require(parsed.has_value(), "a generated file is valid");
+    const auto report = forestcoll::read_health(parsed->topology, text, "fuzz", "box1");
+    if (!report) {
+      check(report.errors());
+      continue;
+    }
+    check(report->warnings);
+    if (report->failures.empty()) continue;
+    const auto left = forestcoll::degrade(parsed->topology, report->failures);
+    if (left) continue;
+    check(left.errors());
+    for (const auto& error : left.errors()) {
+      const auto code = *error.code;
+      require(code == forestcoll::Code::E07 || code == forestcoll::Code::E08 ||
+                  code == forestcoll::Code::E09,
+              "what is dropped is there");
+    }
+  }
 }
 
 void machine(std::string_view text) {

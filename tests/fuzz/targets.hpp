@@ -11,6 +11,8 @@ void schedule_xml(std::string_view text);
 void execution_plan(std::string_view text);
 void forest_json(std::string_view text);
 void topology_json(std::string_view text);
+/// A dump of health, of a box on NVSwitches, of one without, and of hosts.
+void health(std::string_view text);
 /// A machine's description, alone and as a cluster.
 void machine(std::string_view text);
 /// A job, as a file and as words of the command line, for eight ranks.

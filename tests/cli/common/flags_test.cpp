@@ -104,7 +104,9 @@ void for_each_literal(Visit visit) {
 
 TEST(FlagsLong, TheLibraryNamesNone) {
   const std::regex flag(R"re((^"|[\s(`])(--[a-z]|-[a-z]($|[^a-z])))re");
-  const std::regex other_programs("lstopo --of xml|nvidia-smi topo -m|dot -Tcanon");
+  const std::regex other_programs(
+      "lstopo --of xml|nvidia-smi topo -m|dot -Tcanon|nvidia-smi nvlink -[se]( and -e)?|"
+      "nvidia-smi -q|dcgmi nvlink -s|rocm-smi --showtopo( and --showxgmierr)?|iblinkinfo -l");
   std::size_t literals = 0;
   for_each_literal([&](const std::string& literal) {
     ++literals;

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -327,6 +330,69 @@ TEST(TopoImportLong, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
     words.insert(words.end(), {file, "--nvlink", "nvswitch=300"});
     const auto result = run(words);
     EXPECT_EQ(result.code, 0) << command.front() << result.err;
+  }
+}
+
+// Six of twelve NVLinks of GPU 3, as `nvidia-smi nvlink -s -i 3` prints them.
+std::string half_of_the_nvlinks() {
+  std::string text = "GPU 3: NVIDIA A100 (UUID: GPU-1)\n";
+  for (int link = 0; link < 12; ++link) {
+    text += "\t Link " + std::to_string(link) + (link % 2 == 0 ? ": 25 GB/s\n" : ": <inactive>\n");
+  }
+  return text;
+}
+
+TEST(TopoImport, HealthIsTakenFromATopology) {
+  const Scratch scratch;
+  const std::string cluster = scratch / "cluster.json", today = scratch / "today.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "2", "-o", cluster}).code, 0);
+  const std::string dump = scratch.write("nvlink.txt", half_of_the_nvlinks());
+  const auto result =
+      run({"topo", "import", "auto", cluster, "--health", "box1=" + dump, "-o", today});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("box1/gpu3: 6 of 12 NVLinks are down"),
+                                HasSubstr("as options: --drop box1/gpu3~box1/nvsw*6")));
+  // The same as with these options, source and all.
+  const auto dropped = run({"topo", "convert", cluster, "--drop", "box1/gpu3~box1/nvsw*6", "--to",
+                            "topology", "-o", "-"});
+  EXPECT_EQ(read_file(today), dropped.out);
+  EXPECT_THAT(read_file(today), HasSubstr("NVIDIA DGX A100 datasheet"));
+
+  const auto json = run({"topo", "import", "auto", cluster, "--health", "box1=" + dump, "--health",
+                         "box0/gpu[0-7]=" + dump, "-o", today, "--json"});
+  EXPECT_EQ(json.code, 0) << json.err;
+  const auto report = nlohmann::json::parse(json.out);
+  expect_valid(report, "forestcoll-import.schema.json");
+  EXPECT_EQ(report["source"], "topology");
+  ASSERT_EQ(report["health"].size(), 2U);
+  EXPECT_EQ(report["health"][1]["options"][0], "--drop box0/gpu3~box0/nvsw*6");
+}
+
+TEST(TopoImport, HealthOfADumpAndWhatIsRefused) {
+  const Scratch scratch;
+  const std::string dump = scratch.write("nvlink.txt", half_of_the_nvlinks());
+  const std::string nccl = source_path("topologies/dumps/dgx-a100.xml");
+  const std::string out = scratch / "out.json";
+  const auto imported = run({"topo", "import", "auto", nccl, "--health", dump, "-o", out});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.err, HasSubstr("gpu3: 6 of 12 NVLinks are down"));
+  std::filesystem::remove(out);
+
+  const std::string pair = scratch / "pair.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "2", "-o", pair}).code, 0);
+  for (const auto& [file, health, code, message] :
+       std::vector<std::tuple<std::string, std::string, int, std::string>>{
+           {pair, dump, 2, "[I05]"},
+           {pair, "box5=" + dump, 2, "[D01]"},
+           {pair, "box0=" + scratch.write("x", "x"), 2, "[I01]"},
+           {pair, "box0=" + scratch / "absent", 4, "absent"},
+           {pair, "-", 2, "[E01]"},
+           {"-", "-", 2, "[S04]"},
+           {pair, out, 2, "[S04]"}}) {
+    const auto result = run({"topo", "import", "auto", file, "--health", health, "-o", out});
+    EXPECT_EQ(result.code, code) << health << result.err;
+    EXPECT_THAT(result.err, HasSubstr(message)) << health;
+    EXPECT_FALSE(std::filesystem::exists(out)) << health;
   }
 }
 

@@ -22,6 +22,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "topo/import_health.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -33,8 +34,18 @@ struct ImportArguments {
   std::string bandwidths = "by-source";  ///< nominal, nccl, or a file
   std::string nic_bandwidth, uplink_bandwidth;
   std::string nvswitch = "merge";
+  std::vector<std::string> health;  ///< "FILE" or "GPUS=FILE"
   ImportOptions import;
   ReadingOptions reading;
+};
+
+// A topology, whatever it was made of.
+struct ToWrite {
+  std::string_view source;              ///< "nccl"; "topology": a topology file
+  std::optional<CheckedImport> import;  ///< nothing of a topology file
+  ParsedTopology parsed;
+  std::string text;  ///< the topology file
+  std::vector<HealthReport> health = {};
 };
 
 Expected<Source> chosen_source(const std::string& name, std::string_view text,
@@ -102,25 +113,90 @@ void tell(const CheckedImport& result, const Console& console) {
   for (const Diagnostic& finding : result.findings) note(console, finding.message);
 }
 
-Json json_report(Source source, const CheckedImport& result) {
+Json health_json(const HealthReport& report) {
+  Json doubts = Json::array();
+  for (const Diagnostic& each : report.warnings) doubts.push_back(to_json(each));
+  return {{"source", report.source},
+          {"found", report.found},
+          {"options", as_options(report.failures)},
+          {"doubts", std::move(doubts)}};
+}
+
+Json json_report(const ToWrite& result) {
   Json findings = Json::array();
-  for (const Diagnostic& warning : result.imported.warnings) findings.push_back(to_json(warning));
+  const ImportReport none, &report = result.import ? result.import->imported.report : none;
+  if (result.import) {
+    for (const Diagnostic& warning : result.import->imported.warnings) {
+      findings.push_back(to_json(warning));
+    }
+  }
   for (const Diagnostic& warning : result.parsed.warnings) findings.push_back(to_json(warning));
   // Of the findings of the import; the rest has its own lists.
-  if (!result.imported.report.joined_by_pcie.empty()) {
-    findings.push_back(to_json(result.findings.front()));
-  }
+  if (!report.joined_by_pcie.empty()) findings.push_back(to_json(result.import->findings.front()));
   const Topology& topology = result.parsed.topology;
-  return {{"format", "forestcoll-import"},
-          {"version", 1},
-          {"source", info_of(source).name},
-          {"compute_nodes", topology.ranks.size()},
-          {"nodes", topology.nodes.size()},
-          {"links", topology.links.size()},
-          {"understood", result.imported.report.understood},
-          {"left_out", result.imported.report.left_out},
-          {"guesses", result.imported.report.guesses},
-          {"findings", std::move(findings)}};
+  Json json = {{"format", "forestcoll-import"},   {"version", 1},
+               {"source", result.source},         {"compute_nodes", topology.ranks.size()},
+               {"nodes", topology.nodes.size()},  {"links", topology.links.size()},
+               {"understood", report.understood}, {"left_out", report.left_out},
+               {"guesses", report.guesses},       {"findings", std::move(findings)}};
+  for (const HealthReport& each : result.health) json["health"].push_back(health_json(each));
+  return json;
+}
+
+// The file as a topology, before its health. A topology file of ours is one where health is asked
+// for; else it needs no import.
+Expected<ToWrite> read_topology_to_write(const ImportArguments& options, const Reading& reading,
+                                         const Console& console) {
+  const auto text = read_input(options.file);
+  if (!text) return text.errors();
+  const std::string file = display_name(options.file);
+  const bool is_ours = options.source == "auto" && !options.health.empty() && !detect_source(*text);
+  if (is_ours) {
+    auto parsed =
+        at_work("reading the topology", console, [&] { return parse_any(*text, file, reading); });
+    if (!parsed) return parsed.errors();
+    return ToWrite{"topology", std::nullopt, *std::move(parsed), *text};
+  }
+  const auto source = chosen_source(options.source, *text, file);
+  if (!source) return source.errors();
+  auto result =
+      at_work("importing", console, [&] { return import_checked(*source, *text, file, reading); });
+  if (!result) return result.errors();
+  ParsedTopology parsed = result->parsed;
+  std::string written = result->text;
+  return ToWrite{info_of(*source).name, *std::move(result), std::move(parsed), std::move(written)};
+}
+
+Expected<void> take_health(const std::vector<std::string>& items, ToWrite& result) {
+  if (items.empty()) return {};
+  auto left = with_health(result.parsed.topology, metadata_of(result.text), items);
+  if (!left) return left.errors();
+  result.parsed.topology = std::move(left->left.topology);
+  for (Diagnostic& each : left->left.warnings) result.parsed.warnings.push_back(std::move(each));
+  result.text = std::move(left->text);
+  result.health = std::move(left->reports);
+  return {};
+}
+
+void tell_health(const ToWrite& result, bool as_json, const Console& console) {
+  for (const HealthReport& report : result.health) {
+    print(report.warnings, console);
+    if (as_json) continue;
+    if (report.found.empty()) note(console, report.source + ": nothing is down");
+    for (const std::string& found : report.found) {
+      note(console, fmt::format("{}: {}", report.source, found));
+    }
+    const auto all = as_options(report.failures);
+    if (!all.empty()) note(console, fmt::format("as options: {}", fmt::join(all, " ")));
+  }
+}
+
+std::vector<NamedFile> inputs_of(const ImportArguments& options) {
+  std::vector<NamedFile> inputs = health_files(options.health);
+  inputs.push_back({"imported file", options.file});
+  inputs.push_back({"--box file", options.reading.dump.box});
+  inputs.push_back({"--bandwidths file", is_file(options.bandwidths) ? options.bandwidths : ""});
+  return inputs;
 }
 
 ExitCode run_import(const ImportArguments& options, const Console& console) {
@@ -129,11 +205,8 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
                             "Give the file a name: -o topology.json.")},
                 console);
   }
-  if (const auto done = refuse_clashes(
-          {{"imported file", options.file},
-           {"--box file", options.reading.dump.box},
-           {"--bandwidths file", is_file(options.bandwidths) ? options.bandwidths : ""}},
-          {{"-o", options.out}, {"--json", options.json ? "-" : ""}});
+  if (const auto done = refuse_clashes(inputs_of(options),
+                                       {{"-o", options.out}, {"--json", options.json ? "-" : ""}});
       !done) {
     return fail(done.errors(), console);
   }
@@ -146,23 +219,21 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
   }
   const auto reading = read_options(options);
   if (!reading) return fail(reading.errors(), console);
-  const auto text = read_input(options.file);
-  if (!text) return fail(text.errors(), console);
-  const std::string file = display_name(options.file);
-  const auto source = chosen_source(options.source, *text, file);
-  if (!source) return fail(source.errors(), console);
-  const auto result =
-      at_work("importing", console, [&] { return import_checked(*source, *text, file, *reading); });
+  auto result = read_topology_to_write(options, *reading, console);
   if (!result) return fail(result.errors(), console);
+  if (const auto done = take_health(options.health, *result); !done) {
+    return fail(done.errors(), console);
+  }
 
-  if (!options.json) tell(*result, console);
-  print(result->imported.warnings, console);
+  if (result->import && !options.json) tell(*result->import, console);
+  if (result->import) print(result->import->imported.warnings, console);
   report_parsed(result->parsed, console);
+  tell_health(*result, options.json, console);
   if (const auto done = write_output(options.out, result->text); !done) {
     return fail(done.errors(), console);
   }
   if (!options.json) return ExitCode::done;
-  return finish(write_output("-", to_text(json_report(*source, *result))), console);
+  return finish(write_output("-", to_text(json_report(*result))), console);
 }
 
 std::string footer() {
@@ -180,6 +251,7 @@ std::string footer() {
          "  forestcoll topo import nccl nccl-topo.xml --boxes 4 --fabric rail -o cluster.json\n"
          "  nvidia-smi topo -m | forestcoll topo import nvidia-smi - --gpu h100 -o box.json\n"
          "  forestcoll topo import auto ndv4-topo.xml --nvlink nvswitch=300 -o box.json\n"
+         "  forestcoll topo import auto cluster.json --health box3=nvlink.txt -o today.json\n"
          "  forestcoll topo import ibnetdiscover fabric.txt --box nccl-topo.xml -o cluster.json\n"
          "\n"
          "Exit codes: 0 done, 2 a file that cannot be made a topology, or usage, 4 cannot read or\n"
@@ -246,6 +318,10 @@ Command add_topo_import(CLI::App& program) {
   general.option("--compute", options->import.compute, "PATTERN",
                  "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
                  "Slurm: the hosts that are machines of --box; * and ? as in a shell");
+  general.list("--health", options->health, "[GPUS=]FILE",
+               "What is down today, by a dump of nvidia-smi nvlink -s or -e, nvidia-smi -q, dcgmi\n"
+               "nvlink -s, NCCL's log, rocm-smi or iblinkinfo; several times. GPUS, a box or ids,\n"
+               "are those that the dump numbers from 0. FILE above may be a topology file then");
   add_jobs_option(*command);
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);

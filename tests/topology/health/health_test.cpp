@@ -1,0 +1,369 @@
+// Dumps of health: what they take from a topology, and what they only say. The dumps are written by
+// hand, as the tools' documentation shows them.
+#include "forestcoll/health.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "forestcoll/generate.hpp"
+#include "topology/topology_testing.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using Counts = std::map<std::size_t, std::set<std::int64_t>>;
+
+Topology machine(const std::string& name, const std::string& boxes = "1") {
+  const auto document = generate(name, {{"boxes", boxes}});
+  EXPECT_TRUE(document) << name;
+  return parse_valid(to_topology_json(*document));
+}
+
+// `nvidia-smi nvlink -s` of GPUs with so many links, of which some are inactive.
+std::string nvlink_status(std::size_t gpus, std::int64_t links, const Counts& inactive,
+                          const std::string& speed = "26.562 GB/s") {
+  std::string text;
+  for (std::size_t gpu = 0; gpu < gpus; ++gpu) {
+    text += fmt::format("GPU {}: NVIDIA Something (UUID: GPU-0000000{})\n", gpu, gpu);
+    for (std::int64_t link = 0; link < links; ++link) {
+      const auto of_gpu = inactive.find(gpu);
+      const bool down = of_gpu != inactive.end() && of_gpu->second.contains(link);
+      text += fmt::format("\t Link {}: {}\n", link, down ? "<inactive>" : speed);
+    }
+  }
+  return text;
+}
+
+HealthReport report_of(const Topology& topology, const std::string& text,
+                       const std::string& gpus = "") {
+  auto report = read_health(topology, text, "dump.txt", gpus);
+  if (!report) {
+    ADD_FAILURE() << to_string(report.errors().front());
+    return {};
+  }
+  return *std::move(report);
+}
+
+// What is left is a fabric; every failure is one that `degrade` takes.
+Topology left_of(const Topology& topology, const HealthReport& report) {
+  auto left = degrade(topology, report.failures);
+  if (!left) {
+    ADD_FAILURE() << to_string(left.errors().front());
+    return topology;
+  }
+  return std::move(left->topology);
+}
+
+std::string error_of(const Topology& topology, const std::string& text,
+                     const std::string& gpus = "") {
+  const auto report = read_health(topology, text, "dump.txt", gpus);
+  if (report) return "accepted";
+  expect_remedies(report.errors(), text);
+  return to_string(report.errors().front());
+}
+
+std::vector<std::string> messages_of(const Diagnostics& warnings) {
+  std::vector<std::string> messages;
+  for (const Diagnostic& warning : warnings) {
+    EXPECT_EQ(warning.code, Code::I21);
+    messages.push_back(warning.message);
+  }
+  return messages;
+}
+
+TEST(Health, NvlinksToTheSwitchesAreItsCables) {
+  const Topology dgx = machine("dgx-a100");
+  const auto report = report_of(dgx, nvlink_status(8, 12, {{3, {2, 7}}}, "25 GB/s"));
+  EXPECT_EQ(report.source, "nvidia-smi nvlink -s");
+  EXPECT_THAT(report.failures.drop, ElementsAre("gpu3~nvsw*2"));
+  EXPECT_THAT(report.found, ElementsAre("gpu3: 2 of 12 NVLinks are down"));
+  EXPECT_THAT(report.warnings, IsEmpty());
+  EXPECT_EQ(left_of(dgx, report).links[LinkId(3)].bandwidth, Ratio(250));
+
+  const auto healthy = report_of(dgx, nvlink_status(8, 12, {}));
+  EXPECT_TRUE(healthy.failures.empty());
+  EXPECT_THAT(healthy.found, IsEmpty());
+}
+
+TEST(Health, ABoxOfSeveralIsNamed) {
+  const Topology pair = machine("dgx-h100", "2");
+  const std::string dump = nvlink_status(8, 18, {{0, {17}}});
+  EXPECT_THAT(error_of(pair, dump), AllOf(HasSubstr("[I05]"), HasSubstr("box1=dump.txt")));
+  EXPECT_THAT(report_of(pair, dump, "box1").failures.drop, ElementsAre("box1/gpu0~box1/nvsw*1"));
+  // A machine whose first GPU is gone numbers the others from 0.
+  const std::string seven = nvlink_status(7, 18, {{0, {17}}});
+  EXPECT_THAT(error_of(pair, seven, "box1"),
+              AllOf(HasSubstr("[I02]"), HasSubstr("7 of the 8 GPUs"), HasSubstr("gpu[0-2,4-7]")));
+  EXPECT_THAT(report_of(pair, seven, "box1/gpu[1-7]").failures.drop,
+              ElementsAre("box1/gpu1~box1/nvsw*1"));
+  EXPECT_THAT(error_of(pair, nvlink_status(9, 18, {}), "box0"), HasSubstr("a GPU 8"));
+  EXPECT_THAT(error_of(pair, dump, "box7"), HasSubstr("[D01]"));
+}
+
+TEST(Health, ASlowNvlinkIsPartOfTheBandwidth) {
+  const Topology dgx = machine("dgx-a100");
+  std::string dump = nvlink_status(8, 12, {{0, {0}}}, "25 GB/s");
+  dump.replace(dump.rfind("25 GB/s"), 7, "12.5 GB/s");
+  const auto report = report_of(dgx, dump);
+  EXPECT_THAT(report.failures.drop, ElementsAre("gpu0~nvsw*1"));
+  ASSERT_EQ(report.failures.derate.size(), 1U);
+  EXPECT_EQ(report.failures.derate[0], "gpu7~nvsw=23/24");
+  EXPECT_EQ(left_of(dgx, report).links[LinkId(7)].bandwidth, Ratio(575, 2));
+}
+
+TEST(Health, NvlinksBetweenGpusAreFoundAtBothEnds) {
+  const Topology cube = machine("dgx-1v");
+  // Between GPUs 0 and 3 are two links.
+  const auto report = report_of(cube, nvlink_status(8, 6, {{0, {1, 4}}, {3, {0, 5}}}));
+  EXPECT_THAT(report.failures.drop, ElementsAre("gpu0~gpu3"));
+  EXPECT_THAT(report.found, ElementsAre("gpu0: 2 of 6 NVLinks are down, those to gpu3"));
+  left_of(cube, report);
+  // One end alone says nothing of where the link leads.
+  const auto doubt = report_of(cube, nvlink_status(8, 6, {{3, {3, 5}}}));
+  EXPECT_TRUE(doubt.failures.empty());
+  EXPECT_THAT(messages_of(doubt.warnings),
+              ElementsAre(HasSubstr("gpu3: 2 of 6 NVLinks are down, and the dump does not say")));
+  // A dump that is cut off has no line of some links.
+  EXPECT_THAT(
+      error_of(cube, nvlink_status(8, 4, {})),
+      AllOf(HasSubstr("[I02]"), HasSubstr("gpu0 has 6 NVLinks in the topology, and 4 are")));
+  // Links beyond the topology's are not wired.
+  const Topology quad = machine("gh200-quad");
+  EXPECT_TRUE(report_of(quad, nvlink_status(4, 18, {})).failures.empty());
+}
+
+TEST(Health, ATopologyWithoutCablesIsDerated) {
+  const Topology sum = parse_valid(R"({"format": "forestcoll-topology", "version": 1,
+    "nodes": [{"id": "g[0-1]", "type": "compute"}, {"id": "s", "type": "switch"}],
+    "links": [{"src": "g[0-1]", "dst": "s", "bandwidth": 300, "kind": "nvlink"}]})");
+  const auto report = report_of(sum, nvlink_status(2, 12, {{1, {0, 1, 2}}}));
+  EXPECT_THAT(report.failures.derate, ElementsAre("g1~s=0.75"));
+  EXPECT_THAT(report.found, ElementsAre("g1: 3 of 12 NVLinks are down"));
+  EXPECT_EQ(left_of(sum, report).links[LinkId(1)].bandwidth, Ratio(225));
+}
+
+TEST(Health, CountsOfErrorsChangeNothing) {
+  const Topology dgx = machine("dgx-a100");
+  std::string dump;
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    dump += fmt::format("GPU {}: NVIDIA A100 (UUID: GPU-{})\n", gpu, gpu);
+    for (const char* kind : {"Replay", "Recovery", "CRC"}) {
+      dump += fmt::format("\t Link 0: {} Errors: {}\n", kind, gpu == 5 && kind[0] == 'C' ? 42 : 0);
+    }
+  }
+  const auto report = report_of(dgx, dump);
+  EXPECT_EQ(report.source, "nvidia-smi nvlink -e");
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_THAT(messages_of(report.warnings),
+              ElementsAre("gpu5: NVLink 0 counts 42 CRC Errors; nothing is changed by it"));
+}
+
+TEST(Health, DcgmiHasALetterForEachLink) {
+  const Topology dgx = machine("dgx-a100");
+  std::string dump = "+----------------------+\n|  NvLink Link Status  |\n";
+  dump += "+----------------------+\nGPUs:\n";
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    dump += fmt::format("    gpuId {}:\n        U U U U U U {} U U U {} U _ _\n", gpu,
+                        gpu == 6 ? "D" : "U", gpu == 6 ? "X" : "U");
+  }
+  dump += "NvSwitches:\n    physicalId 8:\n        U D U X\n";
+  const auto report = report_of(dgx, dump);
+  EXPECT_EQ(report.source, "dcgmi nvlink -s");
+  EXPECT_THAT(report.failures.drop, ElementsAre("gpu6~nvsw*2"));
+  EXPECT_THAT(error_of(dgx, dump + "    gpuId 7:\n        U Q U\n"), HasSubstr("[I02]"));
+}
+
+std::string fabric_section(const std::string& state, const std::string& status,
+                           const std::string& bandwidth, const std::string& route) {
+  return "GPU 00000008:01:00.0\n    Product Name                          : NVIDIA GB200\n"
+         "    Fabric\n        State                             : " +
+         state + "\n        Status                            : " + status +
+         "\n        CliqueId                          : 1\n        Health\n"
+         "            Summary                       : " +
+         (route == "True" ? "Unhealthy" : "Healthy") +
+         "\n            Bandwidth                     : " + bandwidth +
+         "\n            Route Recovery in progress    : False\n"
+         "            Route Unhealthy               : " +
+         route +
+         "\n            Access Timeout Recovery       : False\n"
+         "    Processes                             : None\n";
+}
+
+TEST(Health, GpusOffTheNvlinkFabricLoseIt) {
+  const Topology racks = machine("gb200-nvl72", "2");
+  const std::string well = fabric_section("Completed", "Success", "Full", "False");
+  const std::string dump = "==============NVSMI LOG==============\n" + well +
+                           fabric_section("Completed", "Insufficient Resources", "N/A", "N/A") +
+                           fabric_section("Completed", "Success", "Degraded", "True") +
+                           fabric_section("N/A", "N/A", "N/A", "N/A");
+  const auto report = report_of(racks, dump, "box1/gpu[4-7]");
+  EXPECT_EQ(report.source, "nvidia-smi -q");
+  EXPECT_THAT(report.failures.drop, ElementsAre("box1/gpu5~box1/nvsw"));
+  EXPECT_THAT(report.found, ElementsAre(HasSubstr("box1/gpu5: it is not on the NVLink fabric, "
+                                                  "status \"Insufficient Resources\"")));
+  EXPECT_THAT(messages_of(report.warnings),
+              ElementsAre(HasSubstr("box1/gpu6: its health on the NVLink fabric is \"Unhealthy\""),
+                          HasSubstr("its NVLink bandwidth is degraded"),
+                          HasSubstr("a route of it is unhealthy")));
+  left_of(racks, report);
+}
+
+TEST(Health, MasksOfNcclsLogAreBits) {
+  const Topology rack = machine("gb300-nvl72");
+  const auto line = [](int gpu, const std::string& mask) {
+    return fmt::format(
+        "node1:10:2{} [{}] NCCL INFO MNNVL busId 0x1901000 fabric UUID 1.2 cliqueId 0x1 state 3 "
+        "healthMask 0x{}\n",
+        gpu, gpu, mask);
+  };
+  // 0xaa: nothing is wrong; 0x1a5: bandwidth degraded, route recovery, and no wrong configuration.
+  const auto report = report_of(rack, line(0, "aa") + line(1, "1a5") + line(2, "2aa"), "gpu[0-2]");
+  EXPECT_TRUE(report.failures.empty());
+  EXPECT_THAT(messages_of(report.warnings),
+              ElementsAre(HasSubstr("gpu1: its NVLink bandwidth is degraded"),
+                          HasSubstr("gpu1: a route of it is being recovered"),
+                          HasSubstr("gpu2: it is configured wrongly")));
+  std::string two = line(0, "aa");
+  two += "node2" + line(1, "aa").substr(5);
+  EXPECT_THAT(error_of(rack, two, "gpu[0-3]"), HasSubstr("healthMask of 2 hosts"));
+  EXPECT_THAT(error_of(rack, "healthMask 0x1"), HasSubstr("[I02]"));
+}
+
+std::string link_types(std::size_t gpus,
+                       const std::set<std::pair<std::size_t, std::size_t>>& pcie) {
+  std::string text = "=========================== Link Type between two GPUs =======\n      ";
+  for (std::size_t i = 0; i < gpus; ++i) text += fmt::format(" GPU{}       ", i);
+  for (std::size_t i = 0; i < gpus; ++i) {
+    text += fmt::format("\nGPU{}  ", i);
+    for (std::size_t j = 0; j < gpus; ++j) {
+      const bool by_pcie = pcie.contains(std::minmax(i, j));
+      text += i == j ? " 0   " : by_pcie ? " PCIE" : " XGMI";
+    }
+  }
+  return text + "\n========== Numa Nodes ==========\nGPU[0]\t\t: (Topology) Numa Node: 0\n";
+}
+
+TEST(Health, XgmiThatIsMissing) {
+  const Topology box = machine("mi300x");
+  const auto report = report_of(box, link_types(8, {{1, 6}}));
+  EXPECT_THAT(report.failures.drop, ElementsAre("gpu1~gpu6"));
+  EXPECT_THAT(report.found, ElementsAre(HasSubstr("gpu1 and gpu6: xGMI is missing")));
+  left_of(box, report);
+  // On MI250 the matrix says XGMI of all; what the topology lacks is no loss.
+  EXPECT_TRUE(report_of(machine("frontier"), link_types(8, {{0, 7}})).failures.empty());
+  const auto errors =
+      report_of(box,
+                "GPU[2]\t\t: XGMI Error count: 1 (Single error detected since last read)\n"
+                "GPU[7]\t\t: XGMI Error count: 0 (No errors detected since last read)\n");
+  EXPECT_TRUE(errors.failures.empty());
+  EXPECT_THAT(messages_of(errors.warnings), ElementsAre(HasSubstr("gpu2: rocm-smi counts xGMI")));
+  EXPECT_THAT(
+      error_of(box, link_types(8, {}) + "=== Link Type between two GPUs\nGPU0 GPU1\nGPU0 0\n"),
+      HasSubstr("[I02]"));
+}
+
+// Two hosts of two adapters, each cabled with 25 GB/s.
+Topology two_hosts() {
+  return parse_valid(R"({"format": "forestcoll-topology", "version": 1,
+    "templates": {"machine": {
+      "nodes": [{"id": "gpu[0-1]", "type": "compute"}, {"id": "nic[0-1]", "type": "switch"}],
+      "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 100, "kind": "nvlink"},
+                {"src": "gpu[0-1]", "dst": "nic[0-1]", "pair": "zip", "bandwidth": 32, "kind": "pcie"}]}},
+    "boxes": [{"id": "node[1-3]", "template": "machine"}],
+    "nodes": [{"id": "sw[0-1]", "type": "switch"}],
+    "links": [{"src": "node[1-3]/nic0", "dst": "sw0", "bandwidth": 25, "kind": "ib"},
+              {"src": "node[1-3]/nic1", "dst": "sw1", "bandwidth": 25, "kind": "ib"}]})");
+}
+
+std::string adapter(const std::string& name, const std::string& state) {
+  return "CA: " + name + ":\n      0x0c42a10300aabb01      9    1[  ] ==(" + state +
+         ")==>       3   22[  ] \"MF0;leaf1:MQM8700/U1\" ( )\n";
+}
+
+TEST(Health, PortsOfInfiniBand) {
+  const Topology fabric = two_hosts();
+  const std::string up = " 4X        53.125 Gbps Active/  LinkUp";
+  const std::string slow = " 4X      25.78125 Gbps Active/  LinkUp";
+  const std::string down = "                Down/ Polling";
+  const auto report =
+      report_of(fabric, adapter("node1 mlx5_0", up) + adapter("node1 mlx5_10", slow) +
+                            adapter("node2 mlx5_0", down) + adapter("node2 mlx5_10", up) +
+                            "Switch: 0xb8599f03001a2b3c MF0;leaf1:MQM8700/U1:\n"
+                            "           3   22[  ] ==(" +
+                            up +
+                            ")==>       9    1[  ] \"node1 mlx5_0\" ( )\n"
+                            "           3   30[  ] ==(" +
+                            down + ")==>             [  ] \"\" ( )\n");
+  EXPECT_EQ(report.source, "iblinkinfo");
+  EXPECT_THAT(report.failures.drop, ElementsAre("node2/nic0~sw0"));
+  EXPECT_THAT(report.failures.derate, ElementsAre("node1/nic1~sw1=0.5"));
+  EXPECT_THAT(report.found,
+              ElementsAre("node1: mlx5_10 has 12.5 of 25 GB/s", "node2: mlx5_0 is down"));
+  EXPECT_THAT(messages_of(report.warnings),
+              ElementsAre(HasSubstr("does not name 1 box of the topology, such as \"node3\"")));
+  left_of(fabric, report);
+}
+
+TEST(Health, PortsOfOneLineAndOfSwitchesAlone) {
+  const Topology fabric = two_hosts();
+  std::string dump;
+  for (const char* node : {"node1", "node2", "node3"}) {
+    for (const char* nic : {"mlx5_0", "mlx5_1"}) {
+      if (std::string(node) + nic == "node3mlx5_1") continue;  // its cable is out
+      dump += fmt::format(
+          "0xb8599f03001a2b3c \"    MF0;leaf1:MQM8700/U1\"      3   22[  ] ==( 4X        53.125 "
+          "Gbps Active/  LinkUp)==>  0x0c42a10300aabb01      9    1[  ] \"{} {}\" ( Could be "
+          "106.25 Gbps)\n",
+          node, nic);
+    }
+  }
+  const auto report = report_of(fabric, dump);
+  EXPECT_THAT(report.failures.drop, ElementsAre("node3/nic1~sw1"));
+  EXPECT_EQ(report.warnings.size(), 5U);
+  EXPECT_THAT(error_of(machine("dgx-a100"), dump), HasSubstr("none of its 3 hosts is a box"));
+  EXPECT_THAT(error_of(fabric, "CA: node1 mlx5_0:\n ==( 4X 99 Gbps Active/ LinkUp)==> \"x\" ( )\n"),
+              HasSubstr("[I02]"));
+}
+
+TEST(Health, WhatIsNone) {
+  const Topology dgx = machine("dgx-a100");
+  for (const std::string text :
+       {"hello", "GPU 0: x\n", "0 1 2\n", "{\"format\": \"forestcoll-topology\"}"}) {
+    EXPECT_THAT(error_of(dgx, text), AllOf(HasSubstr("dump.txt"), HasSubstr("[I01]"))) << text;
+  }
+  EXPECT_THAT(error_of(dgx, ""), HasSubstr("[E01]"));
+  EXPECT_THAT(error_of(dgx, "GPU 0: x\n Link 0: fast\n"), HasSubstr("[I02]"));
+  EXPECT_THAT(error_of(dgx, "GPU 99999: x\n Link 0: 25 GB/s\n"), HasSubstr("[I02]"));
+  EXPECT_THAT(error_of(dgx, "GPU ?: x\n Link 0: 25 GB/s\n"), HasSubstr("[I02]"));
+  EXPECT_THAT(error_of(dgx, nvlink_status(8, 12, {}, "99999999 GB/s")), HasSubstr("[I02]"));
+}
+
+// All links of a GPU: what is left is no fabric, and `degrade` says so.
+TEST(Health, AGpuWithoutLinksIsCutOff) {
+  const Topology dgx = machine("dgx-a100");
+  std::set<std::int64_t> all;
+  for (std::int64_t link = 0; link < 12; ++link) all.insert(link);
+  const auto report = report_of(dgx, nvlink_status(8, 12, {{4, all}}));
+  EXPECT_THAT(report.failures.drop, ElementsAre("gpu4~nvsw"));
+  EXPECT_THAT(report.found, ElementsAre("gpu4: all 12 NVLinks are down"));
+  EXPECT_FALSE(degrade(dgx, report.failures));
+  const auto told =
+      report_of(machine("dgx-a100", "2"),
+                "GPU 4: NVIDIA A100 (UUID: GPU-4)\n"
+                "NVML: Unable to retrieve Nvlink information as all links are inActive\n",
+                "box0");
+  EXPECT_THAT(told.failures.drop, ElementsAre("box0/gpu4~box0/nvsw"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
