@@ -182,7 +182,10 @@ void tell_health(const ToWrite& result, bool as_json, const Console& console) {
   for (const HealthReport& report : result.health) {
     print(report.warnings, console);
     if (as_json) continue;
-    if (report.found.empty()) note(console, report.source + ": nothing is down");
+    if (report.found.empty()) {
+      note(console, report.source +
+                        (report.warnings.empty() ? ": nothing is down" : ": nothing is dropped"));
+    }
     for (const std::string& found : report.found) {
       note(console, fmt::format("{}: {}", report.source, found));
     }
