@@ -6,6 +6,7 @@
 #include <tbb/parallel_invoke.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
@@ -28,6 +29,8 @@
 #include "audit/msccl/structure.hpp"
 #include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
+#include "audit/nccl/graph_file.hpp"
+#include "audit/nccl/tuner_file.hpp"
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
@@ -46,6 +49,8 @@ namespace audit {
 namespace {
 
 constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxTunerBytes = std::size_t{1} << 20;
+constexpr std::size_t kMaxGraphBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
 constexpr const char* kOfUnequalParts =
     "every rank has the part of the data that the file gives it, in place at its offset in the "
@@ -352,6 +357,38 @@ Expected<Verdict> verify_flows(std::string_view text, std::string_view file,
   return conclude(std::move(verdict), findings, options);
 }
 
+// What NCCL takes in place of its own choice holds no schedule: what it comes to stands in
+// `outcome`, where nothing is wrong.
+Verdict conclude_without_schedule(Verdict verdict, const Findings& findings,
+                                  const VerifyOptions& options) {
+  const std::string outcome = std::move(verdict.outcome);
+  verdict = conclude(std::move(verdict), findings, options);
+  if (verdict.ok) verdict.outcome = outcome;
+  return verdict;
+}
+
+Expected<Verdict> verify_tuner(std::string_view text, std::string_view file,
+                               const Topology* topology, const VerifyOptions& options) {
+  if (const auto done = check_size(text, file, kMaxTunerBytes); !done) return done.errors();
+  Findings findings(file);
+  Verdict verdict;
+  check_tuner(text, topology, findings, verdict);
+  return conclude_without_schedule(std::move(verdict), findings, options);
+}
+
+Expected<Verdict> verify_graph(std::string_view text, std::string_view file,
+                               const Topology* topology, const VerifyOptions& options) {
+  if (const auto done = check_size(text, file, kMaxGraphBytes); !done) return done.errors();
+  Findings findings(file);
+  Verdict verdict;
+  // NCCL's reader of graphs is that of MSCCL XML.
+  if (const auto done = check_lexical_rules(text, file, LineIndex(text), findings); !done) {
+    return done.errors();
+  }
+  check_graph(text, topology, findings, verdict);
+  return conclude_without_schedule(std::move(verdict), findings, options);
+}
+
 }  // namespace
 }  // namespace audit
 
@@ -375,6 +412,9 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
   constexpr std::string_view kBom = "\xEF\xBB\xBF";
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
+  if (first == '<' && audit::looks_like_graph(text)) {
+    return audit::verify_graph(text, file, topology, options);
+  }
   if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
   if (first == '{' && audit::looks_like_plan(text)) {
     return audit::verify_plan(text, file, topology, *release, options);
@@ -383,6 +423,7 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
     return audit::verify_flows(text, file, topology, options);
   }
   if (first == '{') return audit::verify_forest(text, file, topology, options);
+  if (audit::looks_like_tuner(text)) return audit::verify_tuner(text, file, topology, options);
   return audit::file_error(
       file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
       begin == std::string_view::npos ? "the file is empty"

@@ -19,11 +19,13 @@ struct NcclCosts {
   const char *algorithm, *protocol;
   double base, per_nvlink, per_network, efficiency;
 };
-constexpr std::array<NcclCosts, 4> kNcclCosts = {{
+constexpr std::array<NcclCosts, 6> kNcclCosts = {{
     {"nccl-ring", "LL", 6.6, 0.6, 2.7, 0.5},
     {"nccl-ring", "Simple", 8.4, 3.4, 14.0, 1},
     {"double-tree", "LL", 6.8, 0.6, 5.0, 0.5},
     {"double-tree", "Simple", 8.4, 4.0, 14.0, 1},
+    {"nccl-ring", "LL128", 14.0, 1.9, 4.0, 0.9375},
+    {"double-tree", "LL128", 14.0, 1.25, 8.5, 0.9375},
 }};
 
 struct Size {
@@ -58,32 +60,9 @@ std::optional<double> rate_of(const Contest& contest, const std::string& algorit
   return std::nullopt;
 }
 
-struct NcclOption {
-  Pick pick;
-  double latency_us, gbs;
-};
-
-std::vector<NcclOption> nccl_options(const Contest& contest, const Fabric& fabric) {
-  const Size size = size_of(fabric);
-  const std::vector<std::string> allowed = contest.protocols();
-  std::vector<NcclOption> options;
-  for (const NcclCosts& costs : kNcclCosts) {
-    const auto rate = rate_of(contest, costs.algorithm);
-    if (!rate || std::ranges::find(allowed, costs.protocol) == allowed.end()) continue;
-    options.push_back({{costs.algorithm, costs.protocol},
-                       latency(costs, size, contest.compile().synthesis.collective),
-                       *rate * costs.efficiency});
-  }
-  return options;
-}
-
 Pick cheapest(const std::vector<NcclOption>& options, std::int64_t bytes) {
-  return std::ranges::min_element(options, {},
-                                  [&](const NcclOption& option) {
-                                    return option.latency_us +
-                                           static_cast<double>(bytes) /
-                                               (option.gbs * kBytesPerMicrosecond);
-                                  })
+  return std::ranges::min_element(
+             options, {}, [&](const NcclOption& option) { return option.microseconds(bytes); })
       ->pick;
 }
 
@@ -112,6 +91,26 @@ Pick with_nvls(std::int64_t bytes) {
 
 }  // namespace
 
+double NcclOption::microseconds(std::int64_t bytes) const {
+  return latency_us + static_cast<double>(bytes) / (gbs * kBytesPerMicrosecond);
+}
+
+std::vector<NcclOption> nccl_options(const Contest& contest, const Fabric& fabric,
+                                     bool with_ll128) {
+  const Size size = size_of(fabric);
+  const std::vector<std::string> allowed = contest.protocols();
+  std::vector<NcclOption> options;
+  for (const NcclCosts& costs : kNcclCosts) {
+    const auto rate = rate_of(contest, costs.algorithm);
+    if (!rate || std::ranges::find(allowed, costs.protocol) == allowed.end()) continue;
+    if (!with_ll128 && costs.protocol == std::string("LL128")) continue;
+    options.push_back({{costs.algorithm, costs.protocol},
+                       latency(costs, size, contest.compile().synthesis.collective),
+                       *rate * costs.efficiency});
+  }
+  return options;
+}
+
 std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
   std::vector<Selector> result;
   if (contest.candidates().front().routes) {
@@ -120,7 +119,7 @@ std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
     result.push_back({"nccl-pick", [](std::int64_t) { return Pick{"direct", ""}; }});
     return result;
   }
-  auto options = nccl_options(contest, fabric);
+  auto options = nccl_options(contest, fabric, false);
   if (!options.empty()) {
     result.push_back({"nccl-pick", [options = std::move(options)](std::int64_t bytes) {
                         return cheapest(options, bytes);

@@ -23,6 +23,18 @@ struct Selector {
   std::function<Pick(std::int64_t bytes)> pick;
 };
 
+/// What NCCL's cost model says of an algorithm in a protocol.
+struct NcclOption {
+  Pick pick;
+  double latency_us, gbs;
+  [[nodiscard]] double microseconds(std::int64_t bytes) const;
+};
+/// Of rings and double trees, as far as the contest has them, in LL and Simple; with `with_ll128`
+/// in LL128, too, where the contest has it (base latency 14 µs, 1.9 per NVLink hop and 4 per
+/// network hop of rings, 1.25 and 8.5 of trees; 15/16 of the bandwidth).
+[[nodiscard]] std::vector<NcclOption> nccl_options(const Contest& contest, const Fabric& fabric,
+                                                   bool with_ll128);
+
 /// Those that say something of this collective on this fabric: NCCL's where it has rings;
 /// MSCCL++'s, as vLLM's, for an allreduce in one box.
 ///

@@ -23,6 +23,7 @@
 #include "common/synthesis/judgement.hpp"
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/prepare.hpp"
+#include "common/synthesis/request/nccl_files.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job_parts.hpp"
 #include "forestcoll/joint_bound.hpp"
@@ -74,7 +75,10 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
                                        {"--warm", !arguments.solver.warm.empty()},
                                        {"--tradeoff", arguments.solver.tradeoff},
                                        {"--format goal", arguments.format == "goal"},
-                                       {"--format chakra", arguments.format == "chakra"}})) {
+                                       {"--format chakra", arguments.format == "chakra"},
+                                       {"--format nccl-tuner", arguments.format == kNcclTuner},
+                                       {"--format ncclx-tuner", arguments.format == kNcclxTuner},
+                                       {"--format nccl-graph", arguments.format == kNcclGraph}})) {
     return no_option_of_groups(other);
   }
   if (has_relays(arguments.failures) && is_program(arguments.format)) {

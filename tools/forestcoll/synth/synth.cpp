@@ -5,9 +5,12 @@
 #include "command.hpp"
 #include "common/job/request.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "common/synthesis/run.hpp"
 #include "synth/job.hpp"
+#include "synth/nccl_graph.hpp"
+#include "synth/nccl_tuner.hpp"
 #include "synth/tune.hpp"
 
 namespace forestcoll::cli {
@@ -18,6 +21,8 @@ ExitCode synth(const SynthArguments& given, const JobArguments& job, const Conso
   if (const auto done = refuse_misplaced_groups(job, {given.failures, "", ""}); !done) {
     return fail(done.errors(), console);
   }
+  if (is_nccl_tuner(given.format)) return tune_nccl_itself(given, console);
+  if (given.format == kNcclGraph) return write_nccl_graph(given, console);
   const SynthArguments arguments = with_sizes(given);
   return arguments.tune.empty() ? run_synthesis(arguments, console) : tune(arguments, console);
 }
@@ -71,6 +76,8 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"
       "  forestcoll synth fabric.json --format goal --sizes 16M -o allreduce.goal\n"
+      "  forestcoll synth fabric.json --format nccl-tuner -o nccl_tuner.conf\n"
+      "  forestcoll synth fabric.json --format nccl-graph -o graph.xml\n"
       "  forestcoll synth fabric.json -c alltoall --demand bytes.csv --format flows -o flows.json\n"
       "  forestcoll synth fabric.json -c allgather --format forest --drop box0/nic3~ib1 \\\n"
       "    --warm forest.json -o after.json\n"
@@ -78,6 +85,7 @@ Command add_synth(CLI::App& program) {
       "Exit codes: 0 done, 2 wrong input, 3 does not fit the target or exact arithmetic, 4 cannot\n"
       "read or write, 70 a bug of ours.");
   return {command, [command, arguments, job](const Console& console) {
+            arguments->collective_given = command->count("--collective") > 0;
             // The operations of a job name their collectives.
             if (job->given() && command->count("--collective") == 0) arguments->collective.clear();
             return synth(*arguments, *job, console);

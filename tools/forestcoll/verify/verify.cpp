@@ -50,8 +50,18 @@ struct Row {
   Verdict verdict;
 };
 
+// What NCCL takes in place of its own choice, and no schedule.
+bool is_for_nccl(const Verdict& verdict) {
+  return verdict.format.starts_with("nccl");
+}
+
 // "broadcast from rank 1 over 3 ranks"
 std::string promise(const Verdict& verdict) {
+  if (verdict.format == "nccl-graph") return "graphs for NCCL_GRAPH_FILE";
+  if (is_for_nccl(verdict)) {
+    return fmt::format("{} of {} for {}", counted(static_cast<std::size_t>(verdict.chunks), "row"),
+                       verdict.format, verdict.collective_name);
+  }
   std::string text = verdict.collective_name;
   if (verdict.root) {
     const bool gathers = verdict.collective == Collective::reduce;
@@ -78,6 +88,7 @@ std::string wrong_report(const Verdict& verdict, const std::string& file) {
 std::string text_report(const Verdict& verdict, const std::string& file) {
   if (!verdict.ok) return wrong_report(verdict, file);
   std::string text = fmt::format("{}: right: {}\n", file, promise(verdict));
+  if (is_for_nccl(verdict)) return text + fmt::format("  {}\n", verdict.outcome);
   if (verdict.threadblocks > 0) {
     text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
                         counted(static_cast<std::size_t>(verdict.chunks), "chunk"),
@@ -312,7 +323,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   if (options.target_given && verdict->format != loaded) return refuse_target(console);
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
     return fail(
-        {make_error(Code::S04, "--sms is for threadblocks, and neither forests nor flows have any",
+        {make_error(Code::S04, "--sms is for threadblocks, and only schedules of runtimes have any",
                     "leave --sms out")},
         console);
   }
@@ -365,9 +376,8 @@ Command add_verify(CLI::App& program) {
       "  forestcoll verify groups/job.json --topology fabric.json\n"
       "\n"
       "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
-      "topology, 2 neither MSCCL XML nor a plan nor forest or flows JSON, or a topology file with "
-      "errors, 4 "
-      "cannot read or write, 70 a bug of ours.");
+      "topology, 2 none of these: MSCCL XML, a plan, forest or flows JSON, rules of a tuner; or a\n"
+      "topology file with errors, 4 cannot read or write, 70 a bug of ours.");
   return {command, [options](const Console& console) { return run_verify(*options, console); }};
 }
 

@@ -144,9 +144,13 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "reports; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
           "paths of an alltoall, scatter or gather; goal (LogGOPSim) and chakra (ASTRA-sim,\n"
-          "a directory) are the messages of one size, for others' simulators")
+          "a directory) are the messages of one size, for others' simulators; nccl-tuner (NCCL's\n"
+          "and RCCL's example plugin) and ncclx-tuner (torchcomms) are rules that say which of\n"
+          "the library's own algorithms to take by size, for all collectives without -c;\n"
+          "nccl-graph is rings and trees in the boxes for NCCL_GRAPH_FILE")
       ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
-                             "flows", "goal", "chakra", "none"}))
+                             "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner", "nccl-graph",
+                             "none"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);

@@ -15,6 +15,7 @@
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/request/alltoall_request.hpp"
+#include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/refusals.hpp"
 #include "common/synthesis/request/trace.hpp"
 #include "forestcoll/codes.hpp"
@@ -297,6 +298,11 @@ Expected<SynthRequest> resolve(const SynthArguments& given) {
   SynthArguments arguments = given;
   SynthRequest request;
   CompileOptions& compile = request.compile;
+  if (is_nccl_file(arguments.format)) {
+    return make_error(Code::S04,
+                      fmt::format("--format {} is for `synth` of one topology", arguments.format),
+                      "call `synth` for each, or write another --format");
+  }
   if (const auto done = refuse_for_alltoall(arguments); !done) return done.errors();
   const Collective collective = *collective_of(arguments.collective);
   const bool has_paths = is_personalized(collective);

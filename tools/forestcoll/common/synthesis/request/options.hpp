@@ -26,6 +26,7 @@ struct SynthArguments {
   std::string output = "-";
   std::string deploy;  ///< a directory, in place of `output`; empty: none
   std::string collective = "allreduce";
+  bool collective_given = false;
   std::string demand;  ///< a file; empty: all pairs have the same
   std::string root;
   std::string trees;  ///< of -k; empty: by format
