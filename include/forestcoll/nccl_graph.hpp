@@ -14,9 +14,9 @@
 
 namespace forestcoll {
 
-/// The most channels of a graph, as of releases before 2.23: NCCL does not look whether there is
-/// room for more.
-inline constexpr std::int64_t kMostNcclChannels = 32;
+/// The most channels of a graph. NCCL uses each twice (src/graph/connect.cc), and does not look
+/// whether it has room: for 64 in all, in older releases 32.
+inline constexpr std::int64_t kMostNcclChannels = 16;
 
 /// The graphs of one file, which is for every box, and what they are worth.
 struct NcclGraphs {

@@ -65,13 +65,14 @@ struct NcclTunerOptions {
 /// For each size the fastest of NCCL's rings, its double trees (an allreduce), NVLS (one box whose
 /// switches copy and combine, from Hopper on) and PAT (one GPU per box, allgather and
 /// reduce_scatter), and of their protocols. Rings, trees and PAT are simulated as programs in 1, 2,
-/// 4 or 8 instances, with the runtime's own buffers. NVLS, for which there is no program of NCCL's
-/// kind, is looked at where NCCL's cost model has it ahead, with the time of that model at the rate
-/// of the links: 25 µs, and 85 % of the rate on Hopper, 74 % on Blackwell (src/graph/tuning.cc). A
-/// rule goes on while it is within 1 % of the fastest, and NCCL's own choice counts where that is.
-/// Channels are those that NCCL itself takes for the largest size of the row (src/enqueue.cc): the
-/// model's threadblocks say nothing of NCCL's kernels. `own` is what the cost model picks (see
-/// `selectors`), here with LL128 where NCCL has it, and NVLS, each timed as it is at its fastest.
+/// 4 or 8 instances, in passes as large as the slices of NCCL's kernels. NVLS, for which there is
+/// no program of NCCL's kind, is looked at where NCCL's cost model has it ahead, with the time of
+/// that model at the rate of the links: 25 µs, and 85 % of the rate on Hopper, 74 % on Blackwell
+/// (src/graph/tuning.cc). A rule goes on while it is within 1 % of the fastest, and NCCL's own
+/// choice counts where that is. Channels are those that NCCL itself takes for the largest size of
+/// the row (src/enqueue.cc): the model's threadblocks say nothing of NCCL's kernels. `own` is what
+/// the cost model picks (see `selectors`), here with LL128 where NCCL has it, and NVLS, each timed
+/// as it is at its fastest.
 /// REQUIRES: all ranks own the same. Errors: B06 a collective that plugins do not know; those of
 /// `fastest_choices`. Cost: that, of two algorithms.
 [[nodiscard]] Expected<NcclTuning> tune_nccl(const Fabric& fabric, const NcclTunerOptions& options);

@@ -35,7 +35,7 @@ constexpr double kNvlsSeconds = 25e-6;
 // So much slower than the fastest a rule may go on: a row more is not worth less.
 constexpr double kWorthRow = 1.01;
 // With more ranks few variants of an algorithm are made, as programs take long to be simulated.
-constexpr std::size_t kFewRanksOfAll = 16;
+constexpr std::size_t kFewRanksOfAll = 8;
 
 constexpr std::array<Collective, 5> kTunedCollectives = {
     Collective::allreduce, Collective::allgather, Collective::reduce_scatter, Collective::broadcast,
@@ -94,7 +94,7 @@ class NcclTuner {
     FastestOptions asked{.compile = options_.compile,
                          .sizes = options_.sizes,
                          .instances = {},
-                         .buffer_bytes = 0,
+                         .buffer_bytes = bytes_of_buffers(),
                          .any_count = true,
                          .parameters = {},
                          .baseline = options_.baseline,
@@ -143,6 +143,14 @@ class NcclTuner {
       names.emplace_back(each.name);
     }
     return names;
+  }
+
+  // A pass of a program carries half of its buffers. What NCCL's kernels in Simple move at once are
+  // slices: with its own buffers of 4 MiB 1 MiB, of a broadcast or reduce 512 KiB
+  // (src/include/collectives.h).
+  [[nodiscard]] std::int64_t bytes_of_buffers() const {
+    constexpr std::int64_t kMebibyte = 1 << 20;
+    return is_rooted(collective()) ? kMebibyte : 2 * kMebibyte;
   }
 
   // Few variants leave PAT out, whose programs are short.

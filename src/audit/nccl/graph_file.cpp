@@ -18,7 +18,7 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::int64_t kMostGraphChannels = 64;     // MAXCHANNELS; 32 in releases before 2.23
+constexpr std::int64_t kMostGraphChannels = 32;     // half of MAXCHANNELS: each is used twice
 constexpr std::int64_t kMostGraphDevice = 1 << 20;  // more than any box has
 constexpr std::array<std::string_view, 9> kPathTypes = {"LOC", "NVL", "NVB", "PIX", "PXB",
                                                         "P2C", "PXN", "PHB", "SYS"};
@@ -37,12 +37,14 @@ struct Graph {
   std::vector<GraphChannel> channels;
 };
 
-// As strtol(…, 16) reads it, which takes a prefix 0x, too.
+// Newer releases write devices in hexadecimal and with a prefix, older ones in decimal.
 std::optional<std::int64_t> device_in(std::string_view text) {
-  if (text.starts_with("0x") || text.starts_with("0X")) text.remove_prefix(2);
+  const bool is_hexadecimal = text.starts_with("0x");
+  if (is_hexadecimal) text.remove_prefix(2);
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, is_hexadecimal ? 16 : 10);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
 }
 
@@ -73,6 +75,9 @@ class GraphReader {
     if (graphs.empty()) wrong(Rule::never_selected, "graphs", "no <graph>: NCCL searches itself");
     return graphs;
   }
+
+  /// Devices from 10 on without a prefix, which older releases alone read as they are meant.
+  [[nodiscard]] bool has_decimals() const { return has_decimals_; }
 
  private:
   void wrong(Rule rule, std::string_view place, std::string message) {
@@ -151,17 +156,15 @@ class GraphReader {
     for (const pugi::xml_node& child : element.children()) {
       const std::string_view name = child.name();
       if (name != "gpu" && name != "net") continue;
-      // A rank that is given counts, and not the device.
-      const std::string_view rank = child.attribute("rank").value();
       const std::string_view text = child.attribute("dev").value();
       const auto device = device_in(text);
       if (!device || *device < 0 || (name == "gpu" && *device > kMostGraphDevice)) {
         wrong(Rule::attribute, place,
-              fmt::format("<{}> dev=\"{}\": expected a device in hexadecimal", name,
+              fmt::format("<{}> dev=\"{}\": expected a device such as 0x7", name,
                           text.substr(0, 40)));
         continue;
       }
-      if (!rank.empty()) has_ranks_ = true;
+      if (*device >= 10 && !text.starts_with("0x")) has_decimals_ = true;
       if (name == "gpu") {
         channel.gpus.push_back(*device);
       } else {
@@ -172,7 +175,7 @@ class GraphReader {
   }
 
   Findings& findings_;
-  bool has_ranks_ = false;
+  bool has_decimals_ = false;
 };
 
 // All channels alike: the same GPUs, once each, and NICs at both ends or none.
@@ -181,9 +184,11 @@ void check_channels(const Graph& graph, std::size_t gpus, Findings& findings) {
     const GraphChannel& channel = graph.channels[c];
     const std::string place = fmt::format("{}, channel {}", graph.place, c);
     std::set<std::int64_t> once(channel.gpus.begin(), channel.gpus.end());
-    if (once.size() != channel.gpus.size()) {
+    if (channel.gpus.empty()) {
+      findings.add(Rule::path, place, "no GPU stands there");
+    } else if (once.size() != channel.gpus.size()) {
       findings.add(Rule::path, place, "a GPU stands twice");
-    } else if (graph.id == kNvlsGraph ? channel.gpus.empty() : channel.gpus.size() != gpus) {
+    } else if (graph.id != kNvlsGraph && channel.gpus.size() != gpus) {
       findings.add(Rule::path, place,
                    fmt::format("it visits {} of the {} GPUs of a box", channel.gpus.size(), gpus));
     } else if (*once.rbegin() >= static_cast<std::int64_t>(gpus)) {
@@ -306,7 +311,8 @@ void check_graph(std::string_view text, const Topology* topology, Findings& find
     findings.add(Rule::unreadable, std::string(), fmt::format("not XML: {}", parsed.description()));
     return;
   }
-  const std::vector<Graph> graphs = GraphReader(findings).read(document.child("graphs"));
+  GraphReader reader(findings);
+  const std::vector<Graph> graphs = reader.read(document.child("graphs"));
   const auto gpus = gpus_of_box(graphs, topology, findings);
   if (!gpus) return;
   std::vector<std::string> names;
@@ -319,6 +325,9 @@ void check_graph(std::string_view text, const Topology* topology, Findings& find
   }
   verdict.chunks = static_cast<std::int64_t>(graphs.size());
   verdict.outcome = fmt::format("{} over {} GPUs of a box", fmt::join(names, ", "), *gpus);
+  if (reader.has_decimals()) {
+    verdict.outcome += "; newer releases of NCCL read devices from 10 on as hexadecimal";
+  }
   if (topology == nullptr || findings.count() > 0) return;
   for (const Graph& graph : graphs) {
     if (graph.id == 0) check_steps(graph, *topology, findings);

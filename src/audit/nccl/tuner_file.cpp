@@ -8,9 +8,12 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace forestcoll::audit {
@@ -291,17 +294,15 @@ bool are_all_sizes(std::vector<Sizes> sizes) {
 std::string outcome_of(const std::vector<Row>& rows, Columns columns) {
   std::set<std::string_view> collectives, with_gaps;
   std::set<std::string> communicators;
+  std::map<std::tuple<std::string_view, std::int64_t, std::int64_t>, std::vector<Sizes>> alike;
   for (const Row& row : rows) {
     collectives.insert(row.collective);
-    std::vector<Sizes> sizes;
-    for (const Row& other : rows) {
-      const bool is_alike = other.collective == row.collective && other.nodes == row.nodes &&
-                            other.ranks == row.ranks;
-      if (is_alike) sizes.push_back(other.sizes);
-    }
-    if (!are_all_sizes(sizes)) with_gaps.insert(row.collective);
-    communicators.insert(
-        fmt::format("{} ranks on {} nodes", number_or_any(row.ranks), number_or_any(row.nodes)));
+    alike[{row.collective, row.nodes, row.ranks}].push_back(row.sizes);
+    communicators.insert(fmt::format("{} ranks on {} node{}", number_or_any(row.ranks),
+                                     number_or_any(row.nodes), row.nodes == 1 ? "" : "s"));
+  }
+  for (auto& [kind, sizes] : alike) {
+    if (!are_all_sizes(std::move(sizes))) with_gaps.insert(std::get<0>(kind));
   }
   std::string text = fmt::format("for {}", fmt::join(communicators, "; "));
   if (columns.is_ncclx()) return text;

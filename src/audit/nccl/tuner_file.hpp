@@ -15,8 +15,7 @@ namespace forestcoll::audit {
 /// Checks every row as the plugin takes it: NCCL's example plugin takes a name that it does not
 /// know for another one without a word, and lines end at 255 bytes. A row that NCCL passes over
 /// wherever it fits is a finding, too. With a topology, some row must fit its communicator. What
-/// calls get that no row fits stands in `verdict.outcome`. Cost: linear, and quadratic in the rows
-/// of one collective.
+/// calls get that no row fits stands in `verdict.outcome`. Cost: that of sorting the rows.
 void check_tuner(std::string_view text, const Topology* topology, Findings& findings,
                  Verdict& verdict);
 

@@ -66,14 +66,13 @@ INSTANTIATE_TEST_SUITE_P(
         WrongGraph{"id=\"0\"", "id=\"7\"", Code::V03, "from 0 to 4"},
         WrongGraph{"pattern=\"4\"", "pattern=\"1\"", Code::V04, "not one of rings"},
         WrongGraph{"nchannels=\"2\"", "nchannels=\"3\"", Code::V03, "2 channels stand there"},
-        WrongGraph{"nchannels=\"2\"", "nchannels=\"65\"", Code::V03, "from 1 to 64"},
+        WrongGraph{"nchannels=\"2\"", "nchannels=\"65\"", Code::V03, "from 1 to 32"},
         WrongGraph{"speedintra=\"25\"", "speedintra=\"0\"", Code::V03, "GB/s"},
         WrongGraph{"typeintra=\"NVL\"", "typeintra=\"NVLINK\"", Code::V03, "expected one of LOC"},
         WrongGraph{"dev=\"0x2\"/></channel>", "dev=\"0x1\"/></channel>", Code::V24, "stands twice"},
         WrongGraph{"<gpu dev=\"0x2\"/></channel>", "</channel>", Code::V24, "visits 2 of the 3"},
         WrongGraph{"dev=\"0x2\"/></channel>", "dev=\"0x9\"/></channel>", Code::V24, "device 9"},
-        WrongGraph{"dev=\"0x2\"/></channel>", "dev=\"gpu2\"/></channel>", Code::V03,
-                   "in hexadecimal"},
+        WrongGraph{"dev=\"0x2\"/></channel>", "dev=\"gpu2\"/></channel>", Code::V03, "such as 0x7"},
         WrongGraph{"<channel><gpu dev=\"0x0\"/>", "<channel><net dev=\"0\"/><gpu dev=\"0x0\"/>",
                    Code::V24, "one <net> before"},
         WrongGraph{" crossnic", "\ncrossnic", Code::V02, ""},
@@ -96,6 +95,15 @@ TEST(GraphFile, RingsGoOverLinks) {
   ASSERT_FALSE(verdict.ok);
   EXPECT_EQ(verdict.findings.front().code, Code::V20);
   EXPECT_THAT(verdict.findings.front().message, HasSubstr("no link leads from g2 to g0"));
+}
+
+TEST(GraphFile, ChannelsHaveGpus) {
+  const Verdict verdict = judged_graph(
+      "<graphs version=\"1\"><graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"1\" "
+      "speedintra=\"1\" speedinter=\"1\" typeintra=\"NVL\" typeinter=\"PIX\" "
+      "samechannels=\"1\"><channel></channel></graph></graphs>");
+  ASSERT_FALSE(verdict.ok);
+  EXPECT_THAT(verdict.findings.front().message, HasSubstr("no GPU stands there"));
 }
 
 TEST(GraphFile, WithoutGraphsIsNone) {

@@ -30,6 +30,14 @@ TEST(NcclGraphs, ChannelsListTheirDevices) {
   EXPECT_THAT(graphs->back().channels, IsEmpty());
 }
 
+// As newer releases write them.
+TEST(NcclGraphs, DevicesAreHexadecimalWithAPrefix) {
+  const auto graphs =
+      read_nccl_graph(with(kGraphs, "<gpu dev=\"2\"/>", "<gpu dev=\"0x1f\"/>"), "graph.xml");
+  ASSERT_TRUE(graphs);
+  EXPECT_THAT(graphs->front().channels[0].gpus, ElementsAre(0, 31, 1));
+}
+
 TEST(NcclGraphs, BrokenOnesAreRefused) {
   const auto errors = [](const std::string& text) {
     const auto graphs = read_nccl_graph(text, "graph.xml");
@@ -37,6 +45,7 @@ TEST(NcclGraphs, BrokenOnesAreRefused) {
   };
   EXPECT_THAT(errors("<system/>"), ElementsAre("I01"));
   EXPECT_THAT(errors(with(kGraphs, "gpu dev=\"2\"", "gpu dev=\"x\"")), ElementsAre("I03 3:39"));
+  EXPECT_THAT(errors(with(kGraphs, "gpu dev=\"2\"", "gpu dev=\"0x\"")), ElementsAre("I03 3:39"));
   EXPECT_THAT(errors(with(kGraphs, "speedintra=\"12.5\"", "speedintra=\"-1\"")),
               ElementsAre("I03 2:2"));
   EXPECT_THAT(errors(with(kGraphs, "pattern=\"1\"", "")), ElementsAre("I03 5:2"));

@@ -34,10 +34,9 @@ std::string gain_in_words(const NcclGraphs& graphs) {
 
 void report(const NcclGraphs& graphs, const Fabric& fabric, const Console& console) {
   const NcclGraph& rings = graphs.graphs.front();
-  note(console,
-       fmt::format("{}: {} of {} GB/s in a box of {}, from {}", fabric.topology.name,
-                   counted(static_cast<std::size_t>(graphs.rings), "ring"),
-                   graphs.ring_speed.to_string(), counted(graphs.gpus, "GPU"), graphs.origin));
+  note(console, fmt::format("{}: {} of {} GB/s in a box of {}, from {}", fabric.topology.name,
+                            counted(static_cast<std::size_t>(graphs.rings), "ring"),
+                            number(graphs.ring_speed), counted(graphs.gpus, "GPU"), graphs.origin));
   note(console, fmt::format("  {} of {} GB/s for rings, as many for trees",
                             counted(rings.channels.size(), "channel"), number(rings.speed_intra)));
   note(console, fmt::format("  an allgather on these rings: {} GB/s by the links; {}",
@@ -47,6 +46,7 @@ void report(const NcclGraphs& graphs, const Fabric& fabric, const Console& conso
                               "with a dump of NCCL_GRAPH_DUMP_FILE",
                               counted(graphs.nics, "NIC")));
   }
+  if (!graphs.own.empty() && graphs.algbw <= graphs.own_algbw) return;
   note(console,
        "  next: NCCL_GRAPH_FILE names the file on all ranks, whose communicators have all "
        "GPUs of their boxes");

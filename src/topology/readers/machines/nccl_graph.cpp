@@ -1,6 +1,10 @@
 // NCCL's graph XML: <graphs> hold a <graph> for each algorithm, its <channel>s list the devices.
 #include <fmt/format.h>
 
+#include <charconv>
+#include <string_view>
+#include <system_error>
+
 #include "topology/format/text_encoding.hpp"
 #include "topology/readers/context.hpp"
 #include "topology/readers/xml.hpp"
@@ -12,12 +16,22 @@ using importing::Context;
 
 constexpr std::size_t kMaxChannels = 1024;
 
+// Newer releases write devices as 0x7, older ones as 7.
+std::optional<std::int64_t> read_device(const Context& context, const pugi::xml_node& element) {
+  const std::string_view text = element.attribute("dev").value();
+  if (!text.starts_with("0x")) return importing::integer(context, element, "dev");
+  std::int64_t device = 0;
+  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), device, 16);
+  if (error == std::errc() && end == text.data() + text.size()) return device;
+  return importing::integer(context, element, "dev");  // says what is wrong
+}
+
 std::optional<NcclChannel> read_channel(const Context& context, const pugi::xml_node& element) {
   NcclChannel channel;
   for (const pugi::xml_node& device : element.children()) {
     const std::string_view name = device.name();
     if (name != "gpu" && name != "net") continue;
-    const auto dev = importing::integer(context, device, "dev");
+    const auto dev = read_device(context, device);
     if (!dev) return std::nullopt;
     if (name == "gpu") {
       channel.gpus.push_back(*dev);
