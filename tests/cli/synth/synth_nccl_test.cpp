@@ -47,7 +47,7 @@ TEST(SynthNccl, OneCollectiveAndNcclx) {
   const auto result = run({"synth", topology("dgx-1-v100"), "-c", "allgather", "--format",
                            "ncclx-tuner", "--tune", "64K"});
   ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("\nallgather,[0,),"), HasSubstr(",1,8\n"),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("\nallgather,[0,"), HasSubstr(",1,8\n"),
                                 Not(HasSubstr("allreduce"))));
   EXPECT_THAT(result.err, HasSubstr("other collectives than allgather have no row"));
   const auto verdict = run({"verify", "-"}, {.input = result.out});
