@@ -387,13 +387,16 @@ TEST(TopoImport, HealthOfADumpAndWhatIsRefused) {
            {pair, "box0=" + scratch.write("x", "x"), 2, "[I01]"},
            {pair, "box0=" + scratch / "absent", 4, "absent"},
            {pair, "-", 2, "[E01]"},
-           {"-", "-", 2, "[S04]"},
-           {pair, out, 2, "[S04]"}}) {
+           {"-", "-", 2, "[S04]"}}) {
     const auto result = run({"topo", "import", "auto", file, "--health", health, "-o", out});
     EXPECT_EQ(result.code, code) << health << result.err;
     EXPECT_THAT(result.err, HasSubstr(message)) << health;
     EXPECT_FALSE(std::filesystem::exists(out)) << health;
   }
+  const auto onto = run({"topo", "import", "auto", pair, "--health", "box0=" + dump, "-o", dump});
+  EXPECT_EQ(onto.code, 2);
+  EXPECT_THAT(onto.err, HasSubstr("names the --health file itself [S04]"));
+  EXPECT_EQ(read_file(dump), half_of_the_nvlinks());
 }
 
 TEST(TopoImport, OptionsOfDumpsAreRefusedWhereTheySayNothing) {
