@@ -58,6 +58,13 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
     options.max_findings = std::numeric_limits<std::size_t>::max();
     auto verdict = verify(text, file, &topology, options);
     if (!verdict) return verdict.errors();
+    if (verdict->format.starts_with("nccl")) {
+      return refuse(file, "",
+                    fmt::format("{} holds no schedule: it says which of its own algorithms or "
+                                "rings NCCL takes",
+                                verdict->format),
+                    "give the schedule that is to be simulated");
+    }
     const auto& faults = verdict->faults;
     const auto gravest = std::find_if_not(faults.begin(), faults.end(), is_tolerable);
     if (gravest == faults.end()) return Acceptance{*std::move(verdict), target};

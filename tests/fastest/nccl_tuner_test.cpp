@@ -89,10 +89,9 @@ TEST(NcclTuner, NvlsIsForLargeSizesOnHopper) {
 // NCCL has PAT for one GPU per node.
 TEST(NcclTuner, PatIsForOneGpuPerNode) {
   const Fabric fabric = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
-    "name": "hosts", "templates": {"host": {"nodes": [{"id": "gpu", "type": "compute"}], "links": []}},
-    "boxes": [{"id": "host[0-31]", "template": "host"}],
-    "nodes": [{"id": "ib", "type": "switch"}],
-    "links": [{"src": "host[0-31]/gpu", "dst": "ib", "bandwidth": 25, "kind": "ib"}]})");
+    "name": "hosts", "nodes": [{"id": "gpu[0-31]", "type": "compute", "box": "host[0-31]"},
+                               {"id": "ib", "type": "switch"}],
+    "links": [{"src": "gpu[0-31]", "dst": "ib", "bandwidth": 25, "kind": "ib"}]})");
   EXPECT_EQ(nccl_communicator(fabric.topology).nodes, 32);
   const NcclTuning gather = tuned(fabric, Collective::allgather, {1024});
   EXPECT_EQ(gather.sizes.front().best.algorithm, "pat");

@@ -333,10 +333,10 @@ void check_communicator(const std::vector<Row>& rows, const Topology& topology,
     return (row.nodes == kAny || row.nodes == nodes) && (row.ranks == kAny || row.ranks == ranks);
   });
   if (fits) return;
-  findings.add(
-      Rule::fabric, std::string(),
-      fmt::format("no row is for {} ranks on {} nodes, as the topology has them", ranks, nodes),
-      "give the topology that the rows were made for");
+  findings.add(Rule::fabric, std::string(),
+               fmt::format("no row is for {} ranks on {} node{}, as the topology has them", ranks,
+                           nodes, nodes == 1 ? "" : "s"),
+               "give the topology that the rows were made for");
 }
 
 }  // namespace

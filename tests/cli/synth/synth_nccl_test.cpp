@@ -128,6 +128,15 @@ TEST(SynthNccl, AGraphIsNoTopology) {
   EXPECT_THAT(result.err, HasSubstr("[I08]"));
 }
 
+TEST(SynthNccl, NoneIsSimulated) {
+  for (const char* text :
+       {"allreduce,0,1,ring,ll,1,-1,-1\n", "<graphs version=\"1\"></graphs>\n"}) {
+    const auto result = run({"simulate", "-", topology("dgx-1-v100")}, {.input = text});
+    EXPECT_EQ(result.code, 2) << result.out;
+    EXPECT_THAT(result.err, AllOf(HasSubstr("holds no schedule"), HasSubstr("[M04]")));
+  }
+}
+
 TEST(SynthNccl, BatchMakesNone) {
   const Scratch scratch;
   const auto result =

@@ -142,6 +142,9 @@ void RowFiller::judge(ComparedRow& row, const std::string& text) const {
     row.error = verdict.errors().front();
   } else if (!verdict->ok) {
     row.error = verdict->findings.front();
+  } else if (verdict->format.starts_with("nccl")) {
+    row.error = make_error(Code::N08, verdict->format + " holds no schedule",
+                           "give rings of NCCL with --nccl-graph, or a schedule");
   } else if (verdict->collective_name != request_.collective_name) {
     row.error = make_error(Code::N08,
                            fmt::format("the schedule is for {}, and {} is compared",
