@@ -41,7 +41,7 @@ struct Bottleneck {
 [[nodiscard]] Bottleneck find_bottleneck(const Network& network, const Rate& rate,
                                          CollectivePhase phase);
 
-/// "the 8 GPUs of box0 leave through 8 links of 25 GB/s (200 GB/s)"
+/// "data of the 8 GPUs of box0 leaves through 8 links of 25 GB/s (200 GB/s)"
 [[nodiscard]] std::string in_words(const Bottleneck& bottleneck, const Topology& topology);
 
 /// "GPU a", "the 8 GPUs of box0", "the 3 GPUs a, b and c", "the 15 GPUs other than a".

@@ -87,7 +87,7 @@ std::optional<ChosenForest> choose_by_model(std::vector<FittedForest> candidates
     if ((*times)[i] * kGainOfMoreChunks < (*times)[best]) best = i;
   }
   ChosenForest chosen = std::move(candidates[best].chosen);
-  chosen.why = joined(std::move(chosen.why), "fastest for 1 GiB (model, not measurement): " + said);
+  chosen.why = joined(std::move(chosen.why), "fastest for 1 GiB, simulated: " + said);
   return chosen;
 }
 

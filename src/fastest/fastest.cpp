@@ -35,19 +35,18 @@ Diagnostic no_simple(const ExchangeInfo& exchange, std::int64_t most) {
 
 std::string in_words(const FastestChoice& choice) {
   std::string line = fmt::format(
-      "{}, {}{}, {} instance{}: {:.1f} us (model, not measurement), {:.1f} times the "
-      "least possible {:.1f} us by {}",
+      "{}, {}{}, {} instance{}: {:.1f} us, {:.1f} times the lower bound {:.1f} us ({})",
       choice.name, choice.protocol,
       choice.buffer_bytes == 0 ? "" : fmt::format(" with NCCL_BUFFSIZE={}", choice.buffer_bytes),
       choice.instances, choice.instances == 1 ? "" : "s", choice.seconds * 1e6,
       choice.seconds / choice.least.seconds, choice.least.seconds * 1e6,
-      choice.least.by == LeastTime::By::latency ? "latency" : "the links");
+      choice.least.by == LeastTime::By::latency ? "latency" : "links");
   std::size_t named = 0;
   for (const ConsideredTime& other : choice.considered) {
     if (other.algorithm == choice.algorithm) continue;
     if (named == kNamed) break;
-    line += fmt::format("{} {}{} {:.1f}", named == 0 ? ";" : ",", other.algorithm,
-                        other.is_bound ? " from" : "", other.seconds * 1e6);
+    line += fmt::format("{} {} {}{:.1f} us", named == 0 ? "; others:" : ",", other.algorithm,
+                        other.is_bound ? "at least " : "", other.seconds * 1e6);
     ++named;
   }
   return line;
@@ -56,9 +55,9 @@ std::string in_words(const FastestChoice& choice) {
 std::string in_words(const TimeCosts& costs) {
   const double all = costs.links + costs.waiting + costs.latencies + costs.threadblocks;
   const auto part = [all](double seconds) { return std::lround(100 * seconds / all); };
-  return fmt::format(
-      "links {} %, waiting for one another on them {} %, latencies {} %, threadblocks {} %",
-      part(costs.links), part(costs.waiting), part(costs.latencies), part(costs.threadblocks));
+  return fmt::format("links {} %, contention {} %, latency {} %, threadblocks {} %",
+                     part(costs.links), part(costs.waiting), part(costs.latencies),
+                     part(costs.threadblocks));
 }
 
 Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
@@ -111,9 +110,9 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   if (!compilation) return compilation.errors();
   compilation->seconds.rate += proving;
   compilation->seconds.choose += choosing;
-  compilation->chosen.why = fmt::format("fastest for this size: {}", in_words(choice));
+  compilation->chosen.why = fmt::format("fastest for this size, simulated: {}", in_words(choice));
   if (choice.costs) {
-    compilation->chosen.why += fmt::format("; the time is {}", in_words(*choice.costs));
+    compilation->chosen.why += fmt::format("; time by cause: {}", in_words(*choice.costs));
   }
   if (compilation->paths) {
     compilation->paths->proof = *std::move(proof);

@@ -69,7 +69,7 @@ TEST(ChooseForestLong, AStopEndsTheModelAndNotTheChoice) {
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto with_time = choose_forest(fabric, options);
   ASSERT_TRUE(with_time);
-  EXPECT_THAT(with_time->why, HasSubstr("(model, not measurement)"));
+  EXPECT_THAT(with_time->why, HasSubstr("simulated"));
 
   std::stop_source source;
   options.synthesis.packing.stop = source.get_token();

@@ -32,6 +32,10 @@ std::vector<Golden> goldens() {
           {"topo-check", {"topo", "check", topology("dgx-a100-x2-degraded")}},
           {"topo-gen", {"topo", "gen", "--list"}},
           {"topo-show", {"topo", "show", topology("dgx-h100-x4-rail-2to1")}},
+          {"mistake-command", {"syth", topology("dgx-a100-x1")}},
+          {"mistake-option", {"synth", topology("dgx-a100-x1"), "--colective", "allgather"}},
+          {"mistake-simulate", {"simulate", topology("dgx-a100-x1"), "schedule.xml"}},
+          {"mistake-verify", {"verify", topology("dgx-a100-x1")}},
           {"verify", {"verify", "-"}, read_file(source_path("tests/golden/allreduce-3.xml"))}};
 }
 

@@ -79,10 +79,10 @@ const std::vector<Target>& targets() {
   return all;
 }
 
-// "multiples of 32", or "any number of".
+// "count must be divisible by 32 (…)", or "any count (…)".
 std::string in_words(std::int64_t counts, const std::string& singular) {
-  return counts == 1 ? "any number of " + singular
-                     : fmt::format("{} that are multiples of {}", singular, counts);
+  return counts == 1 ? fmt::format("any count ({})", singular)
+                     : fmt::format("count must be divisible by {} ({})", counts, singular);
 }
 
 void expect_told_right(const Target& target, const CollectiveForest& forest,

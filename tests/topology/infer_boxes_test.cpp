@@ -150,7 +150,7 @@ TEST(InferBoxes, EveryKindInsideJoins) {
   const Read unknown = read(nodes, links("riser"));
   EXPECT_THAT(unknown.boxes, SizeIs(2));
   EXPECT_THAT(unknown.findings, ElementsAre("W09 /nodes/0"));
-  EXPECT_THAT(unknown.message, HasSubstr("what joins the 2 islands of kind \"nvlink\""));
+  EXPECT_THAT(unknown.message, HasSubstr("what joins the 2 domains of kind \"nvlink\""));
 }
 
 // No two GPUs of a leaf-spine fabric are in one box, whatever the ids have in common.

@@ -25,6 +25,7 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/host.hpp"
+#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -62,6 +63,17 @@ const CLI::App& innermost(const CLI::App& program) {
   return *app;
 }
 
+// "--output" of all options of the command, and of those before the command.
+std::vector<std::string> long_options(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
 // CLI11 speaks of arguments and subcommands; people know commands.
 std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error,
                            const std::vector<Command>& commands) {
@@ -73,15 +85,28 @@ std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error
     std::string explained = chosen->explain(rest);
     if (!explained.empty()) return explained;
   }
+  if (!rest.empty() && rest.front().starts_with("--") && error.get_name() == "ExtrasError") {
+    const std::string option = rest.front().substr(0, rest.front().find('='));
+    const std::string meant = nearest_word(option, long_options(last));
+    if (!meant.empty()) {
+      return fmt::format("there is no option {}; did you mean {}?", option, meant);
+    }
+  }
   if (last.get_require_subcommand_min() == 0 || (rest.empty() && !is_missing)) return error.what();
   std::string known;
+  std::vector<std::string> names;
   for (const CLI::App* command :
        last.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
     known += (known.empty() ? "" : ", ") + command->get_name();
+    names.push_back(command->get_name());
   }
   if (is_missing) return fmt::format("a command is missing: one of {}", known);
   if (rest.front().starts_with('-')) {
     return fmt::format("there is no option {} before the command", rest.front());
+  }
+  const std::string meant = nearest_word(rest.front(), names);
+  if (!meant.empty()) {
+    return fmt::format("there is no command \"{}\"; did you mean \"{}\"?", rest.front(), meant);
   }
   return fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
 }
@@ -251,7 +276,7 @@ CLI::App& topo_group(CLI::App& program) {
 }
 
 CLI::App& design_group(CLI::App& program) {
-  return group_of(program, "design", "Find the best wiring, or the best cluster",
+  return group_of(program, "design", "Find the best direct-connect topology, or the best cluster",
                   "Examples:\n"
                   "  forestcoll design direct --nodes 64 --ports 4\n"
                   "  forestcoll design search 'torus(8,8)' --moves 2000\n"

@@ -76,12 +76,12 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
                     "as target {} asks of {} chunks",
                     program.min_bytes, program.max_bytes, step * multiplier, target.name,
                     program.chunks),
-        "raise maxBytes or use fewer chunks");
+        "make it with a higher `max_bytes` or a smaller `k`");
     return "none";
   }
   const std::string counts =
-      step == 1 ? fmt::format("any number of {}", counted(program))
-                : fmt::format("{} that are multiples of {}", counted(program), step);
+      step == 1 ? fmt::format("any count ({})", counted(program))
+                : fmt::format("count must be divisible by {} ({})", step, counted(program));
   return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
                      size_in_words(program.min_bytes),
                      unlimited ? "upwards" : end_text(program, target, last));

@@ -63,13 +63,13 @@ class StructureCheck {
                                 program_.name.size(), target_.name, kMaxName));
     }
     limit(header(), program_.channels, target_.max_channels, "channels (nchannels)",
-          "use fewer channels");
+          "make it with a smaller `k` or fewer `instances`");
     if (program_.chunks > kReach) {
       findings_.add(Rule::bounds, header(),
                     fmt::format("nchunksperloop is {}; with offsets of 16 bits no step reaches "
                                 "beyond chunk {}",
                                 program_.chunks, kReach),
-                    "use fewer chunks");
+                    "make it with a smaller `k` or fewer `instances`");
     }
   }
 
@@ -160,20 +160,21 @@ class StructureCheck {
   void check_gpu_limits(const Gpu& gpu) {
     const auto threadblocks = static_cast<std::int64_t>(gpu.threadblocks.size());
     limit(place_of(gpu), threadblocks, target_.max_threadblocks, "threadblocks",
-          "merge threadblocks or use fewer trees");
+          "make it with `threadblocks=merge` or a smaller `k`");
     if (threadblocks > sms_) {
       findings_.add(Rule::limit, place_of(gpu),
                     fmt::format("{} threadblocks on a GPU that holds {} at once: the rest never "
                                 "start, and the others wait for them",
                                 threadblocks, sms_),
-                    "merge threadblocks, or say how many SMs the GPU has");
+                    "make it with `threadblocks=merge` or a smaller `k`, or name the GPU's SMs by "
+                    "`max_threadblocks`");
     }
     std::int64_t elements = 1 + static_cast<std::int64_t>(program_.gpus.size()) + threadblocks;
     for (const Threadblock& tb : gpu.threadblocks) {
       elements += static_cast<std::int64_t>(tb.steps.size());
     }
     limit(place_of(gpu), elements, kMaxElements, "XML elements for one rank to load",
-          "use fewer chunks or trees");
+          "make it with a smaller `k` or fewer `instances`");
   }
 
   // maxBytes · scratch chunks / chunks, wherever no call is that large.
@@ -185,7 +186,7 @@ class StructureCheck {
                   fmt::format("target {} allocates scratch for maxBytes {} when it loads the file: "
                               "more than {} GiB",
                               target_.name, program_.max_bytes, kMaxScratchBytes >> 30),
-                  "lower maxBytes or s_chunks");
+                  "make it with a lower `max_bytes`, or lower s_chunks");
   }
 
   void check_connections(const Gpu& gpu) {
@@ -233,7 +234,7 @@ class StructureCheck {
       findings_.add(Rule::limit, place_of(gpu),
                     fmt::format("{} threadblocks that {} on channel {}; a channel holds {}", count,
                                 what, channel, kMaxPerChannel),
-                    "spread the connections over more channels");
+                    "make it with `threadblocks=merge` or a smaller `k`");
     }
   }
 

@@ -124,6 +124,14 @@ std::string gpus_in_words(const std::vector<Rank>& ranks, const Topology& topolo
   return fmt::format("the {} GPUs {}", ranks.size(), list_names(ids_of_ranks(ranks, topology)));
 }
 
+// The ranks beyond a cut, where they are few and the others are no whole boxes; else empty.
+std::string few_others(const std::vector<Rank>& ranks, const Topology& topology) {
+  if (ranks.size() == 1 || !whole_boxes(ranks, topology).empty()) return {};
+  const auto others = all_but(ranks, topology.ranks.size());
+  const bool few = others.size() <= kExceptionsAtMost && others.size() < ranks.size();
+  return few ? list_names(ids_of_ranks(others, topology)) : "";
+}
+
 std::string links_in_words(const std::vector<CrossingLink>& links, const Ratio& bandwidth) {
   std::map<Ratio, std::size_t, std::greater<>> by_bandwidth;
   for (const CrossingLink& link : links) ++by_bandwidth[link.bandwidth];
@@ -137,18 +145,18 @@ std::string links_in_words(const std::vector<CrossingLink>& links, const Ratio& 
 }
 
 std::string in_words(const Bottleneck& bottleneck, const Topology& topology) {
-  const std::string gpus = gpus_in_words(bottleneck.inside, topology);
   std::string links = links_in_words(bottleneck.links, bottleneck.exit_bandwidth);
   if (bottleneck.switches_cost) {
-    links += fmt::format(
-        "; switches with more on one side than on the other leave trees {} GB/s per root",
-        number(bottleneck.rate_per_root));
+    links += fmt::format("; switches whose two sides differ leave {} GB/s per root for trees",
+                         number(bottleneck.rate_per_root));
   }
-  if (bottleneck.phase == CollectivePhase::reduce) {
-    return fmt::format("what {} gather{} comes in through {}", gpus,
-                       bottleneck.inside.size() == 1 ? "s" : "", links);
+  const bool reduces = bottleneck.phase == CollectivePhase::reduce;
+  if (const std::string few = few_others(bottleneck.inside, topology); !few.empty()) {
+    return fmt::format("all data {} {} {} through {}", reduces ? "of" : "for", few,
+                       reduces ? "leaves" : "enters", links);
   }
-  return fmt::format("{} leave{} through {}", gpus, bottleneck.inside.size() == 1 ? "s" : "",
+  return fmt::format("data {} {} {} through {}", reduces ? "for" : "of",
+                     gpus_in_words(bottleneck.inside, topology), reduces ? "enters" : "leaves",
                      links);
 }
 

@@ -124,7 +124,7 @@ class Evidence {
         fmt::format("links of kind {}{}", kinds_in_words(), named ? " and the ids" : "");
     if (guessed) {
       proposal.doubt = {gpus_.front(),
-                        fmt::format("what joins the {} islands of kind {} is of no kind that is "
+                        fmt::format("what joins the {} domains of kind {} is of no kind that is "
                                     "known to leave a box",
                                     proposal.gpus.parts(), kinds_in_words())};
     } else if (ids_.has_prefixes() && !named) {

@@ -62,10 +62,10 @@ void warn_islands(const Document& document, const Expansion& expansion, Findings
     const auto& [box, what] = *divided.begin();
     findings.warning(
         Code::W08, where_node(document, expansion.node_origin[what.second]),
-        fmt::format("{} joins the GPUs of box {} in {} islands{}", kind, quote(box), what.first,
-                    divided.size() == 1
-                        ? ""
-                        : fmt::format(", and those of {} other boxes", divided.size() - 1)),
+        fmt::format(
+            "{} joins the GPUs of box {} in {} separate domains{}", kind, quote(box), what.first,
+            divided.size() == 1 ? ""
+                                : fmt::format(", and those of {} other boxes", divided.size() - 1)),
         "Between them there are only other links; is one missing?");
   }
 }

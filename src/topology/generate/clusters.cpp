@@ -110,18 +110,17 @@ TopologyDocument cluster(const BoxModel& model, Parameters& parameters) {
 }
 
 std::vector<GeneratorParameter> cluster_parameters(const BoxModel& model) {
-  return {{"boxes", "how many; with one there is no fabric", "1"},
-          {"fabric",
-           "what joins them: single, odd-even, rail (one switch per NIC number), rail-spine "
-           "(leaves per rail, joined by spines) or fat-tree (leaves per few boxes)",
-           "rail"},
-          {"nic-bandwidth", "of each NIC, per direction", model.nic_bandwidth},
-          {"oversubscription", "of the leaves of rail-spine and fat-tree, as 2 or 2:1", "1"},
-          {"boxes-per-leaf", "boxes on one leaf; 0: 32 for rail-spine, 4 for fat-tree", "0"},
-          {"spines", "switches above the leaves", "4"},
-          {"sharp",
-           "yes: the fabric's switches copy and combine in the network, as InfiniBand's with SHARP",
-           "no"}};
+  return {
+      {"boxes", "how many; with one there is no fabric", "1"},
+      {"fabric",
+       "what joins them: single, odd-even, rail (one switch per NIC number), rail-spine "
+       "(leaves per rail, joined by spines) or fat-tree (leaves per few boxes)",
+       "rail"},
+      {"nic-bandwidth", "of each NIC, per direction", model.nic_bandwidth},
+      {"oversubscription", "of the leaves of rail-spine and fat-tree, as 2 or 2:1", "1"},
+      {"boxes-per-leaf", "boxes on one leaf; 0: 32 for rail-spine, 4 for fat-tree", "0"},
+      {"spines", "switches above the leaves", "4"},
+      {"sharp", "yes: in-network multicast and reduction in the fabric's switches (SHARP)", "no"}};
 }
 
 // A box that has no NICs.

@@ -110,13 +110,14 @@ TEST(BoundJob, OperationsOfAMeshAtOnce) {
   EXPECT_THAT(text.out, HasSubstr("at once: 25 GB/s of the largest, 42.95 ms"));
   EXPECT_THAT(text.out, HasSubstr("one after the other: 24.895 (41600/1671) GB/s"));
   EXPECT_THAT(text.out, HasSubstr("filled by allreduce dp 1G"));
-  EXPECT_THAT(text.err, Not(HasSubstr("copy and combine")));
+  EXPECT_THAT(text.err, Not(HasSubstr("in-network multicast and reduction")));
 }
 
 TEST(BoundJob, SaysWhereSwitchesCouldDoMore) {
   const Words rails{"-c", "allreduce", "--groups", "MOD 8"};
   EXPECT_EQ(report_of("dgx-h100-x4-rail", rails)["without_switch_copies"], true);
-  EXPECT_THAT(run(bound("dgx-h100-x4-rail", rails)).err, HasSubstr("copy and combine"));
+  EXPECT_THAT(run(bound("dgx-h100-x4-rail", rails)).err,
+              HasSubstr("in-network multicast and reduction"));
 }
 
 TEST(BoundJob, StepsOfAFile) {

@@ -33,21 +33,19 @@ AllreduceOptimum unsolved(const Ratio& upper) {
 TEST(AllreduceReport, AllThatCanBeKnown) {
   EXPECT_EQ(
       in_words(reached(125, 125), kTwoPhases),
-      "optimum of allreduce by trees: 125 GB/s, 25.00 % more than reduce_scatter, then allgather: "
-      "both at the same time\n");
-  EXPECT_EQ(
-      in_words(reached(100, 100), kTwoPhases),
-      "optimum of allreduce by trees: 100 GB/s, no more than reduce_scatter, then allgather\n");
+      "optimum of allreduce by trees: 125 GB/s, 25.00 % more than reduce_scatter, then allgather, "
+      "with both phases at the same time\n");
+  EXPECT_EQ(in_words(reached(100, 100), kTwoPhases),
+            "optimum of allreduce by trees: 100 GB/s, equal to reduce_scatter, then allgather\n");
   EXPECT_EQ(in_words(in_floating_point(125, 125), kTwoPhases),
-            "optimum of allreduce by trees: about 125 GB/s, beside 100 of reduce_scatter, then "
-            "allgather; proved is no more than 125 GB/s\n");
+            "optimum of allreduce by trees: about 125 GB/s (reduce_scatter, then "
+            "allgather: 100); proved upper bound 125 GB/s\n");
   EXPECT_EQ(in_words(unsolved(150), kTwoPhases),
             "optimum of allreduce by trees: between 100 GB/s, which reduce_scatter, then allgather "
-            "reaches, and 150 GB/s, which nothing exceeds\n");
-  EXPECT_EQ(
-      in_words(reached(120, 150), kTwoPhases),
-      "optimum of allreduce by trees: between 120 GB/s, which trees reach, and 150 GB/s, which "
-      "nothing exceeds\n");
+            "reaches, and the upper bound 150 GB/s\n");
+  EXPECT_EQ(in_words(reached(120, 150), kTwoPhases),
+            "optimum of allreduce by trees: between 120 GB/s, which trees reach, and the upper "
+            "bound 150 GB/s\n");
   const Diagnostic error{.code = Code::E14, .message = "too large", .remedy = ""};
   EXPECT_EQ(in_words(error, kTwoPhases),
             "optimum of allreduce by trees: not computed: too large [E14]\n");
@@ -59,27 +57,27 @@ TEST(AllreduceReport, AllThatCanBeKnownOfSwitches) {
     return in_network_in_words(optimum, of_ranks, kTwoPhases);
   };
   EXPECT_EQ(words(reached(180, 180), reached(120, 120)),
-            "optimum of allreduce, with switches that copy and combine: 180 GB/s, 50.00 % more "
-            "than without them\n");
+            "optimum of allreduce with in-network multicast and reduction: 180 GB/s, 50.00 % more "
+            "than without it\n");
   EXPECT_EQ(words(reached(180, 180), unsolved(150)),
-            "optimum of allreduce, with switches that copy and combine: 180 GB/s, 80.00 % more "
-            "than without them\n");
+            "optimum of allreduce with in-network multicast and reduction: 180 GB/s, 80.00 % more "
+            "than without it\n");
   EXPECT_EQ(words(in_floating_point(180, 180), reached(120, 120)),
-            "optimum of allreduce, with switches that copy and combine: about 180 GB/s, 50.00 % "
-            "more than without them; "
-            "proved is no more than 180 GB/s\n");
+            "optimum of allreduce with in-network multicast and reduction: about 180 GB/s, 50.00 % "
+            "more than without it; "
+            "proved upper bound 180 GB/s\n");
   EXPECT_EQ(words(reached(150, 180), reached(120, 120)),
-            "optimum of allreduce, with switches that copy and combine: between 150 GB/s, which "
-            "trees reach, and 180 "
-            "GB/s, which nothing exceeds\n");
+            "optimum of allreduce with in-network multicast and reduction: between 150 GB/s, which "
+            "trees reach, and the upper bound 180 "
+            "GB/s\n");
   EXPECT_EQ(words(unsolved(180), reached(120, 120)),
-            "optimum of allreduce, with switches that copy and combine: between 120 GB/s, which "
-            "the best without them "
-            "reaches, and 180 GB/s, which nothing exceeds\n");
+            "optimum of allreduce with in-network multicast and reduction: between 120 GB/s, which "
+            "the optimum without it "
+            "reaches, and the upper bound 180 GB/s\n");
   const Diagnostic error{.code = Code::E14, .message = "too large", .remedy = ""};
-  EXPECT_EQ(
-      words(error, reached(120, 120)),
-      "optimum of allreduce, with switches that copy and combine: not computed: too large [E14]\n");
+  EXPECT_EQ(words(error, reached(120, 120)),
+            "optimum of allreduce with in-network multicast and reduction: not computed: too large "
+            "[E14]\n");
 }
 
 TEST(AllreduceReport, JsonHasWhatIsKnown) {

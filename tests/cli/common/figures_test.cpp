@@ -145,7 +145,7 @@ TEST(ThreeFiguresLong, AreReachedByTheScheduleOfATarget) {
     EXPECT_EQ(three_of(compare), three_of(synth)) << collective;
   }
   EXPECT_THAT(run({"bound", file, "-c", "allgather", "--target", "rccl-6.3"}).out,
-              HasSubstr("reached of allgather by synth for rccl-6.3: 342.857 (2400/7) GB/s, 100 % "
+              HasSubstr("allgather as synth writes it for rccl-6.3: 342.857 (2400/7) GB/s, 100 % "
                         "of the optimum"));
   EXPECT_EQ(run({"bound", file, "--target", "nowhere"}).code, 2);
 }
@@ -166,9 +166,9 @@ TEST(ThreeFiguresLong, AreNamedWhereTheyDiffer) {
   const Scratch scratch;
   const auto synth = run({"synth", file, "-k", "1", "-o", scratch / "schedule.xml"});
   EXPECT_THAT(synth.err, HasSubstr(" % of the optimum 266.667 (800/3) GB/s\n"
-                                   "  optimum by trees, without copies and sums in switches "
+                                   "  optimum by trees, without in-network multicast and reduction "
                                    "(--format forest has them): 258.065 (8000/31) GB/s, of which "
-                                   "it has 99."));
+                                   "this is 99."));
   // One is enough where they are equal.
   const auto equal =
       run({"synth", topology("dgx-a100-x2"), "-k", "1", "-o", scratch / "schedule.xml"});

@@ -31,7 +31,7 @@ TEST(Host, HasFilesInMemory) {
   EXPECT_THAT(host.notes, HasSubstr("algbw 25 GB/s"));
   EXPECT_TRUE(findings.empty());
   EXPECT_EQ(cli::call_program({"verify", "out.xml"}, findings), 0);
-  EXPECT_THAT(host.out, HasSubstr("out.xml: right: allreduce over 2 ranks"));
+  EXPECT_THAT(host.out, HasSubstr("out.xml: valid: allreduce over 2 ranks"));
 }
 
 TEST(Host, HasFilesOfTheSystemAndNoStandardInput) {

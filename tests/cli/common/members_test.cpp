@@ -50,14 +50,14 @@ TEST(MembersLong, OthersRelayWhereTheyAreAskedTo) {
 TEST(Members, BoundSaysBothRatesInWords) {
   const auto alone = run({"bound", kRail, "--members", kGroup});
   EXPECT_EQ(alone.code, 0) << alone.err;
-  EXPECT_THAT(alone.out, HasSubstr("with relays (--relays: the other GPUs pass data on, which "
-                                   "forests and flows can say): allgather 533.333 (1600/3), "));
+  EXPECT_THAT(alone.out, HasSubstr("with relays (--relays: other GPUs forward; forests and flows "
+                                   "only): allgather 533.333 (1600/3), "));
   EXPECT_THAT(alone.out, HasSubstr("alltoall"));
   const auto relayed = run({"bound", kRail, "--members", kGroup, "--relays"});
-  EXPECT_THAT(relayed.out, HasSubstr("without relays (the group alone, as XML and plans have it): "
+  EXPECT_THAT(relayed.out, HasSubstr("without relays (the group alone; XML and plans): "
                                      "allgather 66.667 (200/3), "));
   const auto flows = run({"bound", kRail, "-c", "alltoall", "--members", kGroup});
-  EXPECT_THAT(flows.out, HasSubstr("can say): alltoall "));
+  EXPECT_THAT(flows.out, HasSubstr("flows only): alltoall "));
 }
 
 // Inside a box nothing is gained but where switches sum: its GPUs have their NVLinks.
@@ -77,7 +77,7 @@ TEST(MembersLong, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part, the others relay"));
   EXPECT_THAT(synth.err, HasSubstr("algbw 533.333 (1600/3) GB/s"));
-  EXPECT_THAT(synth.err, HasSubstr("the group alone, as XML and plans have it, reaches 66.667 "
+  EXPECT_THAT(synth.err, HasSubstr("the group alone (XML and plans) reaches 66.667 "
                                    "(200/3) GB/s"));
   EXPECT_THAT(read_file(forest), HasSubstr("\"box0/gpu5\""));
   const auto verified =
@@ -106,8 +106,8 @@ TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
       const auto synth = run(words);
       ASSERT_EQ(synth.code, 0) << synth.err;
       EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part"));
-      EXPECT_THAT(synth.err, HasSubstr("if the other GPUs relayed, which forests can say, 533.333 "
-                                       "(1600/3) GB/s would be possible"));
+      EXPECT_THAT(synth.err, HasSubstr("with the other GPUs as relays (--relays, forests only) "
+                                       "533.333 (1600/3) GB/s"));
       const Json report = Json::parse(synth.out);
       expect_valid(report, "forestcoll-synth.schema.json");
       EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
@@ -175,12 +175,12 @@ TEST(MembersLong, AllToAllFlowsGoThroughRelays) {
   const auto synth = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "--relays",
                           "--format", "flows", "-o", flows});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("the group alone, as XML and plans have it, reaches"));
+  EXPECT_THAT(synth.err, HasSubstr("the group alone (XML and plans) reaches"));
   EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--members", kGroup, "--relays"}).code, 0);
   const auto plain = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "--format",
                           "flows", "--json", "-o", flows});
   ASSERT_EQ(plain.code, 0) << plain.err;
-  EXPECT_THAT(plain.err, HasSubstr("if the other GPUs relayed, which flows can say, "));
+  EXPECT_THAT(plain.err, HasSubstr("with the other GPUs as relays (--relays, flows only) "));
   const Json report = Json::parse(plain.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["with_relays"], Json::parse(relayed.out)["algbw"]["alltoall"]);

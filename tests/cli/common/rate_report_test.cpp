@@ -41,7 +41,7 @@ TEST(RateReport, EachFigureStandsByItself) {
 TEST(RateReport, OfTheOptimum) {
   EXPECT_EQ(cli::of_optimum(Ratio(50), exactly(100, 50).optimum), "50 % of the optimum 100 GB/s");
   EXPECT_EQ(cli::of_optimum(Ratio(50), Expected<RateFigure>(RateFigure{100, 80})),
-            "50 % of 100 GB/s, which nothing exceeds; the optimum is at least 80 GB/s (a gap of 20 "
+            "50 % of the upper bound 100 GB/s; the optimum is at least 80 GB/s (a gap of 20 "
             "%)");
   EXPECT_EQ(cli::of_optimum(Ratio(50), Expected<RateFigure>(unknown())),
             "the optimum is not computed: too large [E14]");

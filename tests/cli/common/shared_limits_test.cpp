@@ -210,7 +210,7 @@ TEST_F(SharedLimits, MayBeHugeOrTiny) {
 TEST_F(SharedLimits, AreShownAndChecked) {
   const auto shown = run({"topo", "show", file("t.json")});
   EXPECT_EQ(shown.code, 0) << shown.err;
-  EXPECT_THAT(shown.out, HasSubstr("limits       2 of several links"));
+  EXPECT_THAT(shown.out, HasSubstr("limits       2 on several links"));
   const auto report = json_of({"topo", "show", file("t.json"), "--json"});
   expect_valid(report, "forestcoll-topo-show.schema.json");
   EXPECT_EQ(report["limits"], 2);

@@ -33,7 +33,8 @@ TEST(Simulate, TellsTimesAndThatItIsAModel) {
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_THAT(result.out, HasSubstr("<stdin>: allgather over 8 ranks, Simple"));
-  EXPECT_THAT(result.out, HasSubstr("figures of h100 (as asked for); model, not measurement"));
+  EXPECT_THAT(result.out,
+              HasSubstr("simulated (model, not measurement); GPU parameters: h100 (as asked for)"));
   EXPECT_TRUE(std::regex_search(result.out, std::regex("\n +1K +[0-9.]+ us")));
   EXPECT_TRUE(std::regex_search(result.out, std::regex("\n +64K +[0-9.]+ us")));
   EXPECT_TRUE(std::regex_search(result.out, std::regex("\n +4M +[0-9.]+ us")));

@@ -23,9 +23,9 @@ TEST(SynthInNetworkLong, SummarySaysWhatSwitchesCouldAdd) {
   const auto synth = run({"synth", "-k", "auto", file, "--json", "-o", scratch / "x.xml"});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("64.28 % of the optimum 400 GB/s\n"
-                                   "  optimum by trees, without copies and sums in switches "
-                                   "(--format forest has them): 257.143 (1800/7) GB/s, of which it "
-                                   "has 100 %"));
+                                   "  optimum by trees, without in-network multicast and reduction "
+                                   "(--format forest has them): 257.143 (1800/7) GB/s, of which "
+                                   "this is 100 %"));
   const auto report = nlohmann::json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["in_network"]["exact"], "400");
@@ -40,7 +40,7 @@ TEST(SynthInNetwork, ForestsBranchAtSwitches) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", forest = scratch / "forest.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
-  const auto synth = run({"synth", file, "--format", "forest", "--json", "-o", forest});
+  const auto synth = run({"synth", "-v", file, "--format", "forest", "--json", "-o", forest});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr("algbw 400 GB/s"));
   EXPECT_THAT(synth.err, HasSubstr("trees branch at the switch"));
@@ -94,9 +94,9 @@ TEST(SynthInNetworkLong, PlansHaveSwitchChannels) {
   for (const std::string boxes : {"1", "2"}) {
     ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", boxes, "-o", file}).code, 0);
     const auto synth =
-        run({"synth", file, "-k", "auto", "--format", "mscclpp", "--json", "-o", plan});
+        run({"synth", "-v", file, "-k", "auto", "--format", "mscclpp", "--json", "-o", plan});
     ASSERT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("sums and copies in"));
+    EXPECT_THAT(synth.err, HasSubstr("reduction and multicast in"));
     const auto report = nlohmann::json::parse(synth.out);
     expect_valid(report, "forestcoll-synth.schema.json");
     EXPECT_GT(report["algbw"]["value"].get<double>(), boxes == "1" ? 399 : 300);
@@ -113,7 +113,7 @@ TEST(SynthInNetworkLong, BroadcastsAndReductionsTakeOneCopy) {
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
   for (const std::string collective : {"broadcast", "reduce"}) {
     const auto synth = run({"synth", file, "-c", collective, "--root", "gpu2", "--format", "forest",
-                            "--json", "-o", forest});
+                            "--json", "-v", "-o", forest});
     ASSERT_EQ(synth.code, 0) << synth.err;
     EXPECT_THAT(synth.err, HasSubstr("trees branch at the switch nvsw; 1 message one after"));
     const auto report = nlohmann::json::parse(synth.out);
@@ -260,12 +260,12 @@ TEST(SynthInNetworkLong, PlansAreChosenBySize) {
        {std::tuple("16K", "\"gstorepkt\"", "forestcoll, packets copied in switches"),
         std::tuple("256M", "\"glres\"", "forestcoll, sums in switches")}) {
     const auto synth =
-        run({"synth", file, "--format", "mscclpp", "--size", size, "--json", "-o", plan});
+        run({"synth", "-v", file, "--format", "mscclpp", "--size", size, "--json", "-o", plan});
     ASSERT_EQ(synth.code, 0) << synth.err;
     const auto report = nlohmann::json::parse(synth.out);
     expect_valid(report, "forestcoll-synth.schema.json");
     EXPECT_THAT(report["fastest"]["name"].get<std::string>(), HasSubstr(name));
-    EXPECT_THAT(synth.err, HasSubstr("fastest for this size: " + std::string(name)));
+    EXPECT_THAT(synth.err, HasSubstr("fastest for this size, simulated: " + std::string(name)));
     EXPECT_THAT(read_file(plan), HasSubstr(operation)) << size;
     EXPECT_GE(report["fastest"]["seconds"].get<double>(),
               report["fastest"]["least"]["seconds"].get<double>());
@@ -313,10 +313,10 @@ TEST(SynthInNetworkLong, PlansSayWhatTheExecutorCannot) {
                  "yes", "-o", file})
                 .code,
             0);
-  const auto synth = run({"synth", file, "--format", "mscclpp", "-o", plan});
+  const auto synth = run({"synth", "-v", file, "--format", "mscclpp", "-o", plan});
   ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("sums and copies in 2 switches, box0/nvsw first"));
-  EXPECT_THAT(synth.err, HasSubstr("between boxes, which could sum and copy too: the executor "
+  EXPECT_THAT(synth.err, HasSubstr("reduction and multicast in 2 switches, box0/nvsw first"));
+  EXPECT_THAT(synth.err, HasSubstr("between boxes with reduction and multicast: the executor "
                                    "has no channels there"));
   EXPECT_THAT(synth.err, HasSubstr("trees reach up to 400 GB/s (--format forest): the executor's "
                                    "switches sum for two GPUs at least"));

@@ -29,7 +29,7 @@ TEST(Synth, WritesAScheduleThatVerifyAccepts) {
   EXPECT_THAT(scratch.names(), ElementsAre("a.xml"));
   const auto verify = run({"verify", scratch / "a.xml", "--topology", topology("dgx-a100-x2")});
   EXPECT_EQ(verify.code, 0) << verify.out;
-  EXPECT_THAT(verify.out, HasSubstr("right: allreduce over 16 ranks"));
+  EXPECT_THAT(verify.out, HasSubstr("valid: allreduce over 16 ranks"));
 }
 
 TEST(Synth, WritesToStandardOutputByDefault) {
@@ -57,7 +57,7 @@ TEST(Synth, EveryCollectiveAndFormat) {
       if (format == "msccl" || format == "forest") {
         const auto verify = run({"verify", "-", "--topology", file}, {.input = synth.out});
         EXPECT_EQ(verify.code, 0) << verify.out;
-        EXPECT_THAT(verify.out, HasSubstr("right: " + collective));
+        EXPECT_THAT(verify.out, HasSubstr("valid: " + collective));
       }
     }
   }
@@ -125,7 +125,7 @@ TEST(SynthLong, StagesAddUpToTheTotal) {
 
 TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
   for (const std::string fabric : {"dgx-a100-x1", "dgx-a100-x4", "hypercube-16"}) {
-    const auto synth = run({"synth", "-k", "auto", topology(fabric), "-o", "/dev/null"});
+    const auto synth = run({"synth", "-v", "-k", "auto", topology(fabric), "-o", "/dev/null"});
     ASSERT_EQ(synth.code, 0) << synth.err;
     const std::string line = synth.err.substr(synth.err.find("  seconds:"));
     const std::regex stage("([a-z]+) ([0-9]+)\\.([0-9]{3})");
@@ -237,11 +237,10 @@ TEST(Synth, WarnsWhereXmlLosesTheRoutes) {
 }
 
 TEST(Synth, CountsOneAsOne) {
-  const auto synth =
-      run({"synth", "-", "-c", "broadcast", "--root", "0", "-k", "1"}, {.input = small_topology()});
+  const auto synth = run({"synth", "-v", "-", "-c", "broadcast", "--root", "0", "-k", "1"},
+                         {.input = small_topology()});
   EXPECT_THAT(synth.err,
-              HasSubstr("  1 threadblock per GPU of the 108 that it is taken to hold, 1 channel, "
-                        "1 step at most\n"));
+              HasSubstr("  1 threadblock per GPU, of 108 assumed; 1 channel; at most 1 step\n"));
 }
 
 TEST(Verify, AnswersAndErrorsHaveTheirOwnExitCodes) {

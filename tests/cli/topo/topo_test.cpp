@@ -102,7 +102,7 @@ TEST(TopoShow, SummaryInWords) {
   EXPECT_THAT(show.out, HasSubstr("16 GPUs, 20 switch nodes"));
   EXPECT_THAT(show.out, HasSubstr("2 of 8 GPUs and 9 switch nodes: box[0-1]"));
   EXPECT_THAT(show.out, HasSubstr("16 of 300 GB/s = 12 x 25, nvlink"));
-  EXPECT_THAT(show.out, HasSubstr("nvlink: 2 islands"));
+  EXPECT_THAT(show.out, HasSubstr("nvlink: 2 domains"));
   EXPECT_THAT(show.out, HasSubstr("200 GB/s from the first half of the ranks"));
   EXPECT_THAT(show.out, HasSubstr("346.667 (1040/3) GB/s allgather"));
 }
@@ -122,7 +122,7 @@ TEST(TopoShow, PicturesByGraphviz) {
   EXPECT_EQ(show.code, 0) << show.err;
   EXPECT_THAT(show.out, HasSubstr("16 GPUs"));
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("</svg>"));
-  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("box0/gpu0 leave"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("data for box0/gpu0 enters"));
   EXPECT_THAT(read_file(scratch / "a.png"), StartsWith("\x89PNG"));
   EXPECT_THAT(read_file(scratch / "a.dot"), StartsWith("graph "));
 }

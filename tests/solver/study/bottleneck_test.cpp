@@ -29,15 +29,15 @@ TEST(Bottleneck, WordsNameGpusAndLinks) {
   const Topology topology = test::generated_topology("dgx-a100", {{"boxes", "2"}});
   const std::string links = "through 1 link of 300 GB/s and 1 link of 25 GB/s (325 GB/s)";
   EXPECT_EQ(in_words(bottleneck_of(topology, CollectivePhase::broadcast), topology),
-            "the 15 GPUs other than box0/gpu0 leave " + links);
+            "all data for box0/gpu0 enters " + links);
   EXPECT_EQ(in_words(bottleneck_of(topology, CollectivePhase::reduce), topology),
-            "what the 15 GPUs other than box0/gpu0 gather comes in " + links);
+            "all data of box0/gpu0 leaves " + links);
 }
 
 TEST(Bottleneck, WordsNameBoxes) {
   const Topology topology = test::generated_topology("dgx-a100", {{"boxes", "6"}});
   EXPECT_EQ(in_words(bottleneck_of(topology, CollectivePhase::broadcast), topology),
-            "the 40 GPUs of 5 boxes (box1, box2, … box5) leave through 8 links of 25 GB/s "
+            "data of the 40 GPUs of 5 boxes (box1, box2, … box5) leaves through 8 links of 25 GB/s "
             "(200 GB/s)");
 }
 

@@ -75,7 +75,7 @@ std::string open_lines(const BoundAnswer& answer) {
 
 std::string reached_line(const BoundRow& row, const std::string& target) {
   const Expected<Ratio>& reached = *row.reached;
-  return fmt::format("reached of {} by synth for {}: {}\n", to_string(row.collective), target,
+  return fmt::format("{} as synth writes it for {}: {}\n", to_string(row.collective), target,
                      reached ? fmt::format("{} GB/s, {}", number(*reached),
                                            of_optimum(*reached, row.rates.optimum))
                              : in_words(reached));
@@ -136,7 +136,7 @@ std::string bound_in_words(const BoundFindings& found, const Fabric& fabric,
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
   }
-  text += fmt::format("k = {}: so many trees per root reach the rate of {}\n", answer.k,
+  text += fmt::format("trees per root at the optimum: k = {} ({})\n", answer.k,
                       to_string(answer.rows.front().collective));
   // On a fabric that is alike in both directions a second phase would say the same again.
   std::optional<Ratio> said;

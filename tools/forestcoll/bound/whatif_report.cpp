@@ -248,14 +248,15 @@ Json to_json(const std::vector<FailureEffect>& failures, const Topology& topolog
 }  // namespace
 
 std::string in_words(const RoleFailures& roles, const Topology& topology, std::size_t count) {
-  std::string text = fmt::format("what if one switch could do less (allreduce at {} GB/s):\n",
-                                 number(roles.algbw));
+  std::string text =
+      fmt::format("what if one switch lost multicast or reduction (allreduce at {} GB/s):\n",
+                  number(roles.algbw));
   for (std::size_t i = 0; i < std::min(count, roles.effects.size()); ++i) {
     const RoleFailureEffect& effect = roles.effects[i];
-    text += effect_line(
-        effect.algbw, roles.algbw,
-        fmt::format("{} (it no longer {}){}", effect.drop_text(topology),
-                    effect.multicast ? "copies" : "combines", or_another(effect.switches.size())));
+    text += effect_line(effect.algbw, roles.algbw,
+                        fmt::format("{} (no {}){}", effect.drop_text(topology),
+                                    effect.multicast ? "multicast" : "reduction",
+                                    or_another(effect.switches.size())));
   }
   return text;
 }
@@ -282,7 +283,7 @@ std::string in_words(const WhatIf& what_if, const Topology& topology, const What
     text += effect_line(upgrades[i].algbw, what_if.algbw, in_words(upgrades[i], topology));
   }
   if (what_if.upgrades.empty()) {
-    text += "  no link, class of links or kind pays by itself\n";
+    text += "  no link, class of links or kind of link raises the rate by itself\n";
   }
   return text;
 }

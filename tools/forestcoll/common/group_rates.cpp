@@ -68,9 +68,9 @@ std::string in_words(const GroupRates& rates) {
     each.push_back(fmt::format("{} {}", collective, number(algbw)));
   }
   return fmt::format("{}: {} GB/s\n",
-                     rates.relays ? "with relays (--relays: the other GPUs pass data on, which "
-                                    "forests and flows can say)"
-                                  : "without relays (the group alone, as XML and plans have it)",
+                     rates.relays ? "with relays (--relays: other GPUs forward; forests and "
+                                    "flows only)"
+                                  : "without relays (the group alone; XML and plans)",
                      fmt::join(each, ", "));
 }
 
@@ -78,14 +78,12 @@ std::string summary_line(const GroupRates& rates, std::string_view formats) {
   const std::string algbw = number(rates.algbw.front().second);
   if (!rates.relays) {
     return fmt::format(
-        "  GPUs outside of the group relay; the group alone, as XML and plans have it, reaches "
-        "{} GB/s",
+        "  GPUs outside of the group relay; the group alone (XML and plans) reaches {} GB/s",
         algbw);
   }
   return fmt::format(
-      "  the group alone runs it; if the other GPUs relayed, which {} can say, {} GB/s would be "
-      "possible (--relays)",
-      formats, algbw);
+      "  the group runs alone; with the other GPUs as relays (--relays, {} only) {} GB/s", formats,
+      algbw);
 }
 
 void put_group_rates(Json& report, const GroupRates& rates) {

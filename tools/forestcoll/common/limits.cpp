@@ -82,7 +82,7 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
                    counted(fabric.topology.limits.size(), "limit"), operation.name,
                    number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
-  if (had_roles) note(console, "within limits, what switches copy and combine is not used");
+  if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
   fabric.whole = std::exchange(fabric.network, *std::move(network));
   fabric.beside.reset();
   return {};

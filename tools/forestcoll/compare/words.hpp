@@ -7,7 +7,7 @@
 
 namespace forestcoll::cli {
 
-/// Stands beside every figure that comes out of a model.
+/// What "simulated" means, once in the head of a report.
 constexpr const char* kModelNotMeasurement = "model, not measurement";
 
 /// The lines of a table that have what `synth` reaches, the optimum by trees, and the optimum of an

@@ -83,10 +83,10 @@ Json check_json(const FormulaCheck& check) {
 std::string table_of(const FormulaStudy& study) {
   std::string text =
       fmt::format("up to {} of {}: formulas of {}\n", counted(study.nodes, "node"),
-                  counted(study.ports, "port"), counted(study.checks.size(), "wiring"));
+                  counted(study.ports, "port"), fmt::format("{} topologies", study.checks.size()));
   text += fmt::format("{:<16}{:>8}{:>28}{:>34}\n", "", "", "steps", "time of BFB");
   text +=
-      fmt::format("{:<16}{:>8}{:>8}{:>8}{:>12}{:>10}{:>8}{:>8}{:>12}\n", "construction", "wirings",
+      fmt::format("{:<16}{:>8}{:>8}{:>8}{:>12}{:>10}{:>8}{:>8}{:>12}\n", "construction", "number",
                   "equal", "bound", "impossible", "equal", "bound", "other", "impossible");
   for (auto& [construction, counts] : counts_of(study)) {
     VerdictCounts steps = counts.steps, time = counts.time;
@@ -99,7 +99,7 @@ std::string table_of(const FormulaStudy& study) {
   return text +
          "equal: what is computed. bound: BFB takes less. other: BFB takes more, but not the "
          "optimal\nforest. impossible: no schedule takes so little, by the diameter or by a cut; "
-         "the formula\nis wrong. `--json` and `--csv` list the wirings.\n";
+         "the formula\nis wrong. `--json` and `--csv` list the topologies.\n";
 }
 
 Json study_json(const FormulaStudy& study) {
@@ -174,7 +174,7 @@ ExitCode run_formulas(const FormulaArguments& options, const Console& console) {
 Command add_design_formulas(CLI::App& program) {
   auto options = std::make_shared<FormulaArguments>();
   CLI::App* command = design_group(program).add_subcommand(
-      "formulas", "Hold the published formulas of wirings against what is computed");
+      "formulas", "Compare published formulas of direct-connect topologies with exact figures");
   const OptionGroup general(*command);
   general.option("-n,--nodes", options->request.most_nodes, "N", "Every size up to this")
       ->required();
@@ -182,7 +182,7 @@ Command add_design_formulas(CLI::App& program) {
   general.flag("--json", options->json,
                "Report as JSON (format forestcoll-design-formulas, version 1)");
   general.option("--csv", options->csv, "FILE", "Write all figures, exactly");
-  add_jobs_option(*command, options->threads, "Wirings at a time (default: all processors)");
+  add_jobs_option(*command, options->threads, "Topologies at a time (default: all processors)");
   command->footer(
       "Every construction of every size has its published steps and time of the breadth-first\n"
       "broadcast schedule (Zhao et al., NSDI 2025) beside the exact ones. Where they differ, the\n"

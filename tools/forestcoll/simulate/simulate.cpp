@@ -15,6 +15,7 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
+#include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/host.hpp"
@@ -74,12 +75,17 @@ std::string busiest_lines(const Simulation& simulation) {
   return text;
 }
 
+// The head of a report: what its times are.
+std::string simulated_with(const Figures& figures) {
+  return fmt::format("simulated ({}); GPU parameters: {} ({})", kModelLine, figures.parameters.name,
+                     figures.chosen);
+}
+
 std::string text_report(const Simulation& simulation, const Figures& figures,
                         const std::string& file) {
-  std::string text =
-      fmt::format("{}: {} over {}, {}; figures of {} ({}); {}\n", file, simulation.collective,
-                  counted(static_cast<std::size_t>(simulation.ranks), "rank"), simulation.protocol,
-                  figures.parameters.name, figures.chosen, kModelLine);
+  std::string text = fmt::format("{}: {} over {}, {}; {}\n", file, simulation.collective,
+                                 counted(static_cast<std::size_t>(simulation.ranks), "rank"),
+                                 simulation.protocol, simulated_with(figures));
   text +=
       fmt::format("  {:>8} {:>12} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s", "busbw GB/s");
   for (const SimulatedTime& time : simulation.times) {
@@ -202,8 +208,8 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
                          const std::string& file) {
   std::string text;
   for (const auto& [step, simulation] : steps) {
-    text += fmt::format("{}, {}: {}; figures of {} ({}); {}\n", file, step->name,
-                        simulation.collective, figures.parameters.name, figures.chosen, kModelLine);
+    text += fmt::format("{}, {}: {}{}\n", file, step->name, simulation.collective,
+                        text.empty() ? "; " + simulated_with(figures) : "");
     text += fmt::format("  {:>8} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s");
     for (const SimulatedTime& time : simulation.times) {
       text += fmt::format("  {:>8} {:>12} {:>12.3f}\n",
@@ -211,10 +217,9 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
                           time_text(time.seconds), time.algbw);
     }
     text += busiest_lines(simulation);
-    text += fmt::format(
-        "  of the largest buffer, for which trees and paths reach {:.3f} GB/s at "
-        "most\n",
-        step->rate);
+    text +=
+        fmt::format("  algbw is of the largest buffer; trees and paths reach at most {:.3f} GB/s\n",
+                    step->rate);
   }
   return text;
 }
@@ -276,14 +281,19 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   }
   auto sizes = parse_sizes(options.sizes);
   if (!sizes) return fail(sizes.errors(), console);
+  const auto text = read_input(options.schedule);
+  if (!text) return fail(text.errors(), console);
+  if (const auto done = refuse_topology_as_schedule(*text, display_name(options.schedule),
+                                                    "forestcoll simulate SCHEDULE TOPOLOGY");
+      !done) {
+    return fail(done.errors(), console);
+  }
   const auto topology = load_topology(options.topology, options.reading, options.failures, console);
   if (!topology) return fail(topology.errors(), console);
   report_reading(*topology, options.reading, console);
   report_latencies(topology->topology, console);
   const auto figures = choose_figures(options, topology->gpu);
   if (!figures) return fail(figures.errors(), console);
-  const auto text = read_input(options.schedule);
-  if (!text) return fail(text.errors(), console);
   if (is_job_report(*text)) {
     return run_simulate_job(*text, *sizes, *topology, *figures, options, console);
   }
@@ -308,7 +318,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
 Command add_simulate(CLI::App& program) {
   auto options = std::make_shared<SimulateArguments>();
   CLI::App* command = program.add_subcommand(
-      "simulate", "How long a schedule would take, by size: a model, not a measurement");
+      "simulate", "Simulate a schedule: time and rate by size (a model, not a measurement)");
   add_schedule_argument(*command, options->schedule);
   command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
   add_failure_options(*command, options->failures);
@@ -324,12 +334,12 @@ Command add_simulate(CLI::App& program) {
       ->each([options](const std::string&) { options->sizes_given = true; })
       ->capture_default_str();
   auto* gpu = general.option("--gpu", options->gpu, "NAME",
-                             fmt::format("Figures of a kind of GPU: {}; \"ideal\" has no costs\n"
+                             fmt::format("GPU parameters: {}; \"ideal\" has no costs\n"
                                          "but those of the topology's links. Default: the GPU\n"
                                          "that the fabric names or has the links of, else a100",
                                          fmt::join(simulation_gpus(), ", ")));
   add_file_option(*command, "--parameters", options->parameters,
-                  "Figures of your own, from a JSON file (forestcoll-simulation-parameters)")
+                  "Your own GPU parameters, a JSON file (forestcoll-simulation-parameters)")
       ->excludes(gpu);
   general.flag("--every-pass", options->every_pass,
                "Simulate every pass over the program; else the time of many passes is\n"

@@ -126,11 +126,11 @@ void warn(const Tuning& tuning, const CompileOptions& options, const Console& co
 void report(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric,
             const CompileOptions& options, const Console& console) {
   note(console,
-       fmt::format("{}: {} over {}, {} by size (a model, not a measurement), {} assumed per GPU",
-                   fabric.topology.name, to_string(options.synthesis.collective),
-                   counted(fabric.topology.ranks.size(), "GPU"),
-                   counted(tuning.files.size(), "file"),
-                   counted(static_cast<std::size_t>(options.sms), "SM")));
+       fmt::format(
+           "{}: {} over {}, {} by size; simulated (model, not measurement), {} assumed per GPU",
+           fabric.topology.name, to_string(options.synthesis.collective),
+           counted(fabric.topology.ranks.size(), "GPU"), counted(tuning.files.size(), "file"),
+           counted(static_cast<std::size_t>(options.sms), "SM")));
   note(console,
        fmt::format(
            "  optimum {} GB/s{}", in_words(rates.optimum),

@@ -79,9 +79,16 @@ Checked check(const std::string& path, const Reading& reading, const Failures& f
   return checked;
 }
 
+std::string problems(const Diagnostics& findings) {
+  const auto errors = static_cast<std::size_t>(
+      std::ranges::count(findings, Severity::error, &Diagnostic::severity));
+  const std::size_t warnings = findings.size() - errors;
+  return counted(errors, "error") + (warnings == 0 ? "" : ", " + counted(warnings, "warning"));
+}
+
 std::string summary(const Checked& checked) {
   if (has_errors(checked.findings)) {
-    return fmt::format("{}: {}\n", checked.file, counted(checked.findings.size(), "finding"));
+    return fmt::format("{}: {}\n", checked.file, problems(checked.findings));
   }
   const std::string warnings =
       checked.findings.empty() ? "" : ", " + counted(checked.findings.size(), "warning");
@@ -143,7 +150,7 @@ ExitCode run_check(const CheckArguments& options, const Console& console) {
 Command add_topo_check(CLI::App& program) {
   auto options = std::make_shared<CheckArguments>();
   CLI::App* command =
-      topo_group(program).add_subcommand("check", "Check topology files, and say all findings");
+      topo_group(program).add_subcommand("check", "Check topology files: all errors and warnings");
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-check, version 1)");

@@ -88,8 +88,8 @@ std::string short_list(const std::vector<std::string>& names) {
 
 std::string switches_in_words(const TopologySummary& summary) {
   std::string text = counted(summary.switches, "switch node");
-  if (summary.multicast > 0) text += fmt::format(", {} can copy", summary.multicast);
-  if (summary.reduce > 0) text += fmt::format(", {} can aggregate", summary.reduce);
+  if (summary.multicast > 0) text += fmt::format(", {} with multicast", summary.multicast);
+  if (summary.reduce > 0) text += fmt::format(", {} with reduction", summary.reduce);
   return text;
 }
 
@@ -119,16 +119,16 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
   }
   for (const auto& [kind, count] : summary.islands) {
     line("joined by", fmt::format("{}: {}", kind.empty() ? "links without a kind" : kind,
-                                  count == 1 ? "all GPUs" : fmt::format("{} islands", count)));
+                                  count == 1 ? "all GPUs" : fmt::format("{} domains", count)));
   }
   if (!fabric.topology.limits.empty()) {
-    line("limits", fmt::format("{} of several links, without which the rest is told; `bound` gives "
-                               "the optimum",
+    line("limits", fmt::format("{} on several links together, left out of the rest of this report; "
+                               "`bound` includes them",
                                fabric.topology.limits.size()));
   }
   if (summary.disabled_nodes + summary.disabled_links > 0) {
-    line("out of use", fmt::format("{}, {}", counted(summary.disabled_nodes, "node"),
-                                   counted(summary.disabled_links, "link")));
+    line("disabled", fmt::format("{}, {}", counted(summary.disabled_nodes, "node"),
+                                 counted(summary.disabled_links, "link")));
   }
   line("bisection",
        facts.between_halves == facts.back

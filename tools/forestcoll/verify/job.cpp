@@ -119,9 +119,9 @@ std::string words_of(const JobVerifier& judged, const std::string& file, bool kn
   for (const Diagnostic& finding : judged.findings()) text += to_string(finding) + "\n";
   if (!judged.findings().empty()) {
     return text +
-           fmt::format("{}: WRONG: {}\n", file, counted(judged.findings().size(), "finding"));
+           fmt::format("{}: invalid: {}\n", file, counted(judged.findings().size(), "error"));
   }
-  text = fmt::format("{}: right: {}, each in its part of the links{}\n", file,
+  text = fmt::format("{}: valid: {}, each in its part of the links{}\n", file,
                      counted(judged.schedules(), "schedule"),
                      knows_whole ? ", which all have at once"
                                  : "; with --topology, whether all can have theirs at once");

@@ -1,10 +1,11 @@
-// `forestcoll verify`: is this schedule right?
+// `forestcoll verify`: is this schedule valid?
 #include "forestcoll/verify.hpp"
 
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +14,13 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
+#include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/job/written.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/flags.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
@@ -30,7 +33,9 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr const char* kEveryTarget = "all";
-constexpr int kNameWidth = 14;  // of targets in a table
+constexpr const char* kAnyTarget = "any";
+constexpr std::size_t kMostGrouped = 10'000;  // findings that are read to be counted by kind
+constexpr int kNameWidth = 14;                // of targets in a table
 
 struct VerifyArguments {
   std::string schedule;
@@ -43,6 +48,13 @@ struct VerifyArguments {
   bool json = false;
   bool loads = false;
 };
+
+// 1,023
+std::string with_commas(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
 
 // A target, and what it would do with the file.
 struct Row {
@@ -73,21 +85,45 @@ std::string promise(const Verdict& verdict) {
 std::string bits_line(const Verdict& verdict) {
   if (!verdict.same_bits) return {};
   if (!verdict.bit_difference) return "  bits: the same on every rank\n";
-  return fmt::format("  bits: may differ: rank {} adds up chunk {} in another order than rank 0\n",
+  return fmt::format("  bits: may differ: rank {} sums chunk {} in another order than rank 0\n",
                      verdict.bit_difference->rank.value, verdict.bit_difference->chunk);
 }
 
+bool is_table(const std::string& target) {
+  return target == kEveryTarget || target == kAnyTarget;
+}
+
+// What errors of one kind have in common: the code, and the message but for its numbers.
+std::string kind_of(const Diagnostic& finding) {
+  std::string kind(finding.code ? name_of(*finding.code) : "");
+  for (const char c : finding.message) {
+    if (c < '0' || c > '9') kind += c;
+  }
+  return kind;
+}
+
+// An error of every kind, the first, and how many more there are.
 std::string wrong_report(const Verdict& verdict, const std::string& file) {
+  std::vector<std::pair<const Diagnostic*, std::size_t>> kinds;
+  std::map<std::string, std::size_t> place_of;
+  for (const Diagnostic& finding : verdict.findings) {
+    const auto [at, is_new] = place_of.try_emplace(kind_of(finding), kinds.size());
+    if (is_new) kinds.emplace_back(&finding, 0);
+    ++kinds[at->second].second;
+  }
   std::string text;
-  for (const Diagnostic& finding : verdict.findings) text += to_string(finding) + "\n";
-  text += fmt::format("{}: WRONG: {}", file, counted(verdict.finding_count, "finding"));
+  for (const auto& [first, count] : kinds) {
+    text += to_string(with_flags(*first)) + "\n";
+    if (count > 1) text += fmt::format("  … and {} more like it\n", with_commas(count - 1));
+  }
+  text += fmt::format("{}: invalid: {}", file, counted(verdict.finding_count, "error"));
   const std::size_t left = verdict.finding_count - verdict.findings.size();
-  return text + (left > 0 ? fmt::format(", {} of them not shown\n", left) : "\n");
+  return text + (left > 0 ? fmt::format(", {} of them not read\n", left) : "\n");
 }
 
 std::string text_report(const Verdict& verdict, const std::string& file) {
   if (!verdict.ok) return wrong_report(verdict, file);
-  std::string text = fmt::format("{}: right: {}\n", file, promise(verdict));
+  std::string text = fmt::format("{}: valid: {}\n", file, promise(verdict));
   if (is_for_nccl(verdict)) return text + fmt::format("  {}\n", verdict.outcome);
   if (verdict.threadblocks > 0) {
     text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
@@ -104,13 +140,13 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
         *verdict.safe_bytes);
   }
   text += bits_line(verdict);
-  if (!verdict.usable_counts.empty()) text += fmt::format("  usable: {}\n", verdict.usable_counts);
+  if (!verdict.usable_counts.empty()) text += fmt::format("  {}\n", verdict.usable_counts);
   text += condition_lines(verdict);
   if (verdict.algbw)
     text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
   if (verdict.binding_limit) {
     text += fmt::format(
-        "  held up by what several links share: {}\n",
+        "  limited by what several links share: {}\n",
         verdict.binding_limit->empty() ? "a limit without a name" : *verdict.binding_limit);
   }
   if (verdict.busiest) {
@@ -177,13 +213,13 @@ std::string table(const std::vector<Row>& rows, const std::string& file) {
   for (const Row& row : rows) {
     text += fmt::format("  {:<{}}{}\n", row.target, kNameWidth, row.verdict.outcome);
     if (row.verdict.ok) {
-      text += fmt::format("  {:<{}}usable: {}\n", "", kNameWidth, row.verdict.usable_counts);
+      text += fmt::format("  {:<{}}{}\n", "", kNameWidth, row.verdict.usable_counts);
     } else {
       const Diagnostic& first = row.verdict.findings.front();
       const std::string where = first.where.empty() ? "" : first.where + ": ";
       text += fmt::format("  {:<{}}{}, such as {}{} [{}]\n", "", kNameWidth,
-                          counted(row.verdict.finding_count, "finding"), where, first.message,
-                          name_of(first.code));
+                          counted(row.verdict.finding_count, "error"), where,
+                          with_flags(first.message), name_of(first.code));
     }
   }
   return text;
@@ -219,7 +255,9 @@ ExitCode refuse_target(const Console& console) {
 }
 
 VerifyOptions asked_for(const std::string& target, const VerifyArguments& options) {
-  return {.target = target, .sms = options.sms.value_or(default_sms(target))};
+  VerifyOptions asked{.target = target, .sms = options.sms.value_or(default_sms(target))};
+  if (!options.json) asked.max_findings = kMostGrouped;
+  return asked;
 }
 
 // The targets that load files of this kind; none where there are no such.
@@ -250,16 +288,17 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
   }
   const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
-  if (!best(rows).ok) return ExitCode::answer_is_no;
+  const bool all_run = std::ranges::all_of(rows, [](const Row& row) { return row.verdict.ok; });
+  if (options.target == kAnyTarget ? !best(rows).ok : !all_run) return ExitCode::answer_is_no;
   warn_of_seen_root(best(rows), console);
   warn_of_seen_simple(best(rows), topology, console);
   return ExitCode::done;
 }
 
 std::string refuse_unknown(const std::string& name) {
-  if (name == kEveryTarget || is_target(name)) return {};
-  return validator_text(Code::T07, fmt::format("\"{}\" is no target; known are {}, {}", name,
-                                               names_of_targets(), kEveryTarget));
+  if (is_table(name) || is_target(name)) return {};
+  return validator_text(Code::T07, fmt::format("\"{}\" is no target; known are {}, {}, {}", name,
+                                               names_of_targets(), kEveryTarget, kAnyTarget));
 }
 
 bool is_about_topology(const VerifyArguments& options) {
@@ -275,8 +314,7 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
     return fail(done.errors(), console);
   }
   std::optional<LoadedTopology> topology;
-  if (options.loads &&
-      (options.topology.empty() || !options.json || options.target == kEveryTarget)) {
+  if (options.loads && (options.topology.empty() || !options.json || is_table(options.target))) {
     return fail({make_error(Code::S04,
                             "--loads adds the links of a topology to the JSON report of one target",
                             "add --topology and --json, or leave it out")},
@@ -289,26 +327,32 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
                             "name it with --topology")},
                 console);
   }
+  const auto text = read_input(options.schedule);
+  if (!text) return fail(text.errors(), console);
+  if (const auto done = refuse_topology_as_schedule(
+          *text, display_name(options.schedule), "forestcoll verify SCHEDULE --topology TOPOLOGY");
+      !done) {
+    return fail(done.errors(), console);
+  }
   if (!options.topology.empty()) {
     auto loaded = load_topology(options.topology, options.reading, options.failures, console);
     if (!loaded) return fail(loaded.errors(), console);
     topology = *std::move(loaded);
     report_reading(*topology, options.reading, console);
   }
-  const auto text = read_input(options.schedule);
-  if (!text) return fail(text.errors(), console);
   if (is_job_report(*text)) {
-    if (options.target == kEveryTarget) {
-      return fail({make_error(Code::S04, "--target all is for one schedule",
-                              "name one target, or verify the files of the groups one by one")},
-                  console);
+    if (is_table(options.target)) {
+      return fail(
+          {make_error(Code::S04, fmt::format("--target {} is for one schedule", options.target),
+                      "name one target, or verify the files of the groups one by one")},
+          console);
     }
     return verify_job(*text,
                       {options.schedule, topology ? &topology->topology : nullptr, options.reading,
                        asked_for(options.target, options), options.json},
                       console);
   }
-  if (options.target == kEveryTarget) {
+  if (is_table(options.target)) {
     return run_all(options, *text, topology ? &topology->topology : nullptr, console);
   }
   const std::string file = display_name(options.schedule);
@@ -341,7 +385,8 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
 Command add_verify(CLI::App& program) {
   auto options = std::make_shared<VerifyArguments>();
   CLI::App* command = program.add_subcommand(
-      "verify", "Check a schedule: right data on every rank, no deadlock, no race, within limits");
+      "verify",
+      "Check a schedule: correct data on every rank, no deadlock, no race, within limits");
   add_schedule_argument(*command, options->schedule);
   add_file_option(*command, "--topology", options->topology,
                   "Also report link loads and the rate on this topology");
@@ -352,8 +397,9 @@ Command add_verify(CLI::App& program) {
               "The runtime whose rules apply: {},\n"
               "of which the last two load plans of MSCCL++ ({} is the newer one, the default\n"
               "for plans), the others MSCCL XML; or {}, for a table of what each would do\n"
-              "with the file",
-              names_of_targets(), kPlanTarget, kEveryTarget))
+              "with the file, exit code 1 unless all run it; or {}, the same table, exit code 1\n"
+              "unless one does",
+              names_of_targets(), kPlanTarget, kEveryTarget, kAnyTarget))
       ->check(CLI::Validator(refuse_unknown, "NAME"))
       ->each([options](const std::string&) { options->target_given = true; })
       ->capture_default_str();
@@ -367,17 +413,17 @@ Command add_verify(CLI::App& program) {
   add_jobs_option(*command);
   command->footer(
       "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"
-      "schedule by any tool can be checked. Each finding names the rank, threadblock and step.\n"
+      "schedule by any tool can be checked. Each error names the rank, threadblock and step.\n"
       "\n"
       "Examples:\n"
-      "  forestcoll verify allreduce.xml --target all\n"
+      "  forestcoll verify allreduce.xml --target any\n"
       "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
       "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
       "  forestcoll verify groups/job.json --topology fabric.json\n"
       "\n"
-      "Exit codes: 0 right (for one target at least, with all), 1 wrong or not for this\n"
-      "topology, 2 none of these: MSCCL XML, a plan, forest or flows JSON, rules of a tuner; or a\n"
-      "topology file with errors, 4 cannot read or write, 70 a bug of ours.");
+      "Exit codes: 0 valid, 1 invalid or not for this topology, 2 none of these: MSCCL XML, a\n"
+      "plan, forest or flows JSON, rules of a tuner; or a topology file with errors, 4 cannot read\n"
+      "or write, 70 a bug of ours.");
   return {command, [options](const Console& console) { return run_verify(*options, console); }};
 }
 

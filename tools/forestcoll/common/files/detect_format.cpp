@@ -163,4 +163,12 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   return parsed;
 }
 
+Expected<void> refuse_topology_as_schedule(std::string_view text, const std::string& file,
+                                           std::string_view usage) {
+  constexpr std::size_t kHead = 4096;  // the format is named near the beginning
+  if (text.substr(0, kHead).find("\"forestcoll-topology\"") == std::string_view::npos) return {};
+  return make_error(Code::S04, fmt::format("{} is a topology, where a schedule is expected", file),
+                    fmt::format("write `{}`", usage));
+}
+
 }  // namespace forestcoll::cli

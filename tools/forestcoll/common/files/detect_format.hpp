@@ -30,6 +30,12 @@ struct Reading {
                                                      const std::string& file,
                                                      const Reading& reading);
 
+/// S04 where `text`, read in place of a schedule, is a topology file: the arguments of a command
+/// were exchanged. `usage` is how they are written.
+[[nodiscard]] Expected<void> refuse_topology_as_schedule(std::string_view text,
+                                                         const std::string& file,
+                                                         std::string_view usage);
+
 /// Parses a topology file, or imports a file of another format, which its content tells. What was
 /// guessed, left out and joined by PCIe becomes warnings (I23, I24, I25). `metadata`, if asked for,
 /// is set to what `metadata_of` finds in the topology file, or in the one that the import makes.

@@ -84,7 +84,7 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
                         limit.name.empty() ? "" : ", " + limit.name, length,
                         is_weighed ? ", times its weight" : "");
   }
-  return "what binds, as lengths of links: all data together covers at least as much as these "
+  return "bottleneck, as lengths of links: all data together covers at least as much as these "
          "carry\n" +
          text;
 }
@@ -142,11 +142,11 @@ std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
 void note_what_does_not_count(const Fabric& fabric, const Console& console) {
   if (has_able_switches(fabric)) {
     note(console,
-         "joint rates are of trees and paths through GPUs: what this fabric's switches copy and "
-         "combine is not used, and may be faster");
+         "joint rates are of trees and paths through GPUs; in-network multicast and reduction, "
+         "which this fabric has, are not used and may be faster");
   }
   if (!fabric.network.weight.empty()) {
-    note(console, "weights of GPUs do not count: all members of a group own the same");
+    note(console, "weights of GPUs are ignored: all members of a group own the same amount");
   }
 }
 

@@ -34,7 +34,7 @@ bool has_gap(const AllreduceOptimum& optimum) {
 std::string between(const AllreduceOptimum& optimum, const Ratio& least,
                     const std::string& least_by) {
   const bool better = optimum.split && optimum.split->algbw > least;
-  return fmt::format("between {} GB/s, which {}, and {} GB/s, which nothing exceeds",
+  return fmt::format("between {} GB/s, which {}, and the upper bound {} GB/s",
                      number(better ? optimum.split->algbw : least),
                      better ? "trees reach" : least_by + " reaches", number(optimum.upper));
 }
@@ -89,38 +89,37 @@ std::string in_words(const Expected<AllreduceOptimum>& optimum, const Expected<R
   const Ratio& two_phases = *in_turn;
   if (has_gap(*optimum)) return line(kSubject, between(*optimum, two_phases, kTwoPhases));
   if (!optimum->is_exact()) {
-    return line(kSubject,
-                fmt::format("about {} GB/s, beside {} of {}; proved is no more than {} GB/s",
-                            number(*optimum->value), number(two_phases), kTwoPhases,
-                            number(optimum->upper)));
+    return line(kSubject, fmt::format("about {} GB/s ({}: {}); proved upper bound {} GB/s",
+                                      number(*optimum->value), kTwoPhases, number(two_phases),
+                                      number(optimum->upper)));
   }
   if (optimum->upper == two_phases) {
-    return line(kSubject,
-                fmt::format("{} GB/s, no more than {}", number(optimum->upper), kTwoPhases));
+    return line(kSubject, fmt::format("{} GB/s, equal to {}", number(optimum->upper), kTwoPhases));
   }
   return line(kSubject,
-              fmt::format("{} GB/s, {} more than {}: both at the same time", number(optimum->upper),
+              fmt::format("{} GB/s, {} more than {}, with both phases at the same time",
+                          number(optimum->upper),
                           gain(optimum->upper.to_double(), two_phases.to_double()), kTwoPhases));
 }
 
 std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
                                 const Expected<AllreduceOptimum>& of_ranks,
                                 const Expected<Ratio>& two_phases) {
-  constexpr const char* kSubject = "optimum of allreduce, with switches that copy and combine";
+  constexpr const char* kSubject = "optimum of allreduce with in-network multicast and reduction";
   if (!optimum) return line(kSubject, not_computed(optimum.errors().front()));
   const auto known = known_of_ranks(of_ranks, two_phases);
   if (!known) return line(kSubject, alone(*optimum));
   const Ratio& without = *known;
   if (has_gap(*optimum)) {
     return line(kSubject,
-                between(*optimum, without, "the best without them") + best_of_trees(*optimum));
+                between(*optimum, without, "the optimum without it") + best_of_trees(*optimum));
   }
   const std::string more =
-      fmt::format("{} more than without them", gain(*optimum->value, without.to_double()));
+      fmt::format("{} more than without it", gain(*optimum->value, without.to_double()));
   if (optimum->is_exact()) {
     return line(kSubject, fmt::format("{} GB/s, {}", number(optimum->upper), more));
   }
-  return line(kSubject, fmt::format("about {} GB/s, {}; proved is no more than {} GB/s",
+  return line(kSubject, fmt::format("about {} GB/s, {}; proved upper bound {} GB/s",
                                     number(*optimum->value), more, number(optimum->upper)));
 }
 
@@ -136,16 +135,17 @@ Json to_json(const Expected<RootedOptimum>& optimum) {
 
 std::string in_network_in_words(Collective collective, const Expected<RootedOptimum>& optimum,
                                 const Ratio& without) {
-  const std::string subject = fmt::format("{} with switches that {}", to_string(collective),
-                                          collective == Collective::broadcast ? "copy" : "combine");
+  const std::string subject =
+      fmt::format("{} with in-network {}", to_string(collective),
+                  collective == Collective::broadcast ? "multicast" : "reduction");
   if (!optimum) return line(subject.c_str(), not_computed(optimum.errors().front()));
   const Ratio reached = std::max(optimum->reached().value_or(without), without);
   if (reached == optimum->upper) {
-    return line(subject.c_str(), fmt::format("{} GB/s, {} more than without them", number(reached),
+    return line(subject.c_str(), fmt::format("{} GB/s, {} more than without it", number(reached),
                                              gain(reached.to_double(), without.to_double())));
   }
   return line(subject.c_str(),
-              fmt::format("between {} GB/s, which trees reach, and {} GB/s, which nothing exceeds",
+              fmt::format("between {} GB/s, which trees reach, and the upper bound {} GB/s",
                           number(reached), number(optimum->upper)));
 }
 

@@ -208,10 +208,10 @@ std::string rate_in_words(const AlltoallProof& proof, const Demand& demand,
   if (proof.is_exact()) return text;
   constexpr double kPercent = 100;
   const double more = proof.at_most.to_double() / proof.reached.to_double() - 1;
-  return text + fmt::format(
-                    "that is what flows reach; proved is that no schedule has an algbw above {} "
-                    "GB/s, {} % more\n",
-                    number(rates.algbw_at_most.to_double()), number(kPercent * more));
+  return text +
+         fmt::format(
+             "flows reach that rate; the proved upper bound of algbw is {} GB/s, {} % more\n",
+             number(rates.algbw_at_most.to_double()), number(kPercent * more));
 }
 
 std::string bottleneck_in_words(const AlltoallProof& proof, const Demand& demand,

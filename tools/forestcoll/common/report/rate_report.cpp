@@ -114,7 +114,7 @@ bool differ(const RateFigures& figures) {
 }
 
 std::string change_in_words(const Ratio& before, const Ratio& after) {
-  if (after == Ratio(0)) return "cut off";
+  if (after == Ratio(0)) return "disconnected";
   constexpr double kPercent = 100;
   return fmt::format("{:+.1f} %", (after.to_double() / before.to_double() - 1) * kPercent);
 }

@@ -153,7 +153,7 @@ std::string of_optimum(const Ratio& algbw, const Ratio& optimum) {
     return fmt::format("{} of the optimum {} GB/s", percent(algbw, optimum), number(optimum));
   }
   return fmt::format(
-      "above the {} GB/s that are the optimum of reduce_scatter, then allgather, in equal shares",
+      "more than the optimum of reduce_scatter, then allgather, in equal shares, {} GB/s",
       number(optimum));
 }
 
@@ -161,7 +161,7 @@ std::string of_optimum(const Ratio& algbw, const Ratio& optimum,
                        const std::optional<Ratio>& at_least) {
   if (!at_least) return of_optimum(algbw, optimum);
   return fmt::format(
-      "{} of {} GB/s, which nothing exceeds; the optimum is at least {} GB/s (a gap of {:.2g} %)",
+      "{} of the upper bound {} GB/s; the optimum is at least {} GB/s (a gap of {:.2g} %)",
       percent(algbw, optimum), number(optimum), number(*at_least),
       100 * share_lost(*at_least, optimum));
 }

@@ -45,8 +45,8 @@ void note(const Console& console, std::string_view line);
 /// "98.90 % of the optimum 173.333 (520/3) GB/s". An allreduce can be faster than that, which is of
 /// equal shares and one phase after the other: then no percentage, and words that say so.
 [[nodiscard]] std::string of_optimum(const Ratio& algbw, const Ratio& optimum);
-/// The same, or where only `at_least` is known of the optimum: "95 % of 400 GB/s, which nothing
-/// exceeds; the optimum is at least 390 GB/s (a gap of 2.5 %)".
+/// The same, or where only `at_least` is known of the optimum: "95 % of the upper bound 400 GB/s;
+/// the optimum is at least 390 GB/s (a gap of 2.5 %)".
 [[nodiscard]] std::string of_optimum(const Ratio& algbw, const Ratio& optimum,
                                      const std::optional<Ratio>& at_least);
 /// Of a schedule that could deadlock with a single operation in flight on a connection.

@@ -101,27 +101,40 @@ std::string window_lines(const SizeWindow& window, const std::optional<FastestCh
     return !time.runtime_algorithm.empty() && time.runtime_seconds < time.seconds;
   });
   std::string lines =
-      fmt::format("  for buffers {}{}, {}; simulated:",
+      fmt::format("  for buffers {}{}, {}:",
                   window.first == 0 ? "of any size" : "from " + size_in_words(window.first),
                   window.last         ? " up to " + size_in_words(*window.last)
                   : window.first == 0 ? ""
                                       : " on",
-                  is_behind ? "though the runtime's own choice is faster and runs without the file"
-                            : "where it is no slower than the runtime's own choice");
+                  is_behind ? "though the runtime's own choice is faster and needs no file"
+                            : "where it is not slower than the runtime's own choice");
   for (const TimeBeside& time : window.times) {
     lines +=
         fmt::format("\n    {:>9} {:>9}", size_in_words(time.bytes), time_in_words(time.seconds));
     if (time.runtime_algorithm.empty()) continue;
-    lines += fmt::format(", {} {}: {:.2f} times as long", time.runtime_algorithm,
+    lines += fmt::format("; the runtime's {} {}, {:.2f} times as long", time.runtime_algorithm,
                          time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
   }
   if (choice && !choice->is_selected) {
     lines += fmt::format(
-        "\n  {} itself is no multiple of what the file takes: there the runtime's own choice runs, "
-        "as no file for that size is as fast",
+        "\n  {} itself is not divisible by the file's chunks: the runtime's own choice runs there, "
+        "as "
+        "no file for that size is as fast",
         size_in_words(choice->bytes));
   }
   return lines;
+}
+
+std::string window_line(const SizeWindow& window) {
+  std::string line;
+  for (const TimeBeside& time : window.times) {
+    line += fmt::format("{}{}: {}", line.empty() ? "  " : "; ", size_in_words(time.bytes),
+                        time_in_words(time.seconds));
+    if (time.runtime_algorithm.empty()) continue;
+    line += fmt::format(", runtime {} ({:.2f}x)", time_in_words(time.runtime_seconds),
+                        time.runtime_seconds / time.seconds);
+  }
+  return line;
 }
 
 Json to_json(const SizeWindow& window) {

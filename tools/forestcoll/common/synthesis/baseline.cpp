@@ -39,15 +39,15 @@ Diagnostic no_trees(const BaselineArguments& arguments, const BaselineResult& re
   if (result.branching) {
     return make_error(
         Code::B10,
-        fmt::format("{} reaches {} GB/s here (model, not measurement), by trees that branch at "
-                    "switches, which no other algorithm is written with",
-                    arguments.algorithm, number(result.algbw)),
+        fmt::format(
+            "{} reaches {} GB/s here, simulated, by trees that branch at switches, which no "
+            "other algorithm is written with",
+            arguments.algorithm, number(result.algbw)),
         "leave --algorithm out: forestcoll's own trees branch at switches where that is faster");
   }
   return make_error(
       Code::B10,
-      fmt::format("{} reaches {} GB/s here (model, not measurement), but there is no schedule to "
-                  "write: {}",
+      fmt::format("{} reaches {} GB/s here, simulated, but there is no schedule to write: {}",
                   arguments.algorithm, number(result.algbw), result.note),
       "`forestcoll compare` shows its rate beside the others");
 }

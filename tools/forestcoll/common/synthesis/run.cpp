@@ -2,6 +2,7 @@
 #include "common/synthesis/run.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <optional>
@@ -44,10 +45,19 @@ Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fab
   return deployment_files({fabric.topology, options, {std::move(schedule)}});
 }
 
+// Thousands of lines on a terminal help nobody who did not ask for them.
+bool is_held_back(const PreparedSynthesis& prepared) {
+  const SynthArguments& arguments = prepared.arguments;
+  const bool goes_to_stdout = !arguments.output_given && !arguments.json &&
+                              arguments.deploy.empty() && arguments.output == "-" &&
+                              prepared.request.compile.format != Format::none;
+  return goes_to_stdout && Host::current() == nullptr && isatty(STDOUT_FILENO) == 1;
+}
+
 // The schedule alone, or with all that it takes to run it.
 Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthesis& prepared) {
   const SynthArguments& arguments = prepared.arguments;
-  if (prepared.request.compile.format == Format::none) return {};
+  if (prepared.request.compile.format == Format::none || is_held_back(prepared)) return {};
   if (prepared.request.trace) {
     return write_trace(compiled.text, *prepared.request.trace, arguments);
   }
@@ -67,7 +77,11 @@ void note_how_to_go_on(const MadeSchedule& made, const PreparedSynthesis& prepar
   if (made.choice && made.choice->buffer_bytes > 0) {
     note(console, buffers_line(made.choice->buffer_bytes));
   }
-  if (!next.empty()) note(console, next);
+  if (console.verbose) {
+    if (!next.empty()) note(console, next);
+  } else {
+    note(console, next.empty() ? "  details: -v" : next + "; details: -v");
+  }
 }
 
 // To whoever called, or else to standard output.
@@ -126,6 +140,10 @@ ExitCode run_synthesis(const SynthArguments& given, const Console& console, Json
   const auto prepared = prepare(*arguments, console);
   if (!prepared) return fail(prepared.errors(), console);
   laps.seconds.parse = laps.lap();
+  if (is_held_back(**prepared)) {
+    say("standard output is a terminal, so the schedule is not written: use -o FILE, or -o - to "
+        "print it\n");
+  }
   return run(**prepared, laps, console, summary);
 }
 

@@ -56,6 +56,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
                                 !options.force_simple && hangs_in_simple(collective, topology);
   return {
       .why = compiled.chosen.why,
+      .is_warm = prepared.previous.has_value(),
       .boxes = options.format == Format::mscclpp ? boxes_line(topology) : "",
       .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
       .sms = options.sms,
@@ -63,6 +64,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
       .beside_rings = made.beside ? in_words(*made.beside) : "",
       .relays = made.group ? summary_line(*made.group, compiled.paths ? "flows" : "forests") : "",
       .window = made.window ? window_lines(*made.window, made.choice) : "",
+      .window_in_short = made.window ? window_line(*made.window) : "",
       .branching = compiled.branching ? &*compiled.branching : nullptr,
       .branching_as = written_as(compiled),
       .kept = compiled.kept};
@@ -83,7 +85,9 @@ void put_bounds(Json& json, const RateFigures& rates, bool branches) {
 std::string report_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
                       const SynthSeconds& seconds, bool verbose) {
   const ScheduleNotes notes = notes_of(made, prepared);
-  if (made.compiled.paths) return alltoall_summary(made.compiled, prepared.fabric, notes, seconds);
+  if (made.compiled.paths) {
+    return alltoall_summary(made.compiled, prepared.fabric, notes, seconds, verbose);
+  }
   return text_report(seconds, made.solved(), *made.figures, made.verdict(),
                      prepared.fabric.topology, notes, verbose);
 }

@@ -101,24 +101,25 @@ Page to_page(const Comparison& comparison) {
   const std::string name = xml_escaped(comparison.fabric->topology.name);
   const std::string& collective = comparison.collective_name;
   const bool chart = has_times(comparison);
-  page.html = fill(
-      kPageTemplate,
-      {{"title", fmt::format("{}, {}: forestcoll compare", name, collective)},
-       {"palette", std::string(kPagePalette)},
-       {"style", std::string(kPageStyle)},
-       {"script", std::string(kPageScript)},
-       {"collective", collective},
-       {"topology", name},
-       {"verdict", paragraphs(who_wins(comparison))},
-       {"chart-wide", chart ? to_chart(comparison, kWideChart, false) : ""},
-       {"chart-narrow", chart ? to_chart(comparison, kNarrowChart, false) : ""},
-       {"drawing", drawn ? *drawn
-                         : fmt::format("<p>Not drawn: {}.</p>",
-                                       xml_escaped(with_flags(drawn.errors()[0].message)))},
-       {"footer", fmt::format("Made by forestcoll {}. Every figure that is not called measured is "
-                              "a model, not measurement.",
-                              kVersion)},
-       {"data", embedded(page_data(comparison))}});
+  page.html =
+      fill(kPageTemplate,
+           {{"title", fmt::format("{}, {}: forestcoll compare", name, collective)},
+            {"palette", std::string(kPagePalette)},
+            {"style", std::string(kPageStyle)},
+            {"script", std::string(kPageScript)},
+            {"collective", collective},
+            {"topology", name},
+            {"verdict", paragraphs(who_wins(comparison))},
+            {"chart-wide", chart ? to_chart(comparison, kWideChart, false) : ""},
+            {"chart-narrow", chart ? to_chart(comparison, kNarrowChart, false) : ""},
+            {"drawing", drawn ? *drawn
+                              : fmt::format("<p>Not drawn: {}.</p>",
+                                            xml_escaped(with_flags(drawn.errors()[0].message)))},
+            {"footer",
+             fmt::format("Made by forestcoll {}. All figures are simulated, except those called "
+                         "measured.",
+                         kVersion)},
+            {"data", embedded(page_data(comparison))}});
   return page;
 }
 

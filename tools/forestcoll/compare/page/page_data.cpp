@@ -168,8 +168,7 @@ std::string facts(const Comparison& comparison) {
       ", {}", summary.switches == 1 ? "1 switch" : fmt::format("{} switches", summary.switches));
   for (const std::string& change : comparison.fabric->changes) text += "; " + change;
   if (has_times(comparison))
-    text += fmt::format("; simulated with the figures of \"{}\" ({})", comparison.gpu,
-                        comparison.gpu_chosen);
+    text += fmt::format("; GPU parameters: {} ({})", comparison.gpu, comparison.gpu_chosen);
   return text + ".";
 }
 

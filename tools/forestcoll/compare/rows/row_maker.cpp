@@ -64,7 +64,7 @@ std::string without_switches(const CollectiveForest& without) {
 }
 
 Diagnostic no_copies_in_xml() {
-  return make_error(Code::T06, "MSCCL XML cannot say that switches copy and combine",
+  return make_error(Code::T06, "MSCCL XML has no in-network multicast and reduction",
                     "synth --format mscclpp writes a plan that can, where its executor has it");
 }
 

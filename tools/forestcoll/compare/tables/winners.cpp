@@ -48,7 +48,7 @@ std::string lead(double more, double less) {
 
 std::string heights(const ComparedRow& us, const ComparedRow& them) {
   if (!us.shape || !them.shape || us.shape->highest == them.shape->highest) return "";
-  return fmt::format(" (trees {} high against {})", us.shape->highest, them.shape->highest);
+  return fmt::format(" (trees of height {} against {})", us.shape->highest, them.shape->highest);
 }
 
 // "double-tree, the best of …," or "nccl-ring"
@@ -61,8 +61,9 @@ std::string rate_sentence(const ComparedRow& us, const ComparedRow& them, const 
   const double their_rate = them.algbw.to_double();
   const std::string name = introduce(them, role);
   if (us.algbw == them.algbw) {
-    return fmt::format("For large messages forestcoll wins nothing: {} moves the same {} GB/s{}.",
-                       name, number(our_rate), heights(us, them));
+    return fmt::format("For large messages forestcoll is equal to {}: {} GB/s{}.",
+                       role.empty() ? name : fmt::format("{}, {}", them.algorithm, role),
+                       number(our_rate), heights(us, them));
   }
   if (us.algbw > them.algbw) {
     return fmt::format("For large messages forestcoll moves {} GB/s, {} more than the {} of {}{}.",
@@ -70,8 +71,8 @@ std::string rate_sentence(const ComparedRow& us, const ComparedRow& them, const 
                        role.empty() ? name : fmt::format("{}, {}", them.algorithm, role),
                        heights(us, them));
   }
-  return fmt::format("For large messages {} wins: it moves {} GB/s, {} more than forestcoll's {}.",
-                     name, number(their_rate), lead(their_rate, our_rate), number(our_rate));
+  return fmt::format("For large messages {} moves {} GB/s, {} more than forestcoll's {}.", name,
+                     number(their_rate), lead(their_rate, our_rate), number(our_rate));
 }
 
 // Consecutive sizes with the same winner; none: level.
@@ -135,9 +136,8 @@ Rows missing(const Rows& rows, Simulated kind) {
 std::string whom_in_words(const Rows& rows, const std::string& role, Simulated kind) {
   const Rows without = missing(rows, kind);
   if (without.empty()) return role;
-  return fmt::format("{} ({}: no times, so that nothing is said of {})",
-                     names_in_words(timed(rows, kind)), names_in_words(without),
-                     without.size() == 1 ? "it" : "them");
+  return fmt::format("{} (no times of {})", names_in_words(timed(rows, kind)),
+                     names_in_words(without));
 }
 
 std::string size_sentence(const ComparedRow& us, const Rows& rows, const std::string& role,
@@ -146,11 +146,11 @@ std::string size_sentence(const ComparedRow& us, const Rows& rows, const std::st
   for (const Stretch& stretch : stretches(us, timed(rows, kind), kind)) {
     const std::string place = where(stretch, times_of(us, kind));
     parts.push_back(stretch.winner == nullptr
-                        ? fmt::format("level {}", place)
-                        : fmt::format("{} ahead {} (by up to {})", stretch.winner->algorithm, place,
-                                      lead(stretch.lead, 1)));
+                        ? fmt::format("equal {}", place)
+                        : fmt::format("{} faster {} (by up to {})", stretch.winner->algorithm,
+                                      place, lead(stretch.lead, 1)));
   }
-  return fmt::format("By size, {}, against {}: {}.", in_words(kind),
+  return fmt::format("By size, {}, compared with {}: {}.", in_words(kind),
                      whom_in_words(rows, role, kind), fmt::join(parts, ", "));
 }
 
@@ -167,8 +167,8 @@ std::optional<std::string> faster_than_its_rate(const ComparedRow& program, cons
     return std::nullopt;
   }
   return fmt::format(
-      "{} carries less on the links than {}, {} against {} GB/s, and is faster all the same: {} "
-      "against {} at {}, {}.",
+      "{} has a lower rate by the links than {}, {} against {} GB/s, but is faster: {} against {} "
+      "at {}, {}.",
       program.algorithm, best->algorithm, number(program.algbw.to_double()),
       number(best->algbw.to_double()), duration_in_words(program.times.back().seconds, "u"),
       duration_in_words(theirs.back().seconds, "u"), rounded_size_in_words(theirs.back().bytes),

@@ -104,8 +104,7 @@ Table measured_table(const MeasuredRun& run) {
 std::string measured_heading(const Comparison& comparison, const MeasuredRun& run) {
   return fmt::format("{}: {}, {}, beside {}, {} ({})", in_words(run.origin), run.file,
                      run.placement, run.algorithm,
-                     in_words(find_row(comparison, run.algorithm)->simulated),
-                     kModelNotMeasurement);
+                     in_words(find_row(comparison, run.algorithm)->simulated), "simulated");
 }
 
 // What the tables leave out, and why.
@@ -140,8 +139,8 @@ std::string heading(const Comparison& comparison) {
 }
 
 std::string model_line(const Comparison& comparison, Simulated kind) {
-  return fmt::format("Times of {}, simulated with the figures of \"{}\" ({}): {}", in_words(kind),
-                     comparison.gpu, comparison.gpu_chosen, kModelNotMeasurement);
+  return fmt::format("Simulated times of {}; GPU parameters: {} ({})", in_words(kind),
+                     comparison.gpu, comparison.gpu_chosen);
 }
 
 // The times of one kind, and which cell of each size is the fastest.
@@ -280,7 +279,7 @@ std::string markdown(const Table& table) {
 std::string to_terminal(const Comparison& comparison) {
   const Report report = report_of(comparison, true, "u");
   std::string text =
-      fmt::format("{}\nRates by the congestion model: {}\n", report.heading, kModelNotMeasurement);
+      fmt::format("{}\nRates and times are simulated: {}\n", report.heading, kModelNotMeasurement);
   text += aligned(report.rates, 1, 1);
   if (!report.optimum.empty()) text += report.optimum + "\n";
   text += "bottleneck: " + report.bottleneck + "\n";
@@ -300,7 +299,7 @@ std::string to_terminal(const Comparison& comparison) {
 
 std::string to_markdown(const Comparison& comparison) {
   const Report report = report_of(comparison, false, "µ");
-  std::string text = fmt::format("### {}\n\nRates by the congestion model: {}.\n\n{}\n",
+  std::string text = fmt::format("### {}\n\nRates and times are simulated: {}.\n\n{}\n",
                                  report.heading, kModelNotMeasurement, markdown(report.rates));
   if (!report.optimum.empty()) text += report.optimum + "\n\n";
   text += fmt::format("Bottleneck: {}.\n\n", report.bottleneck);
@@ -322,7 +321,7 @@ std::string to_latex(const Comparison& comparison) {
   report.rates.head.pop_back();  // links, which make it too wide
   for (TableRow& row : report.rates.rows) row.pop_back();
   text += latex(latex_cells(report.rates),
-                fmt::format("Rates by the congestion model: {}", kModelNotMeasurement));
+                fmt::format("Rates are simulated: {}", kModelNotMeasurement));
   for (TimeTable& times : report.times) {
     times.table = latex_cells(std::move(times.table));
     text += "\n" + latex(marked(times, "\\textbf{", "}"), times.says);

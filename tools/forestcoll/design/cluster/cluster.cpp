@@ -93,18 +93,19 @@ Command add_design_cluster(CLI::App& program) {
                  "Keep the figures of every fabric here, and take those that are known");
   general.flag("--json", options->json,
                "Report as JSON (format forestcoll-design-cluster, version 1)");
-  general.flag("--front", options->front, "List the front only");
+  general.flag("--front", options->front, "List the Pareto front only");
   general.option("--csv", options->csv, "FILE", "Write all figures, exactly");
   general.option("--svg", options->svg, "FILE", "Draw allgather over cost");
   general.option("--html", options->html, "FILE", "Write a page with chart and table");
-  general.option("--write", options->directory, "DIR", "Write the front as topology files");
+  general.option("--write", options->directory, "DIR", "Write the Pareto front as topology files");
   add_jobs_option(*command, options->request.threads,
                   "Fabrics at a time (default: all processors)");
   command->footer(
       "Fabrics are fat-trees, rails that are joined above or not, of one to three levels,\n"
       "oversubscribed 1, 1.5, 2, 3 and 4 times at each, and dragonflies, of every switch that has\n"
-      "ports of the NICs' bandwidth, with the same or wider ones above it. On the front are those\n"
-      "that no other beats by cost and all rates.\n"
+      "ports of the NICs' bandwidth, with the same or wider ones above it. On the Pareto front "
+      "are\n"
+      "those that no other beats by cost and all rates.\n"
       "docs/costs-example.json shows the format, with made-up prices.\n"
       "\n"
       "Examples:\n"

@@ -22,7 +22,7 @@ TableRow row_of(const ClusterOffer& offer) {
       gigabytes(f.allgather),
       gigabytes(f.allreduce),
       (f.alltoall.is_exact() ? "" : ">= ") + gigabytes(f.alltoall.least),
-      f.after_failure == Ratio(0) ? "cut off" : gigabytes(f.after_failure),
+      f.after_failure == Ratio(0) ? "disconnected" : gigabytes(f.after_failure),
       std::to_string(offer.parts.leaves + offer.parts.above),
       std::to_string(offer.parts.box_cables + offer.parts.row_cables + offer.parts.hall_cables),
       offer.upper_switch.empty() ? offer.leaf_switch : offer.leaf_switch + "/" + offer.upper_switch,
@@ -30,8 +30,8 @@ TableRow row_of(const ClusterOffer& offer) {
 }
 
 Table offer_table(const ClusterStudy& study, bool front_only) {
-  Table table{{"front", "cost", "allgather", "allreduce", "all-to-all", "a switch less", "switches",
-               "cables", "of", "fabric"}};
+  Table table{{"Pareto", "cost", "allgather", "allreduce", "all-to-all", "1 switch failed",
+               "switches", "cables", "of", "fabric"}};
   for (const ClusterOffer& offer : study.offers) {
     if (!front_only || offer.on_front) table.rows.push_back(row_of(offer));
   }
@@ -40,7 +40,8 @@ Table offer_table(const ClusterStudy& study, bool front_only) {
 
 std::string offer_legend(const ClusterStudy& study) {
   return fmt::format(
-      "Rates are exact optima, GB/s of algbw; \"a switch less\" is allgather after the dearest\n"
+      "Rates are exact optima, GB/s of algbw; \"1 switch failed\" is allgather after the "
+      "costliest\n"
       "failure of one switch outside of boxes. Costs are in {}, without the boxes. {}\n",
       study.currency, study.note);
 }

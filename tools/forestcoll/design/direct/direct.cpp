@@ -121,11 +121,11 @@ void add_outputs(CLI::App& command, DirectArguments& options) {
   const OptionGroup general(command);
   general.flag("--json", options.json,
                "Report as JSON (format forestcoll-design-direct, version 1)");
-  general.flag("--front", options.front, "List those on a front only");
+  general.flag("--front", options.front, "List those on the Pareto front only");
   general.option("--csv", options.csv, "FILE", "Write all figures, exactly");
   general.option("--svg", options.svg, "FILE", "Draw times over steps");
   general.option("--html", options.html, "FILE", "Write a page with chart and table");
-  general.option("--write", options.directory, "DIR", "Write the front as topology files");
+  general.option("--write", options.directory, "DIR", "Write the Pareto front as topology files");
   general.option("--bandwidth", options.bandwidth, "BANDWIDTH", "Of each link in these files")
       ->capture_default_str();
 }
@@ -135,26 +135,27 @@ void add_outputs(CLI::App& command, DirectArguments& options) {
 Command add_design_direct(CLI::App& program) {
   auto options = std::make_shared<DirectArguments>();
   CLI::App* command = design_group(program).add_subcommand(
-      "direct", "The best wirings of so many accelerators without switches");
+      "direct", "The best direct-connect topologies (no switches) of N accelerators");
   const OptionGroup general(*command);
   general.option("-n,--nodes", options->request.nodes, "N", "How many accelerators")->required();
   general
       .option("--ports,--degree", options->request.ports, "D", "Of each, to send and to receive")
       ->required();
   add_collective_option(*command, options->collective,
-                        "What the front is about: steps and the time of this one (default: of\n"
+                        "Pareto front of steps and the time of this collective (default: of\n"
                         "allgather and alltoall)");
-  general.list("--also", options->also, "WIRING", "This wiring too, an expression; several times");
+  general.list("--also", options->also, "WIRING",
+               "This topology too, an expression; several times");
   general.flag("--two-way", options->request.two_way, "Cables both ways only");
   general.option("--randoms", options->request.randoms, "N", "Random regular graphs to try")
       ->check(CLI::Range(0, 100).description(""))
       ->capture_default_str();
   general.flag(
       "--thorough", options->thorough,
-      "Solve all-to-all of large irregular wirings too, of --also and of all that may be on the\n"
-      "front, which takes long");
+      "Solve all-to-all of large irregular topologies too, of --also and of all that may be on\n"
+      "the Pareto front, which takes long");
   add_outputs(*command, *options);
-  add_jobs_option(*command, options->threads, "Wirings at a time (default: all processors)");
+  add_jobs_option(*command, options->threads, "Topologies at a time (default: all processors)");
   command->footer(
       "Candidates are all base graphs of the size (see `topo gen --list`), and line digraphs,\n"
       "degree expansions, powers and products of those smaller ones that no other beats by steps,\n"
@@ -166,7 +167,7 @@ Command add_design_direct(CLI::App& program) {
       "\n"
       "Examples:\n"
       "  forestcoll design direct --nodes 64 --degree 4\n"
-      "  forestcoll design direct --nodes 1024 --degree 4 --front --html wirings.html\n"
+      "  forestcoll design direct --nodes 1024 --degree 4 --front --html direct.html\n"
       "  forestcoll design direct -n 256 --ports 8 --two-way -c alltoall --write front/\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"

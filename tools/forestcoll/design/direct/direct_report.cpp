@@ -27,6 +27,10 @@ std::string whole(const ProvedInterval& interval) {
   return interval.least.to_string() + " to " + interval.most.to_string();
 }
 
+std::string topologies(std::size_t count) {
+  return fmt::format("{} direct-connect topolog{}", count, count == 1 ? "y" : "ies");
+}
+
 std::string_view name_of(DirectAim aim) {
   switch (aim) {
     case DirectAim::allgather:
@@ -55,13 +59,13 @@ TableRow cells_of(const StudiedWiring& wiring) {
           decimals(f.alltoall),
           decimals(f.mean_distance),
           whole(f.bisection),
-          f.after_failure ? decimals(*f.after_failure) : "cut off",
+          f.after_failure ? decimals(*f.after_failure) : "disconnected",
           wiring.expression};
 }
 
 Table wiring_table(const DirectStudy& study, bool front_only) {
-  Table table{{"front", "steps", "allgather", "BFB", "allreduce", "all-to-all", "distance",
-               "bisection", "a cable less", "wiring"}};
+  Table table{{"Pareto", "steps", "allgather", "BFB", "allreduce", "all-to-all", "distance",
+               "bisection", "1 link failed", "topology"}};
   for (const StudiedWiring& wiring : study.wirings) {
     if (front_only && !wiring.on_front && !wiring.on_bfb_front) continue;
     table.rows.push_back(cells_of(wiring));
@@ -72,12 +76,11 @@ Table wiring_table(const DirectStudy& study, bool front_only) {
 constexpr const char* kLegend =
     "Times are in M/B: the whole buffer over what the ports of a node send together. allgather is\n"
     "of the optimal forest, BFB of the breadth-first broadcast schedule, allreduce and all-to-all\n"
-    "of the best schedules by trees and by flows; \"a to b\" is a proved interval. \"a cable "
-    "less\" "
-    "is\n"
-    "allgather after the worst failure of one. Steps are the diameter. On the front: * by the "
-    "aim,\n"
-    "b by steps and BFB's time.\n";
+    "of the best schedules by trees and by flows; \"a to b\" is a proved interval. \"1 link "
+    "failed\"\n"
+    "is allgather after the costliest failure of one link. Steps are the diameter. Pareto: * is "
+    "on\n"
+    "the Pareto front of steps and the aim's time, b on that of steps and BFB's time.\n";
 
 Json interval_json(const ProvedInterval& interval) {
   Json json = {{"least", exact(interval.least)}, {"most", exact(interval.most)}};
@@ -106,13 +109,13 @@ std::string in_words(const WiringFigures& f) {
   line("allreduce", decimals(f.allreduce));
   line("all-to-all", decimals(f.alltoall));
   line("bisection, links one way", whole(f.bisection));
-  line("allgather with a cable less", f.after_failure ? decimals(*f.after_failure) : "cut off");
+  line("allgather, 1 link failed", f.after_failure ? decimals(*f.after_failure) : "disconnected");
   return text;
 }
 
 std::string table_of(const DirectStudy& study, bool front_only) {
   return fmt::format("{} of {}: {}\n", counted(study.nodes, "node"), counted(study.ports, "port"),
-                     counted(study.wirings.size(), "wiring")) +
+                     topologies(study.wirings.size())) +
          aligned(wiring_table(study, front_only), 0, 1) + kLegend;
 }
 
@@ -194,7 +197,7 @@ std::string chart_of(const DirectStudy& study) {
 
 std::string page_of(const DirectStudy& study) {
   const Scatter scatter = scatter_of(study);
-  return to_html({.title = "Wirings: " + scatter.title,
+  return to_html({.title = "Direct-connect topologies: " + scatter.title,
                   .scatter = scatter,
                   .table = wiring_table(study, false),
                   .legend = kLegend});

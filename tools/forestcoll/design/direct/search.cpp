@@ -110,8 +110,8 @@ ExitCode run_search(const SearchArguments& options, const Console& console) {
 Command add_design_search(CLI::App& program) {
   auto options = std::make_shared<SearchArguments>();
   CLI::App* command = design_group(program).add_subcommand(
-      "search", "Look for a better wiring by exchanging the ends of cables");
-  command->add_option("START", options->start, "The wiring to begin with, such as 'torus(8,8)'")
+      "search", "Improve a direct-connect topology by exchanging the ends of links");
+  command->add_option("START", options->start, "The topology to begin with, such as 'torus(8,8)'")
       ->required();
   const OptionGroup general(*command);
   general.option("--moves", options->moves, "N", "Exchanges to try")
@@ -123,7 +123,7 @@ Command add_design_search(CLI::App& program) {
               "Stop after so many seconds; then the result depends on the machine")
       ->check(CLI::Range(0.0, kMostSeconds).description(""));
   general.option("-o,--output", options->out, "FILE",
-                 "Write the wiring as a topology file, or - for standard output, which then\n"
+                 "Write the result as a topology file, or - for standard output, which then\n"
                  "has no report");
   general.option("--bandwidth", options->bandwidth, "BANDWIDTH", "Of each link in this file")
       ->capture_default_str();
@@ -136,7 +136,7 @@ Command add_design_search(CLI::App& program) {
       "\n"
       "Examples:\n"
       "  forestcoll design search 'torus(8,8)' --moves 2000\n"
-      "  forestcoll design search 'genkautz(4,64)' --seed 7 --time-limit 60 -o wiring.json\n"
+      "  forestcoll design search 'genkautz(4,64)' --seed 7 --time-limit 60 -o direct.json\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"
       "bug of ours.");

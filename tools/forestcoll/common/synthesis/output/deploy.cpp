@@ -141,7 +141,7 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
                                  to_string(options.synthesis.collective), order.ranks.size(),
                                  deployment.topology.name);
   for (const DeployedSchedule& schedule : deployment.schedules) {
-    text += fmt::format("{}/{}: {} to {} bytes, whole buffers that are multiples of {} {}\n",
+    text += fmt::format("{}/{}: {} to {} bytes; the buffer must be divisible by {} {}\n",
                         folder_of(options), schedule.file.name, schedule.first, schedule.last,
                         schedule.unit, is_plan(options) ? "bytes" : "elements");
   }
@@ -230,9 +230,8 @@ Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) 
 
 std::string buffers_line(std::int64_t buffer_bytes) {
   return fmt::format(
-      "  times are with NCCL_BUFFSIZE={} in the environment of all ranks, where a pass over the "
-      "program carries {} of a chunk (--buffsize chooses)",
-      buffer_bytes, size_in_words(buffer_bytes / 2));
+      "  set NCCL_BUFFSIZE={} in the environment of all ranks (--buffsize chooses another)",
+      buffer_bytes);
 }
 
 std::string next_line(const CompileOptions& options, const Network& network,
@@ -253,8 +252,8 @@ std::string next_line(const CompileOptions& options, const Network& network,
   if (is_plan(options) && (unequal || is_personalized(collective))) {
     return "  next: give the plan to mscclpp.Executor (docs/run-on-gpus.md)";
   }
-  return "  next: --deploy DIR in place of -o writes it with environment, rank order and launcher "
-         "line (docs/run-on-gpus.md)";
+  return "  next: --deploy DIR in place of -o adds environment, rank order and launcher "
+         "(docs/run-on-gpus.md)";
 }
 
 }  // namespace forestcoll::cli

@@ -21,7 +21,7 @@ std::string share_line(const Compilation& made) {
   const CollectiveForest& forest = forest_of(made);
   return fmt::format("  algbw {} GB/s, {} of {} {} GB/s\n", number(forest.algbw),
                      percent(forest.algbw, forest.optimum),
-                     made.paths->proof.is_exact() ? "the optimum" : "at most",
+                     made.paths->proof.is_exact() ? "the optimum" : "the upper bound",
                      number(forest.optimum));
 }
 
@@ -58,10 +58,8 @@ std::string stops_line(const Compilation& made, const Fabric& fabric) {
   }
   if (made.paths->combined) text += "  messages over the same links are put together: few rounds\n";
   if (made.paths->seconds_at_bytes) {
-    text += fmt::format(
-        "  {:.4g} us at the size asked for, with the figures of {} (model, not "
-        "measurement)\n",
-        *made.paths->seconds_at_bytes * 1e6, fabric.gpu.name);
+    text += fmt::format("  {:.4g} us at the size asked for, simulated; GPU parameters: {}\n",
+                        *made.paths->seconds_at_bytes * 1e6, fabric.gpu.name);
   }
   return text;
 }
@@ -82,7 +80,7 @@ std::string programs_lines(const Compilation& made, std::int32_t sms) {
   if (verdict.threadblocks == 0) return {};
   std::string text = fmt::format("  as {}, which names no routes: each hop by the fewest links\n",
                                  verdict.format == "msccl-xml" ? "XML" : "a plan");
-  text += fmt::format("  {} per GPU of {}, {}, {} at most\n",
+  text += fmt::format("  {} per GPU, of {}; {}; at most {}\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"), sms,
                       counted(static_cast<std::size_t>(verdict.channels), "channel"),
                       counted(static_cast<std::size_t>(verdict.steps), "step"));
@@ -91,31 +89,31 @@ std::string programs_lines(const Compilation& made, std::int32_t sms) {
               ? "  no scratch: nothing is relayed\n"
               : fmt::format("  scratch: {} of {} chunks, {} times the send buffer\n",
                             made.paths->scratch, verdict.chunks, number(scratch.to_double()));
-  if (!verdict.free_at_one_in_flight) text += deadlock_line();
-  text += condition_lines(verdict);
-  return text + fmt::format("  usable: {}\n", verdict.usable_counts);
+  return text;
 }
 
 }  // namespace
 
 std::string alltoall_summary(const Compilation& made, const Fabric& fabric,
-                             const ScheduleNotes& notes, const SynthSeconds& seconds) {
+                             const ScheduleNotes& notes, const SynthSeconds& seconds,
+                             bool verbose) {
   const AlltoallRoutes& routes = made.paths->routes;
   std::string text =
-      fmt::format("{}: {} over {}\n", fabric.topology.name, made.verdict.collective_name,
-                  counted(fabric.network.ranks.size(), "GPU"));
+      fmt::format("{}: {} over {}{}\n", fabric.topology.name, made.verdict.collective_name,
+                  counted(fabric.network.ranks.size(), "GPU"), head_of_times(notes, verbose));
   text += share_line(made);
   if (made.verdict.threadblocks == 0) {
-    text += "  a model, not a measurement: links alone count\n";
+    text += "  simulated: links alone count\n";
   }
   if (!notes.relays.empty()) text += notes.relays + "\n";
+  if (!verbose) return ended(std::move(text) + use_lines(made.verdict, notes, verbose));
   text += other_k(made);
   text += fmt::format("  k = {}, {}, {} of them through other GPUs\n", routes.k,
                       counted(routes.paths.size(), "path"), relayed(made, fabric));
   text += stops_line(made, fabric);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
-  if (!notes.window.empty()) text += notes.window + "\n";
-  return text + rounds_line(made) + programs_lines(made, notes.sms) + seconds_line(seconds);
+  return text + rounds_line(made) + programs_lines(made, notes.sms) +
+         use_lines(made.verdict, notes, verbose) + seconds_line(seconds);
 }
 
 Json alltoall_json(const Compilation& made, const ThreeFigures& figures, const Fabric& fabric,

@@ -61,7 +61,7 @@ std::string lost_words(const BranchingForest& forest, const BranchingPoints& poi
   std::string text;
   if (!points.between.empty()) {
     text += fmt::format(
-        "  {} between boxes, which could sum and copy too: the executor has no channels there\n",
+        "  {} between boxes with reduction and multicast: the executor has no channels there\n",
         listed(points.between));
   }
   if (forest.algbw < reached_by_trees) {
@@ -78,15 +78,14 @@ std::string_view words_of(Branching written) {
     case Branching::trees:
       return "  trees branch at ";
     case Branching::sums:
-      return "  sums and copies in ";
+      return "  reduction and multicast in ";
     case Branching::packets:
-      return "  packets, faster up to --max-bytes (model, not measurement), added up by every GPU; "
-             "copied in ";
+      return "  packets, faster up to --max-bytes (simulated), summed by every GPU; multicast in ";
     case Branching::packets_apart:
       break;
   }
-  return "  packets, faster up to --max-bytes (model, not measurement), added up by every GPU; "
-         "put at each in turn, not copied in ";
+  return "  packets, faster up to --max-bytes (simulated), summed by every GPU; put at each in "
+         "turn, no multicast in ";
 }
 
 }  // namespace

@@ -22,11 +22,12 @@ std::string rate_lines(const Ratio& algbw, const RateFigures& rates) {
       fmt::format("  algbw {} GB/s, {}\n", number(algbw), of_optimum(algbw, rates.optimum));
   if (!differ(rates)) return text;
   text += fmt::format(
-      "  optimum by trees, without copies and sums in switches (--format forest has them): {} "
+      "  optimum by trees, without in-network multicast and reduction (--format forest has them): "
+      "{} "
       "GB/s{}\n",
       in_words(rates.by_trees),
       rates.by_trees && algbw <= rates.by_trees->at_most
-          ? ", of which it has " + percent(algbw, rates.by_trees->at_most)
+          ? ", of which this is " + percent(algbw, rates.by_trees->at_most)
           : "");
   return text;
 }
@@ -52,14 +53,11 @@ std::string schedule_lines(const Ratio& algbw, Collective collective, const Verd
                         collective == Collective::allreduce ? ", both phases at once" : "");
   }
   if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
-  text += fmt::format("  {} per GPU of the {} that it {}, {}, {} at most\n",
+  text += fmt::format("  {} per GPU, of {}{}; {}; at most {}\n",
                       counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
-                      notes.sms, notes.sms_are_assumed ? "is taken to hold" : "holds",
+                      notes.sms, notes.sms_are_assumed ? " assumed" : "",
                       counted(static_cast<std::size_t>(verdict.channels), "channel"),
                       counted(static_cast<std::size_t>(verdict.steps), "step"));
-  if (!verdict.free_at_one_in_flight) text += deadlock_line();
-  text += fmt::format("  usable: {}\n", verdict.usable_counts);
-  text += condition_lines(verdict);
   if (!notes.boxes.empty()) text += notes.boxes + "\n";
   if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
   return text;
@@ -112,6 +110,26 @@ std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
           {"verify", verify}, {"write", write}, {"compare", compare}};
 }
 
+std::string head_of_times(const ScheduleNotes& notes, bool verbose) {
+  const bool has_times =
+      !notes.window.empty() || (verbose && notes.why.find("simulated") != std::string::npos);
+  return has_times ? "; times are simulated (model, not measurement)" : "";
+}
+
+std::string use_lines(const Verdict& verdict, const ScheduleNotes& notes, bool verbose) {
+  std::string text;
+  const std::string& window = verbose ? notes.window : notes.window_in_short;
+  if (!window.empty()) text += window + "\n";
+  if (verdict.threadblocks == 0) return text;
+  if (!verdict.free_at_one_in_flight) text += deadlock_line();
+  return text + fmt::format("  {}\n", verdict.usable_counts) + condition_lines(verdict);
+}
+
+std::string ended(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
 std::string seconds_line(const SynthSeconds& seconds) {
   std::string text = "  seconds:";  // in whole milliseconds
   long total = 0;
@@ -135,31 +153,34 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                         const Topology& topology, const ScheduleNotes& notes, bool verbose) {
   const CollectiveForest& forest = synthesis.forest;
   const TreeShape shape = shape_of(forest);
-  std::string text = fmt::format("{}: {} over {}\n", topology.name, to_string(forest.collective),
-                                 counted(topology.ranks.size(), "GPU"));
+  std::string text =
+      fmt::format("{}: {} over {}{}\n", topology.name, to_string(forest.collective),
+                  counted(topology.ranks.size(), "GPU"), head_of_times(notes, verbose));
   if (notes.branching != nullptr) {
     text += rate_lines(notes.branching->algbw, figures.rates);
-    text += branching_lines(*notes.branching, forest, topology, notes.branching_as, figures.rates);
     if (notes.kept) text += kept_line(*notes.kept);
+    if (!verbose && notes.is_warm && !notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+    if (!verbose) return ended(std::move(text) + use_lines(verdict, notes, verbose));
+    text += branching_lines(*notes.branching, forest, topology, notes.branching_as, figures.rates);
     if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
-    if (!notes.window.empty()) text += notes.window + "\n";
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
-    return text + seconds_line(seconds);
+    return text + use_lines(verdict, notes, verbose) + seconds_line(seconds);
   }
   text += rate_lines(forest.algbw, figures.rates) + solver_lines(synthesis);
   if (!notes.relays.empty()) text += notes.relays + "\n";
+  if (!verbose && notes.is_warm && !notes.why.empty()) text += fmt::format("  {}\n", notes.why);
+  if (!verbose) return ended(std::move(text) + use_lines(verdict, notes, verbose));
   text += rates_by_k_lines(synthesis);
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
-  if (!notes.window.empty()) text += notes.window + "\n";
   text += shape.trees == 0
               ? fmt::format("  {}, no trees: whole buffers are exchanged\n",
                             counted(static_cast<std::size_t>(verdict.chunks), "chunk"))
-              : fmt::format("  {}, {}, height {} (mean {}; no forest is lower than {})\n",
+              : fmt::format("  {}, {}, height {} hops (mean {}, lower bound {})\n",
                             trees_text(forest, verdict),
                             counted(static_cast<std::size_t>(shape.trees), "tree"), shape.highest,
                             number(shape.mean_height), synthesis.least_height);
   text += schedule_lines(forest.algbw, forest.collective, verdict, notes);
-  if (verbose) text += statistics_line(synthesis.statistics);
+  text += use_lines(verdict, notes, verbose) + statistics_line(synthesis.statistics);
   return text + seconds_line(seconds);
 }
 

@@ -40,6 +40,7 @@ struct SynthSeconds {
 /// What the summary of a schedule says beside what its forest and its verdict know.
 struct ScheduleNotes {
   std::string why;       ///< this k was chosen; empty: it was asked for
+  bool is_warm = false;  ///< a previous forest was given, and `why` says what became of it
   std::string boxes;     ///< a line on what a plan takes for boxes; empty: no plan
   std::string protocol;  ///< the reason for LL where nobody asked for it; empty: none
   std::int32_t sms = 0;
@@ -47,12 +48,21 @@ struct ScheduleNotes {
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   std::string window;            ///< lines on the sizes that it is for, where it chose them itself
+  std::string window_in_short;   ///< the same in one line
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
   std::optional<RepackStatistics> kept = {};  ///< of previous trees that branched
 };
 
-/// A few lines, the last one not ended; `verbose` adds the solver's statistics.
+/// Behind the first line of a summary that has times: that they are simulated. Else empty.
+[[nodiscard]] std::string head_of_times(const ScheduleNotes& notes, bool verbose);
+/// What a caller needs to know: sizes beside the runtime's own times, usable counts, conditions.
+[[nodiscard]] std::string use_lines(const Verdict& verdict, const ScheduleNotes& notes,
+                                    bool verbose);
+/// Without the end of its last line.
+[[nodiscard]] std::string ended(std::string text);
+
+/// A few lines, the last one not ended; `verbose` adds how the schedule was made.
 [[nodiscard]] std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                       const ThreeFigures& figures, const Verdict& verdict,
                                       const Topology& topology, const ScheduleNotes& notes,

@@ -81,7 +81,7 @@ void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
           "The fastest schedule for a buffer of this size, by simulation (a model, not a\n"
           "measurement): of our own trees, many and few, high and low, and of all others of\n"
           "--algorithm, in all protocols and several numbers of instances; as mscclpp of plans,\n"
-          "those among them whose switches copy and combine")
+          "those with in-network multicast and reduction")
       ->check(CLI::Validator(refuse_nothing, ""));
   group
       .option(
@@ -114,8 +114,11 @@ void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
 void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   add_topology_argument(command, arguments.topology);
   const OptionGroup general(command);
-  general.option("-o,--output", arguments.output, "FILE",
-                 "Where the schedule goes; - is standard output (default)");
+  general
+      .option("-o,--output", arguments.output, "FILE",
+              "Where the schedule goes; - is standard output, the default unless that is a\n"
+              "terminal")
+      ->each([&arguments](const std::string&) { arguments.output_given = true; });
   add_file_option(command, "--deploy", arguments.deploy,
                   "In place of -o: a directory, empty or not there, with the schedule or those of\n"
                   "--tune, the runtime's environment, the order of ranks and a launcher line",
@@ -140,7 +143,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
       .add_option(
           "--format", arguments.format,
           "What to write; mscclpp is an execution plan of MSCCL++; an allreduce as forest, or as\n"
-          "mscclpp in one box, uses switches that copy and combine; none only solves and\n"
+          "mscclpp in one box, uses in-network multicast and reduction; none only solves and\n"
           "reports; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
           "paths of an alltoall, scatter or gather; goal (LogGOPSim) and chakra (ASTRA-sim,\n"

@@ -24,7 +24,8 @@ namespace forestcoll::cli {
 struct SynthArguments {
   std::string topology;
   std::string output = "-";
-  std::string deploy;  ///< a directory, in place of `output`; empty: none
+  bool output_given = false;  ///< a - that was asked for is written to a terminal, too
+  std::string deploy;         ///< a directory, in place of `output`; empty: none
   std::string collective = "allreduce";
   bool collective_given = false;
   std::string demand;  ///< a file; empty: all pairs have the same

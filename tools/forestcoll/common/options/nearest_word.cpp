@@ -1,0 +1,40 @@
+#include "common/options/nearest_word.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace forestcoll::cli {
+namespace {
+
+std::size_t word_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(a.size() + 1);
+  std::iota(row.begin(), row.end(), 0);
+  for (const char c : b) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+      const std::size_t replaced = diagonal + (a[i - 1] == c ? 0 : 1);
+      diagonal = row[i];
+      row[i] = std::min({replaced, row[i] + 1, row[i - 1] + 1});
+    }
+  }
+  return row[a.size()];
+}
+
+}  // namespace
+
+std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
+  constexpr std::size_t kPart = 3;
+  std::size_t limit = std::max<std::size_t>(word.size() / kPart, 1);
+  std::string best;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = word_distance(word, candidate);
+    if (best.empty() ? distance > limit : distance >= limit) continue;
+    best = candidate;
+    limit = distance;
+  }
+  return best;
+}
+
+}  // namespace forestcoll::cli
