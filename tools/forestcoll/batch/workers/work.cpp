@@ -100,7 +100,7 @@ bool is_regular(const std::string& path) {
 }
 
 // Files that this program writes and reads, and that are no topologies.
-constexpr std::array<std::string_view, 27> kOtherFormats = {"forestcoll-batch",
+constexpr std::array<std::string_view, 28> kOtherFormats = {"forestcoll-batch",
                                                             "forestcoll-batch-manifest",
                                                             "forestcoll-bound",
                                                             "forestcoll-compare",
