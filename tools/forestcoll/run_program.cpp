@@ -85,8 +85,12 @@ std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error
     std::string explained = chosen->explain(rest);
     if (!explained.empty()) return explained;
   }
-  if (!rest.empty() && rest.front().starts_with("--") && error.get_name() == "ExtrasError") {
-    const std::string option = rest.front().substr(0, rest.front().find('='));
+  // Among the words left over may be values of what is no option.
+  const std::vector<std::string> left = last.remaining(true);
+  const auto unknown =
+      std::ranges::find_if(left, [](const std::string& word) { return word.starts_with("--"); });
+  if (unknown != left.end() && error.get_name() == "ExtrasError") {
+    const std::string option = unknown->substr(0, unknown->find('='));
     const std::string meant = nearest_word(option, long_options(last));
     if (!meant.empty()) {
       return fmt::format("there is no option {}; did you mean {}?", option, meant);

@@ -33,7 +33,7 @@ TEST(SynthNccl, RulesAreWrittenVerifiedAndCompared) {
   EXPECT_EQ(json["collectives"].size(), 5U);
   const auto verdict = run({"verify", file, "--topology", topology("dgx-1-v100")});
   EXPECT_EQ(verdict.code, 0) << verdict.out << verdict.err;
-  EXPECT_THAT(verdict.out, AllOf(HasSubstr("right: "), HasSubstr("of nccl-tuner for allreduce"),
+  EXPECT_THAT(verdict.out, AllOf(HasSubstr("valid: "), HasSubstr("of nccl-tuner for allreduce"),
                                  HasSubstr("for 8 ranks on 1 node\n")));
   const auto other = run({"verify", file, "--topology", topology("torus-4x4")});
   EXPECT_EQ(other.code, 1);

@@ -249,7 +249,7 @@ TEST(Verify, AnswersAndErrorsHaveTheirOwnExitCodes) {
       run({"verify", "-", "--topology", topology("dgx-a100-x2")}, {.input = schedule.out}).code, 1);
   const auto not_a_schedule = run({"verify", topology("dgx-a100-x1")});
   EXPECT_EQ(not_a_schedule.code, 2);
-  EXPECT_THAT(not_a_schedule.err, HasSubstr("a topology, not a schedule"));
+  EXPECT_THAT(not_a_schedule.err, HasSubstr("is a topology, where a schedule is expected"));
 }
 
 TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
