@@ -59,7 +59,8 @@ TEST_F(BatchReport, MarkdownHasFailuresFirst) {
   EXPECT_THAT(text, HasSubstr("| b\\|a&lt;d>,\\\\n\"x\".json | allreduce | E05 | "
                               "/links/0/bandwidth |"));
   EXPECT_LT(text.find("E05"), text.find("<details>"));
-  EXPECT_THAT(text, HasSubstr("| good.json | allreduce | azure | auto | ok | 10 | 10 | 100 % | 1 |"));
+  EXPECT_THAT(text,
+              HasSubstr("| good.json | allreduce | azure | auto | ok | 10 | 10 | 100 % | 1 |"));
 }
 
 TEST(BatchMarkdown, IsNoLongerThanACommentMayBe) {
@@ -260,8 +261,7 @@ TEST_F(BatchBaseline, AnItemThatIsMissingFailsAndANewOneDoesNot) {
   before_["items"][0]["collective"] = "allgather";
   const auto result = run(before_, {"--junit", batch_ / "junit.xml"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err,
-              AllOf(HasSubstr("missing gone.json allreduce"), HasSubstr("2 missing")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("missing gone.json allreduce"), HasSubstr("2 missing")));
   EXPECT_THAT(read_file(batch_ / "junit.xml"),
               AllOf(HasSubstr("tests=\"3\""), HasSubstr("failures=\"2\"")));
   EXPECT_EQ(run(before_, {"--fail-on", "worse"}).code, 0);

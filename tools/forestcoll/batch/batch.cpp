@@ -41,7 +41,8 @@ constexpr const char* kBatchFooter =
     "  mpirun -n 8 forestcoll batch fabrics -o out --mpi -j 4\n"
     "\n"
     "Exit codes: 0 all is well; 1 an item failed, or --fail-on names how one differs from the\n"
-    "baseline; 2 wrong usage, manifest or report; 4 cannot read the directory or write the outputs, or another batch is\n"
+    "baseline; 2 wrong usage, manifest or report; 4 cannot read the directory or write the "
+    "outputs, or another batch is\n"
     "at work there; 130 Ctrl-C, 143 terminated: the report has what was done until then.";
 
 // Of this child, whatever it calls, until its end: to take the limit back would make the threads

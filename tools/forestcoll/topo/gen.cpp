@@ -187,9 +187,9 @@ Command add_topo_gen(CLI::App& program) {
   CLI::App* command =
       topo_group(program).add_subcommand("gen", "Write the topology file of a named fabric");
   command->add_option("NAME", options->name,
-                       "The fabric, such as dgx-a100 or torus, the expression of a direct-connect\n"
-                       "topology, such as 'L2(diamond^2)', or the file of a machine of your own,\n"
-                       "such as ./mine.json");
+                      "The fabric, such as dgx-a100 or torus, the expression of a direct-connect\n"
+                      "topology, such as 'L2(diamond^2)', or the file of a machine of your own,\n"
+                      "such as ./mine.json");
   const OptionGroup general(*command);
   general.flag("--list", options->list, "List all fabrics with their parameters");
   general.flag("--json", options->json,

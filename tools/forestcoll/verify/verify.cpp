@@ -422,7 +422,8 @@ Command add_verify(CLI::App& program) {
       "  forestcoll verify groups/job.json --topology fabric.json\n"
       "\n"
       "Exit codes: 0 valid, 1 invalid or not for this topology, 2 none of these: MSCCL XML, a\n"
-      "plan, forest or flows JSON, rules of a tuner; or a topology file with errors, 4 cannot read\n"
+      "plan, forest or flows JSON, rules of a tuner; or a topology file with errors, 4 cannot "
+      "read\n"
       "or write, 70 a bug of ours.");
   return {command, [options](const Console& console) { return run_verify(*options, console); }};
 }

@@ -219,9 +219,10 @@ void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
       ->check(file_name());
   group.option("--tolerance", arguments.tolerance, "PART",
                "A rate that is lower by no more than this part is not worse: 2% or 0.02");
-  group.list("--fail-on", arguments.fail_on, "GRADE,...",
-             "What fails the run: worse, missing, changed, better or none; default\n"
-             "worse,missing")
+  group
+      .list("--fail-on", arguments.fail_on, "GRADE,...",
+            "What fails the run: worse, missing, changed, better or none; default\n"
+            "worse,missing")
       ->delimiter(',');
   group.list("--allow", arguments.allow, "KIND[:PATTERN]",
              "Of these, what is no failure: rate, height, file or item, for all inputs or with\n"
