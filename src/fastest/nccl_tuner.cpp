@@ -190,10 +190,9 @@ class NcclTuner {
       }
       for (const auto& [algorithm, protocol] : kinds) {
         if (algorithm == "pat" && protocol != "Simple") continue;
-        const auto takes = [&](std::size_t contender) {
-          return contest.candidate(contender).algorithm == algorithm &&
-                 contest.contenders()[contender].protocol == protocol &&
-                 contest.is_there(contender);
+        const auto takes = [&, &name = algorithm, &of = protocol](std::size_t contender) {
+          return contest.candidate(contender).algorithm == name &&
+                 contest.contenders()[contender].protocol == of && contest.is_there(contender);
         };
         const auto winner = contest.winner(bytes, takes, Contest::Of::all);
         if (winner) times.push_back({{c, winner->contender}, winner->seconds});

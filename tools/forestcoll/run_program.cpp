@@ -74,6 +74,17 @@ std::vector<std::string> long_options(const CLI::App& command) {
   return names;
 }
 
+// The first long option among the words that CLI11 did not expect, which stand in its message
+// alone.
+std::string unknown_option(const CLI::ParseError& error) {
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
+  const std::string message = error.what();
+  const std::size_t begin = message.find(" --");
+  if (begin == std::string::npos) return "";
+  const std::size_t end = message.find_first_of(" =", begin + 1);
+  return message.substr(begin + 1, end == std::string::npos ? end : end - begin - 1);
+}
+
 // CLI11 speaks of arguments and subcommands; people know commands.
 std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error,
                            const std::vector<Command>& commands) {
@@ -85,16 +96,10 @@ std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error
     std::string explained = chosen->explain(rest);
     if (!explained.empty()) return explained;
   }
-  // Among the words left over may be values of what is no option.
-  const std::vector<std::string> left = last.remaining(true);
-  const auto unknown =
-      std::ranges::find_if(left, [](const std::string& word) { return word.starts_with("--"); });
-  if (unknown != left.end() && error.get_name() == "ExtrasError") {
-    const std::string option = unknown->substr(0, unknown->find('='));
-    const std::string meant = nearest_word(option, long_options(last));
-    if (!meant.empty()) {
-      return fmt::format("there is no option {}; did you mean {}?", option, meant);
-    }
+  const std::string option = unknown_option(error);
+  const std::string nearest = option.empty() ? option : nearest_word(option, long_options(last));
+  if (!nearest.empty()) {
+    return fmt::format("there is no option {}; did you mean {}?", option, nearest);
   }
   if (last.get_require_subcommand_min() == 0 || (rest.empty() && !is_missing)) return error.what();
   std::string known;

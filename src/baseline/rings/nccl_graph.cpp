@@ -246,7 +246,8 @@ class GraphMaker {
     for (std::int64_t c = 0; c < std::min(count, kMostNcclChannels); ++c) {
       const auto rail = static_cast<std::size_t>(c % rails);
       std::vector<std::int32_t> order = set.rings.orders[static_cast<std::size_t>(c % rings)];
-      std::ranges::rotate(order, std::ranges::find(order, position_of(doors[rail], 0)));
+      std::rotate(order.begin(), std::ranges::find(order, position_of(doors[rail], 0)),
+                  order.end());
       NcclChannel channel = channel_of(order);
       channel.net_in = channel.net_out = nic_beside(doors[rail], rail, nics);
       graph.channels.push_back(std::move(channel));

@@ -26,7 +26,7 @@ std::size_t word_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
   constexpr std::size_t kPart = 3;
-  std::size_t limit = std::max<std::size_t>(word.size() / kPart, 1);
+  std::size_t limit = (word.size() + 1) / kPart;
   std::string best;
   for (const std::string& candidate : candidates) {
     const std::size_t distance = word_distance(word, candidate);
