@@ -175,10 +175,10 @@ TEST(CompareLong, ProgramsAreComparedWithPrograms) {
   }
   EXPECT_EQ(of_trees, 1U);
   EXPECT_EQ(of_programs, 2U);
-  EXPECT_THAT(report["who_wins"].back().get<std::string>(), HasSubstr("level at all sizes"));
+  EXPECT_THAT(report["who_wins"].back().get<std::string>(), HasSubstr("equal at all sizes"));
   const auto text = compare(arguments, "dgx-a100-x1").out;
-  EXPECT_THAT(text, HasSubstr("Times of trees without threadblocks"));
-  EXPECT_THAT(text, HasSubstr("Times of programs of threadblocks"));
+  EXPECT_THAT(text, HasSubstr("Simulated times of trees without threadblocks"));
+  EXPECT_THAT(text, HasSubstr("Simulated times of programs of threadblocks"));
   auto csv = arguments;
   csv.push_back("--csv");
   std::size_t programs = 0;

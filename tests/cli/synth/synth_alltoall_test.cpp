@@ -41,7 +41,7 @@ TEST(SynthAlltoallLong, WritesPlansThatVerifyTakes) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2"), file = scratch / "plan.json";
   for (const bool in_place : {false, true}) {
-    Words words = {fabric, "-o", file, "--target", "mscclpp"};
+    Words words = {fabric, "-o", file, "--target", "mscclpp", "-v"};
     if (in_place) words.emplace_back("--inplace");
     const auto made = synth(words);
     ASSERT_EQ(made.code, 0) << made.err;
@@ -350,7 +350,7 @@ TEST(SynthAlltoallLong, OneSizeIsHeededAsSeveralAre) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   const auto made = [&](const std::string& option, const std::string& size) {
-    return run({"synth", fabric, "-c", "alltoall", option, size, "-o", scratch / "x.xml"});
+    return run({"synth", fabric, "-c", "alltoall", option, size, "-v", "-o", scratch / "x.xml"});
   };
   const auto one = made("--size", "4K");
   EXPECT_EQ(one.code, 0) << one.err;

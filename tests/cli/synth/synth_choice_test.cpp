@@ -44,7 +44,7 @@ TEST(SynthChoiceLong, TheModelHasTheLastWordOnTheNumberOfChunks) {
   const double of_eight = seconds();
   const auto schedule = synth({});
   EXPECT_EQ(schedule["k"], 1);
-  EXPECT_THAT(schedule["chosen"].get<std::string>(), HasSubstr("(model, not measurement): k = 1 "));
+  EXPECT_THAT(schedule["chosen"].get<std::string>(), HasSubstr("simulated: k = 1 "));
   EXPECT_LT(seconds(), of_eight);
 }
 

@@ -24,7 +24,8 @@ TEST(SynthRuntimeLong, RootedCollectivesBetweenBoxesAreInLL) {
       arguments.insert(arguments.end(), more.begin(), more.end());
       return run(arguments);
     };
-    const auto between = run({"synth", topology("dgx-a100-x2"), "-c", collective, "--root", "0"});
+    const auto between =
+        run({"synth", topology("dgx-a100-x2"), "-c", collective, "--root", "0", "-v"});
     EXPECT_EQ(between.code, 0) << between.err;
     EXPECT_THAT(between.out, HasSubstr("proto=\"LL\""));
     EXPECT_THAT(between.err,
@@ -97,16 +98,16 @@ TEST(SynthRuntimeLong, TellsTheCountsThatTheReleaseSelects) {
         {"synth", topology("dgx-a100-x1"), "-c", "allgather", "-k", "4", "--target", target});
   };
   for (const std::string old : {"rccl-5.7", "rccl-6", "rccl-6.2"}) {
-    EXPECT_THAT(text(old).err, HasSubstr("sent per rank that are multiples of 32"));
+    EXPECT_THAT(text(old).err, HasSubstr("divisible by 32 (elements sent per rank)"));
     EXPECT_THAT(text(old).out, HasSubstr(old + " selects it for elements sent per rank that are "
                                                "multiples of 32 -->"));
   }
   for (const std::string since : {"azure", "rccl-6.3", "msccl"}) {
-    EXPECT_THAT(text(since).err, HasSubstr("sent per rank that are multiples of 4"));
+    EXPECT_THAT(text(since).err, HasSubstr("divisible by 4 (elements sent per rank)"));
   }
   const auto all = run({"verify", "-", "--target", "all"}, {.input = text("rccl-6").out});
-  EXPECT_THAT(all.out, HasSubstr("multiples of 32"));
-  EXPECT_THAT(all.out, HasSubstr("multiples of 4;"));
+  EXPECT_THAT(all.out, HasSubstr("divisible by 32 "));
+  EXPECT_THAT(all.out, HasSubstr("divisible by 4 "));
   // No window without such a size: a buffer is 8 · 32 elements or more.
   const auto small = run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "-k", "4",
                           "--target", "rccl-6", "--max-bytes", "255"});

@@ -230,7 +230,7 @@ TEST(TopoImportLong, EveryCommandTakesPcieWhereNothingElseJoinsTheGpus) {
   const std::string dump = scratch.write("dump.xml", two_sockets());
   const std::string said =
       "no NVLink or xGMI joins any two of the 4 GPUs: PCIe and the CPUs are the way between them. "
-      "By these bandwidths an allgather over them moves 20 GB/s at best (the 2 GPUs";
+      "By these bandwidths an allgather over them moves 20 GB/s at best (data of the 2 GPUs";
   for (std::vector<std::string> command : readers_of_dumps(scratch)) {
     command.push_back(dump);
     const auto result = run(command);
