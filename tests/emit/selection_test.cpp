@@ -80,6 +80,11 @@ const std::vector<Target>& targets() {
 }
 
 // "count must be divisible by 32 (…)", or "any count (…)".
+std::string in_words_of_file(std::int64_t counts, const std::string& singular) {
+  return counts == 1 ? "any number of " + singular
+                     : fmt::format("{} that are multiples of {}", singular, counts);
+}
+
 std::string in_words(std::int64_t counts, const std::string& singular) {
   return counts == 1 ? fmt::format("any count ({})", singular)
                      : fmt::format("count must be divisible by {} ({})", counts, singular);
@@ -102,7 +107,7 @@ void expect_told_right(const Target& target, const CollectiveForest& forest,
   if (forest.collective == Collective::reduce_scatter) counted = "elements received per rank";
   EXPECT_THAT(verdict->usable_counts, HasSubstr(in_words(counts, counted) + ";"));
   EXPECT_THAT(text, HasSubstr(fmt::format("<!-- {} selects it for {} -->", target.name,
-                                          in_words(counts, counted))));
+                                          in_words_of_file(counts, counted))));
   // 2. What is so.
   bool exact = false;
   for (const Release& release : target.releases) {
