@@ -469,7 +469,7 @@ TEST(TimeCosts, SumUpToTheTime) {
   EXPECT_NEAR(costs.links + costs.waiting, 0, 0.01e-6);
   EXPECT_DOUBLE_EQ(costs.links + costs.waiting + costs.latencies + costs.threadblocks,
                    made->choice.seconds);
-  EXPECT_THAT(made->compilation.chosen.why, HasSubstr("; the time is links 0 %, "));
+  EXPECT_THAT(made->compilation.chosen.why, HasSubstr("; time by cause: links 0 %, "));
   EXPECT_GT(made->compilation.seconds.choose, 0);
   // Where much is sent, the links.
   const auto large = fastest_schedule(fabric, options_for(Collective::allreduce, {256 << 20}));

@@ -89,7 +89,7 @@ TEST(NcclTuner, NvlsIsForLargeSizesOnHopper) {
 // NCCL has PAT for one GPU per node.
 TEST(NcclTuner, PatIsForOneGpuPerNode) {
   const Fabric fabric = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
-    "name": "hosts", "nodes": [{"id": "gpu[0-31]", "type": "compute", "box": "host[0-31]"},
+    "name": "hosts", "nodes": [{"id": "gpu[0-31]", "type": "compute"},
                                {"id": "ib", "type": "switch"}],
     "links": [{"src": "gpu[0-31]", "dst": "ib", "bandwidth": 25, "kind": "ib"}]})");
   EXPECT_EQ(nccl_communicator(fabric.topology).nodes, 32);
