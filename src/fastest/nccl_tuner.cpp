@@ -284,7 +284,7 @@ class NcclTuner {
       row.channels = channels_at(range.choice, end);
       if (row.channels == kAllNcclChannels) row.last = range.last;
       is_last = row.last == range.last;
-      first = row.last + 1;
+      if (!is_last) first = row.last + 1;  // the last one may be of all sizes
       if (!rows.empty() && are_alike(rows.back(), row)) {
         rows.back().last = row.last;
       } else {
