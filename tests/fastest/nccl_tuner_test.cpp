@@ -41,8 +41,8 @@ void expect_all_sizes(const std::vector<NcclRule>& rules) {
   for (const NcclRule& rule : rules) {
     EXPECT_EQ(rule.first, next);
     EXPECT_LT(rule.first, rule.last);
-    next = rule.last + 1 > rule.last ? rule.last + 1 : 0;
     if (rule.last == std::numeric_limits<std::int64_t>::max()) break;
+    next = rule.last + 1;
   }
   EXPECT_EQ(rules.back().last, std::numeric_limits<std::int64_t>::max());
 }
