@@ -26,6 +26,7 @@
 #include "forestcoll/topology.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "solver/portfolio/best_forest.hpp"
+#include "topology/model/link_kind.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -105,12 +106,13 @@ class CandidateFinder {
 
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
 
-  // Of forestcoll; one that is there already is not taken again.
+  // Of forestcoll; one that is there already, or loads all links as it does, is not taken again.
   void add(Synthesis synthesis) {
     const auto is_same = [&](const Candidate& candidate) {
       const CollectiveForest& other = candidate.forest();
       return other.k == synthesis.forest.k && other.weight == synthesis.forest.weight &&
-             height_of(other) == height_of(synthesis.forest);
+             height_of(other) == height_of(synthesis.forest) &&
+             link_loads(other, fabric_.links()) == link_loads(synthesis.forest, fabric_.links());
     };
     if (std::ranges::any_of(candidates_, is_same)) return;
     synthesis.forest.optimum = optimum_;
@@ -125,11 +127,16 @@ class CandidateFinder {
     const std::vector<Synthesis> found = found_by(numbers);
     for (const Synthesis& each : found) add(each);
     const Synthesis equal = of_equal_shares(found);
-    for (Synthesis& each :
-         found_by({[&] { return in_powers_of_two(equal); }, [this] { return optimal(); },
-                   [&] { return lower_trees(found); }})) {
-      add(std::move(each));
+    std::vector<Search> further = {[&] { return in_powers_of_two(equal); },
+                                   [this] { return optimal(); },
+                                   [&] { return lower_trees(found); }};
+    const std::vector<Network> narrower = narrower_between_boxes();
+    for (const Network& network : narrower) {
+      for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
+        further.emplace_back([&, k] { return of_narrower(network, k); });
+      }
     }
+    for (Synthesis& each : found_by(further)) add(std::move(each));
   }
 
   // What knows nothing of each other is searched at the same time.
@@ -197,6 +204,36 @@ class CandidateFinder {
       height = height_of(lower->forest);
       result.push_back(*std::move(lower));
     }
+    return result;
+  }
+
+  // The fabric as if links that leave a box carried a half and a quarter: its trees send less
+  // between boxes, in fewer and larger messages, which is faster for sizes at which latency counts.
+  [[nodiscard]] std::vector<Network> narrower_between_boxes() const {
+    std::vector<Network> found;
+    if (fabric_.network.ranks.size() > kMostRanksLowered) return found;
+    Topology topology = fabric_.topology;
+    for (int i = 0; i < 2; ++i) {
+      for (TopologyLink& link : topology.links) {
+        if (topology::reach_of(link.kind) == topology::Reach::leaves) {
+          link.bandwidth = link.bandwidth * Ratio(1, 2);
+        }
+      }
+      auto network = to_digraph(topology);
+      if (!network) break;
+      found.push_back(*std::move(network));
+    }
+    return found;
+  }
+
+  [[nodiscard]] std::vector<Synthesis> of_narrower(const Network& narrower, std::int64_t k) const {
+    std::vector<Synthesis> result;
+    auto found = choose::synthesize_at(narrower, silent_.synthesis, k);
+    if (!found) return result;
+    const auto algbw = congestion_algbw(found->forest, fabric_.links());
+    if (!algbw) return result;
+    found->forest.algbw = found->allowed = *algbw;
+    result.push_back(*std::move(found));
     return result;
   }
 
