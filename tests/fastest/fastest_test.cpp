@@ -248,7 +248,7 @@ TEST(ContestLong, TreesOfEveryNumberAreTheSameForAllSizes) {
 
 // Where ours have unequal shares, so have others: the same trees as of equal shares, as wide as the
 // shares make them.
-TEST(Contest, SharesInPowersOfTwoAreOfTheTreesOfEqualOnes) {
+TEST(ContestLong, SharesInPowersOfTwoAreOfTheTreesOfEqualOnes) {
   const Fabric fabric = test::boxes_of_two(9);
   auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {std::int64_t{1} << 30}));
   ASSERT_TRUE(contest);
@@ -271,7 +271,7 @@ TEST(Contest, SharesInPowersOfTwoAreOfTheTreesOfEqualOnes) {
 
 // All ranks of a star do the same: of their steps a quarter is simulated, in every pass.
 // Few variants are some of all, in the same order, and take what they take among all.
-TEST(Contest, FewVariantsAreSomeOfAll) {
+TEST(ContestLong, FewVariantsAreSomeOfAll) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   FastestOptions options = options_for(Collective::allreduce, {1 << 30});
   auto all = Contest::hold(fabric, options);
@@ -327,7 +327,7 @@ TEST(Contest, KnowsWhatSimulationsCost) {
 }
 
 // Whose trees put so much on a link that it loses by that alone is never lowered.
-TEST(Contest, MakesNoProgramsThatLinksMakeTooSlow) {
+TEST(ContestLong, MakesNoProgramsThatLinksMakeTooSlow) {
   constexpr std::int64_t kSize = std::int64_t{1} << 30;
   const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {kSize}));

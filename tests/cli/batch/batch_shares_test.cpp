@@ -108,7 +108,7 @@ TEST(Batch, ManifestsHaveOptionsForEach) {
   EXPECT_EQ(read_file(batch.out() + "/a.json/allreduce.xml"), synth.out);
 }
 
-TEST(Batch, WrongManifestsAreNamedWithThePlace) {
+TEST(BatchLong, WrongManifestsAreNamedWithThePlace) {
   const BatchDirectories batch;
   batch.add("a.json", small_topology());
   const std::string head = R"({"format": "forestcoll-batch-manifest", "version": 1, )";
@@ -141,7 +141,7 @@ TEST(Batch, WrongManifestsAreNamedWithThePlace) {
   EXPECT_THAT(result.err, HasSubstr("manifest.json: a.json: --min-bytes"));
 }
 
-TEST(Batch, ManyFilesAreFoundAndSharedOut) {
+TEST(BatchLong, ManyFilesAreFoundAndSharedOut) {
   const BatchDirectories batch;
   constexpr int kFiles = 1000;
   for (int i = 0; i < kFiles; ++i) {

@@ -83,7 +83,7 @@ TEST(BatchLong, TheOptimumOfAnAllreduceHasBothPhasesAtOnce) {
   EXPECT_EQ(again["optimum_fraction"], 1.0);
 }
 
-TEST(Batch, ReusesWhatIsThereAndOfTheSame) {
+TEST(BatchLong, ReusesWhatIsThereAndOfTheSame) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   batch.add("b.json", pair_topology("20"));
@@ -195,7 +195,7 @@ TEST(Batch, NamesWhatIsBrokenWithCodeAndPlace) {
   EXPECT_THAT(summary, HasSubstr("[E03]"));
 }
 
-TEST(Batch, FindsFilesWhateverLiesAround) {
+TEST(BatchLong, FindsFilesWhateverLiesAround) {
   const BatchDirectories batch;
   const std::string in = batch.in();
   const std::string line_break = "line\nbreak, \"quoted\".json";
@@ -247,7 +247,7 @@ TEST(Batch, OutputsInsideTheDirectoryAreNoInputs) {
   EXPECT_THAT(again.err, HasSubstr("1 item: 0 made, 1 reused"));
 }
 
-TEST(Batch, IncludesAndExcludes) {
+TEST(BatchLong, IncludesAndExcludes) {
   const BatchDirectories batch;
   for (const char* name : {"a100.json", "h100.json", "old/a100.json", "new/b200.json"}) {
     batch.add(name, pair_topology("10"));
@@ -299,7 +299,7 @@ TEST(Batch, FilesTellTheCountsOfTheirTarget) {
   EXPECT_THAT(files.at("allgather-rccl-6.3.xml"), HasSubstr("that are multiples of 4 -->"));
 }
 
-TEST(Batch, OtherFormatsAndNone) {
+TEST(BatchLong, OtherFormatsAndNone) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   ASSERT_EQ(batch.run({"--format", "forest"}).code, 0);

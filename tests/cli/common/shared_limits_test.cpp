@@ -80,7 +80,9 @@ TEST_F(SharedLimits, AreKeptBySchedules) {
   }
 }
 
-TEST_F(SharedLimits, AreKeptByForestsOfAnyNumberOfTrees) {
+using SharedLimitsLong = SharedLimits;
+
+TEST_F(SharedLimitsLong, AreKeptByForestsOfAnyNumberOfTrees) {
   for (const char* k : {"1", "3", "optimal"}) {
     for (const char* collective : {"allgather", "reduce_scatter", "allreduce"}) {
       const std::string forest = file("f.json");
@@ -147,7 +149,7 @@ TEST_F(SharedLimits, HoldUpRingsAsWell) {
 }
 
 // Flows are made on a part of the links; verify and compare see all links and the limits.
-TEST_F(SharedLimits, AreKeptByFlowsAndTheirRounds) {
+TEST_F(SharedLimitsLong, AreKeptByFlowsAndTheirRounds) {
   const std::string flows = file("flows.json");
   for (const auto& [collective, root] : std::vector<std::pair<std::string, std::string>>{
            {"alltoall", ""}, {"scatter", "g0"}, {"gather", "g3"}}) {

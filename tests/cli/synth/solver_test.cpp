@@ -199,7 +199,7 @@ std::string weighted_boxes() {
   return text.replace(text.find("\"weight\": 0"), 11, "\"weight\": 1");
 }
 
-TEST(Weights, ScheduleFilesKnowThem) {
+TEST(WeightsLong, ScheduleFilesKnowThem) {
   const Scratch scratch;
   const std::string fabric = scratch.write("w.json", weighted_boxes());
   const auto bound = nlohmann::json::parse(run({"bound", fabric, "--json"}).out);

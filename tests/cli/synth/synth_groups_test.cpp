@@ -256,7 +256,7 @@ TEST(SynthGroups, OtherFabricsAreNotSimulated) {
 }
 
 // Data that goes one way leaves all that leads back to others: each group still has a topology.
-TEST(SynthGroups, OperationsOfOneWayHaveWaysBack) {
+TEST(SynthGroupsLong, OperationsOfOneWayHaveWaysBack) {
   const Scratch scratch;
   const Words exchange{"--at-once", "broadcast [[0,1]] root=0", "--at-once",
                        "broadcast [[1,0]] root=0"};

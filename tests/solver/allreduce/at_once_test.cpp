@@ -119,7 +119,7 @@ TEST(AtOnce, SymmetricForestsAreOfTheWholeFabric) {
 }
 
 // Where links are alike both ways, trees serve any root: equal shares lose nothing.
-TEST(AtOnce, ReachesTheOptimumOfRandomFabrics) {
+TEST(AtOnceLong, ReachesTheOptimumOfRandomFabrics) {
   int better = 0;
   for (std::uint64_t seed = 700; seed < 780; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 6, .max_switches = 3});
@@ -154,7 +154,7 @@ TEST(AtOnceLong, ReachesTheOptimumWithOneWayArcs) {
 }
 
 // Rounded to k trees, the better of the two ways; as many trees as if every root had k.
-TEST(AtOnce, FewTreesAreNoWorseThanInTurn) {
+TEST(AtOnceLong, FewTreesAreNoWorseThanInTurn) {
   for (std::uint64_t seed = 700; seed < 740; ++seed) {
     const Network network =
         test::random_fabric(seed, {.max_compute = 5, .max_switches = 2, .one_way = seed % 2 == 0});

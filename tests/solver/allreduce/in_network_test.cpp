@@ -118,7 +118,7 @@ TEST(InNetworkLong, IsThatOfAllTreesWithOneWayArcs) {
 }
 
 // Beyond the reach of enumeration: the trees keep all rules, and a gap to the bound is named.
-TEST(InNetwork, IsReachedOrBoundedOnLargerFabrics) {
+TEST(InNetworkLong, IsReachedOrBoundedOnLargerFabrics) {
   int exact = 0;
   for (std::uint64_t seed = 1000; seed < 1100; ++seed) {
     const Network network = test::random_fabric(

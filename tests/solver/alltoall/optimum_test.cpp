@@ -60,7 +60,7 @@ Network random_network(std::uint64_t seed) {
   return random_fabric(seed, options);
 }
 
-TEST(AlltoallOptimum, IsTheProgramsByDefinition) {
+TEST(AlltoallOptimumLong, IsTheProgramsByDefinition) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Network network = random_network(seed);
     const Demand demand = Demand::uniform(network.ranks.size());

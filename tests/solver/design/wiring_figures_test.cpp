@@ -93,7 +93,7 @@ TEST(WiringFigures, TheWorstFailureIsTheWorst) {
 }
 
 // Found by a program in another language, from the definition of BFB.
-TEST(WiringFigures, BreadthFirstBroadcastIsExact) {
+TEST(WiringFiguresLong, BreadthFirstBroadcastIsExact) {
   const std::pair<const char*, Ratio> times[] = {
       {"diamond", {7, 8}},        {"debruijn(2,2)", {3, 4}},   {"debruijn(2,3)", {1, 1}},
       {"debruijn(2,4)", {11, 8}}, {"debruijn(2,5)", {25, 16}}, {"debruijn(3,2)", {4, 3}},

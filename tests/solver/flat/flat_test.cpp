@@ -108,7 +108,7 @@ constexpr std::int32_t kRelayed = 4;  // hops
 
 // Where all boxes share one switch, nearly all carry what the sums over their gates say; and
 // nothing more than an allreduce may reach is claimed.
-TEST(FlatForests, ReachWhatGatesCarryThroughOneSwitch) {
+TEST(FlatForestsLong, ReachWhatGatesCarryThroughOneSwitch) {
   std::mt19937_64 random(1);
   int asked = 0, reached = 0, relayed = 0;
   for (int trial = 0; trial < 60; ++trial) {
@@ -134,7 +134,7 @@ TEST(FlatForests, ReachWhatGatesCarryThroughOneSwitch) {
 }
 
 // Where each rank has a rail of its own, too, whatever directions fail.
-TEST(FlatForests, ReachTheOptimumOnDamagedRails) {
+TEST(FlatForestsLong, ReachTheOptimumOnDamagedRails) {
   std::mt19937_64 random(2);
   int asked = 0, reached = 0;
   for (int trial = 0; trial < 60; ++trial) {

@@ -63,7 +63,7 @@ struct Shares {
   void expect_exact() const { EXPECT_GE(exact * 100, all * 97) << exact << " of " << all; }
 };
 
-TEST(LowAllreduce, IsAsFastAsAllTreesOfSmallFabrics) {
+TEST(LowAllreduceLong, IsAsFastAsAllTreesOfSmallFabrics) {
   Shares shares;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const Network network = small_fabric(seed);
@@ -144,7 +144,7 @@ TEST(LowAllreduce, NamesTheLeastHeightOfAnyRoot) {
   EXPECT_TRUE(synthesize(line, low(Collective::allreduce, 2)));
 }
 
-TEST(LowAllreduce, HigherTreesAreNoSlowerWhateverTheNumberOfTrees) {
+TEST(LowAllreduceLong, HigherTreesAreNoSlowerWhateverTheNumberOfTrees) {
   for (std::uint64_t seed = 200; seed < 215; ++seed) {
     const Network network = test::random_fabric(seed, {.max_compute = 8, .max_switches = 2});
     for (const TreesPerRoot& trees : {TreesPerRoot{TreesPerRoot::Mode::optimal, 0},
