@@ -69,6 +69,8 @@ struct Mesh {
 struct Job {
   std::vector<JobStep> steps;
   std::optional<Mesh> mesh = {};  ///< of the ranks, where there is one
+  /// What a reader of others' workloads and traces took for granted, in sentences.
+  std::vector<std::string> notes = {};
 };
 
 /// Reads "tp=8,dp=4". Errors: O06 where it is not that, or the sizes do not multiply to `ranks`.
@@ -99,10 +101,11 @@ struct Job {
                                                      const Mesh* mesh,
                                                      const ErrorPlace& place = {});
 
-/// Reads a file of the format forestcoll-job (docs/jobs.md), and checks it. `mesh`: of the command
-/// line, for a file that has none; may be null. `file` is the name that diagnostics carry. Errors:
-/// O01 not such a file, with the place; S04 two meshes; those of groups, meshes and operations.
-/// Cost: linear in the text and the groups.
+/// Reads a file of the format forestcoll-job (docs/jobs.md), and checks it; or a workload of OptCCL
+/// or SimAI, or a trace of PyTorch's profiler, told apart by content. `mesh`: of the command line,
+/// for a file that has none, which the others' have not or name themselves; may be null. `file` is
+/// the name that diagnostics carry. Errors: O01 not such a file, with the place; S04 two meshes;
+/// those of groups, meshes and operations. Cost: linear in the text and the groups.
 [[nodiscard]] Expected<Job> parse_job(std::string_view text, std::string_view file,
                                       std::size_t ranks, const Mesh* mesh);
 

@@ -1,4 +1,4 @@
-// Reading the format forestcoll-job.
+// Reading the format forestcoll-job, and telling others apart.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "topology/format/json_value.hpp"
 #include "topology/job/groups.hpp"
 #include "topology/job/words.hpp"
+#include "topology/job/workloads/workload.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
@@ -247,10 +248,10 @@ class JobReader {
   std::optional<Diagnostics> error_;
 };
 
-}  // namespace
-
-Expected<Job> parse_job(std::string_view text, std::string_view file, std::size_t ranks,
-                        const Mesh* mesh) {
+// Of whichever format.
+Expected<Job> read_job(std::string_view text, std::string_view file, std::size_t ranks,
+                       const Mesh* mesh) {
+  if (topology::is_simai_workload(text)) return topology::read_simai_workload(text, file, ranks);
   topology::Findings findings(file);
   const auto document = topology::parse_json(text, findings);
   if (!document || findings.has_errors()) {
@@ -260,7 +261,27 @@ Expected<Job> parse_job(std::string_view text, std::string_view file, std::size_
     }
     return errors;
   }
+  if (topology::is_optccl_workload(*document)) {
+    return topology::read_optccl_workload(*document, file, ranks);
+  }
+  if (topology::is_kineto_trace(*document)) {
+    return topology::read_kineto_trace(*document, file, ranks);
+  }
   return JobReader(file, ranks, mesh).read(*document);
+}
+
+}  // namespace
+
+Expected<Job> parse_job(std::string_view text, std::string_view file, std::size_t ranks,
+                        const Mesh* mesh) {
+  auto job = read_job(text, file, ranks, mesh);
+  if (!job || mesh == nullptr) return job;
+  if (topology::is_simai_workload(text)) {
+    return make_error(Code::S04, "the job has a mesh of its own", "leave `mesh` out",
+                      {std::string(file), "line 1"});
+  }
+  job->mesh = *mesh;
+  return job;
 }
 
 }  // namespace forestcoll

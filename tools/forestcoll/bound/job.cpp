@@ -69,7 +69,7 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   }
   note_what_does_not_count(fabric, console);
   auto job = job_of(options.job, {options.failures, options.collective, options.root},
-                    fabric.network.ranks.size());
+                    fabric.network.ranks.size(), console);
   if (!job) return fail(job.errors(), console);
   std::vector<Placement> placements;
   if (options.place) {

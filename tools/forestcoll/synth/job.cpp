@@ -369,8 +369,8 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
   const std::string collective = words.groups && arguments.collective.empty()
                                      ? SynthArguments().collective
                                      : arguments.collective;
-  const auto job =
-      job_of(words, {arguments.failures, collective, arguments.root}, fabric->network.ranks.size());
+  const auto job = job_of(words, {arguments.failures, collective, arguments.root},
+                          fabric->network.ranks.size(), console);
   if (!job) return fail(job.errors(), console);
   const bool writes = arguments.format != "none";
   std::vector<MadeStep> steps;

@@ -9,6 +9,7 @@
 #include "common/files/io.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -97,7 +98,9 @@ void add_job_options(CLI::App& command, JobArguments& arguments) {
   group.list("--at-once", arguments.at_once, "OPERATION",
              "A collective of groups beside others: COLLECTIVE GROUPS [BYTES] [root=R], such as\n"
              "'allgather tp 64M'; several times");
-  group.file("--job", arguments.job, "Steps of such operations (format forestcoll-job)");
+  group.file("--job", arguments.job,
+             "Steps of such operations: a file of the format forestcoll-job, a workload\nof SimAI "
+             "or OptCCL, or a trace of PyTorch's profiler (docs/jobs.md)");
   group.option("--mesh", arguments.mesh, "AXIS=N,...",
                "The ranks as a grid: tp=8,dp=4; the first axis is the fastest, as in Megatron");
   group.option("--mesh-order", arguments.mesh_order, "ORDER",
@@ -144,7 +147,8 @@ Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext
   return {};
 }
 
-Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::size_t ranks) {
+Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::size_t ranks,
+                     const Console& console) {
   const auto mesh = mesh_of(job, ranks);
   if (!mesh) return mesh.errors();
   const Mesh* given = *mesh ? &**mesh : nullptr;
@@ -156,7 +160,11 @@ Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::siz
   }
   const auto text = read_input(job.job);
   if (!text) return text.errors();
-  return parse_job(*text, display_name(job.job), ranks, given);
+  auto read = parse_job(*text, display_name(job.job), ranks, given);
+  if (read) {
+    for (const std::string& taken : read->notes) note(console, taken);
+  }
+  return read;
 }
 
 }  // namespace forestcoll::cli

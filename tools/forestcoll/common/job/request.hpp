@@ -45,10 +45,11 @@ struct JobContext {
 [[nodiscard]] Diagnostic no_option_of_groups(const char* other);
 
 /// The job on a fabric of so many ranks: a step of all operations of --at-once, or a step per
-/// collective of --groups, those that `bound` gives where none is named. Errors: those of reading
-/// files and of what `forestcoll/job.hpp` parses, S03 an order that there is not.
+/// collective of --groups, those that `bound` gives where none is named. Notes say what a reader of
+/// others' files took for granted. Errors: those of reading files and of what `forestcoll/job.hpp`
+/// parses, S03 an order that there is not.
 [[nodiscard]] Expected<Job> job_of(const JobArguments& job, const JobContext& beside,
-                                   std::size_t ranks);
+                                   std::size_t ranks, const Console& console);
 
 /// Whether GPUs outside of a group pass its data on.
 [[nodiscard]] bool has_relays(const Failures& failures);
