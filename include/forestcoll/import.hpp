@@ -26,6 +26,7 @@ enum class Source {
   astra_sim,      ///< ASTRA-sim's analytical network, YAML
   simai,          ///< an edge list of ns-3 or SimAI
   sccl,           ///< a topology of SCCL or msccl-tools, JSON
+  optccl,         ///< a topology spec of OptCCL, JSON: one node, joined by rails
   node_link,      ///< networkx node-link JSON
   json_graph,     ///< JSON Graph Format
   graphml,

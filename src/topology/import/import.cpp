@@ -30,6 +30,12 @@ std::optional<TopologyDocument> from_machines(const Context& context, Read read,
 }
 
 bool refuse_growing(const Context& context) {
+  // A spec of OptCCL's is one node, and rails are all that it knows between several.
+  if (context.source == Source::optccl && context.options.boxes > 0 &&
+      context.options.boxes <= importing::kMaxHosts &&
+      (context.options.fabric.empty() || context.options.fabric == "rail")) {
+    return true;
+  }
   if (context.options.boxes == 1 && context.options.fabric.empty()) return true;
   context.findings.error(Code::I08, "",
                          "`boxes` and `fabric`: the file is a whole fabric, not a box",
@@ -103,6 +109,8 @@ std::optional<TopologyDocument> read(const Context& context, Findings& box_findi
       return from_graph(context, read_simai);
     case Source::sccl:
       return from_graph(context, read_sccl);
+    case Source::optccl:
+      return from_graph(context, read_optccl);
     case Source::node_link:
       return from_graph(context, read_node_link);
     case Source::json_graph:

@@ -37,8 +37,8 @@ bool check_options(const Context& context) {
       network ? detect_source(options.box_text).value_or(Source::nvidia_smi) : context.source;
   const Use uses[] = {
       {"`gpu`", !options.gpu.empty(), machine == Source::nvidia_smi, "nvidia-smi topo -m"},
-      {"`nic_bandwidth`", options.nic_bandwidth.has_value(), is_machine(machine),
-       "machines whose NICs have no speed"},
+      {"`nic_bandwidth`", options.nic_bandwidth.has_value(),
+       is_machine(machine) || machine == Source::optccl, "machines whose NICs have no speed"},
       {"`bandwidths`", options.constants != LinkConstants::by_source,
        is_one_of(machine, {Source::nccl, Source::nvidia_smi}),
        "links that a file counts and does not size"},

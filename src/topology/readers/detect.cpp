@@ -11,7 +11,7 @@ namespace {
 using importing::natural;
 using importing::words_of;
 
-constexpr std::array<SourceInfo, 14> kSources = {{
+constexpr std::array<SourceInfo, 15> kSources = {{
     {Source::nccl, "nccl", "NCCL's or RCCL's topology XML (NCCL_TOPO_DUMP_FILE)"},
     {Source::nccl_graph, "nccl-graph", "NCCL's graph XML: its rings, not a topology"},
     {Source::nvidia_smi, "nvidia-smi", "the output of nvidia-smi topo -m; needs `gpu`"},
@@ -21,6 +21,7 @@ constexpr std::array<SourceInfo, 14> kSources = {{
     {Source::astra_sim, "astra-sim", "ASTRA-sim's analytical network, YAML"},
     {Source::simai, "simai", "an edge list of ns-3 or SimAI"},
     {Source::sccl, "sccl", "a topology of SCCL or msccl-tools, JSON"},
+    {Source::optccl, "optccl", "a topology spec of OptCCL, JSON"},
     {Source::node_link, "node-link", "networkx node-link JSON"},
     {Source::json_graph, "json-graph", "JSON Graph Format"},
     {Source::graphml, "graphml", "GraphML"},
@@ -109,6 +110,7 @@ class TopKeys {
 
 std::optional<Source> detect_json(std::string_view text) {
   const TopKeys keys(text);
+  if (keys.has("components") && keys.has("bandwidth_constraints")) return Source::optccl;
   if (keys.has("format")) return std::nullopt;
   if (keys.has("graph") && !keys.has("nodes")) return Source::json_graph;
   if (keys.has("nodes") && (keys.has("directed") || keys.has("multigraph") || keys.has("edges"))) {

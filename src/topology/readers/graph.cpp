@@ -374,6 +374,7 @@ TopologyDocument to_document(const Graph& graph) {
   add_links(graph, true, document);
   add_links(graph, false, document);
   document.rank_order = rank_order(graph);
+  document.top.limits = graph.limits;
   return document;
 }
 

@@ -34,6 +34,7 @@ struct Graph {
   std::string name = {}, description = {};
   std::vector<GraphNode> nodes;
   std::vector<GraphLink> links;
+  std::vector<LimitText> limits = {};
 };
 
 /// The names and values of a node's or an edge's attributes.

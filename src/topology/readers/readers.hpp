@@ -22,6 +22,7 @@ using Machines = std::vector<Machine>;
 [[nodiscard]] std::optional<Graph> read_astra_sim(const Context& context);
 [[nodiscard]] std::optional<Graph> read_simai(const Context& context);
 [[nodiscard]] std::optional<Graph> read_sccl(const Context& context);
+[[nodiscard]] std::optional<Graph> read_optccl(const Context& context);
 [[nodiscard]] std::optional<Graph> read_node_link(const Context& context);
 [[nodiscard]] std::optional<Graph> read_json_graph(const Context& context);
 [[nodiscard]] std::optional<Graph> read_graphml(const Context& context);
