@@ -31,6 +31,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/version.hpp"
+#include "help/short_help.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -54,7 +55,7 @@ constexpr const char* kFooter =
     "  70  a bug of ours\n"
     "  130, 143  interrupted (Ctrl-C), terminated; no file is left half-written\n"
     "\n"
-    "`forestcoll COMMAND --help` explains a command.";
+    "`forestcoll COMMAND --help` explains a command, `--help-all` all of its options.";
 
 // The command whose words come last: `topo show` of `forestcoll topo show`.
 const CLI::App& innermost(const CLI::App& program) {
@@ -227,6 +228,8 @@ ExitCode run_words(std::vector<std::string> words, Console console) {
   program.require_subcommand(1);
   program.fallthrough();
 
+  program.set_help_flag("-h,--help", "Explain the common options, and exit");
+  program.set_help_all_flag("--help-all", "Explain all options, and exit");
   bool no_color = false;
   program.set_version_flag("--version", "forestcoll " + std::string(kVersion));
   auto* quiet = program.add_flag("-q,--quiet", console.quiet, "Say nothing but errors");
@@ -256,6 +259,9 @@ ExitCode run_words(std::vector<std::string> words, Console console) {
   try {
     program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
+    const std::string brief = short_help(innermost(program));
+    return print_on_stdout(brief.empty() ? program.help() : brief, console);
+  } catch (const CLI::CallForAllHelp&) {
     return print_on_stdout(program.help(), console);
   } catch (const CLI::CallForVersion& version) {
     return print_on_stdout(version.what() + std::string("\n"), console);

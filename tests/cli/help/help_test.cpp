@@ -2,8 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -59,6 +61,24 @@ TEST(Completion, OffersValuesWhereTheyAreFew) {
   EXPECT_THAT(offered({"forestcoll", "completion", "z"}), Contains("zsh"));
 }
 
+TEST(Completion, OffersKnownNames) {
+  EXPECT_THAT(offered({"forestcoll", "synth", "a.json", "-c", "all"}),
+              ::testing::UnorderedElementsAre("allreduce", "allgather", "alltoall"));
+  EXPECT_THAT(offered({"forestcoll", "verify", "--target", "mscclpp-0.1"}),
+              ::testing::ElementsAre("mscclpp-0.10"));
+  EXPECT_THAT(offered({"forestcoll", "simulate", "--gpu", "h1"}), Contains("h100"));
+  EXPECT_THAT(offered({"forestcoll", "topo", "gen", "dgx-h"}), Contains("dgx-h100"));
+  EXPECT_THAT(offered({"forestcoll", "explain", "W0"}),
+              AllOf(Contains("W03"), Not(Contains("E05"))));
+}
+
+TEST(Completion, CompletesTheLastNameOfAList) {
+  EXPECT_THAT(offered({"forestcoll", "compare", "--algorithms", "nccl-r"}),
+              ::testing::ElementsAre("nccl-ring"));
+  EXPECT_THAT(offered({"forestcoll", "compare", "--algorithms", "nccl-ring,one-s"}),
+              ::testing::ElementsAre("nccl-ring,one-shot"));
+}
+
 TEST(Completion, OffersFilesElsewhere) {
   const Scratch scratch;
   const std::string file = scratch.write("fabric.json", "{}");
@@ -78,6 +98,63 @@ TEST(Completion, RefusesAShellThatItDoesNotKnow) {
   const auto refused = run({"completion", "csh"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("csh"), HasSubstr("bash")));
+}
+
+// The lines of a text, and the longest of them.
+std::pair<std::size_t, std::size_t> size_of(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t count = 0, longest = 0;
+  for (std::string line; std::getline(lines, line); ++count)
+    longest = std::max(longest, line.size());
+  return {count, longest};
+}
+
+TEST(Help, OfALargeCommandFitsAScreen) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"synth"},
+                                             {"bound"},
+                                             {"compare"},
+                                             {"batch"},
+                                             {"verify"},
+                                             {"simulate"},
+                                             {"topo", "show"},
+                                             {"topo", "import"}}) {
+    std::vector<std::string> words = command;
+    words.emplace_back("--help");
+    const auto help = run(words);
+    EXPECT_EQ(help.code, 0) << command.front();
+    const auto [lines, longest] = size_of(help.out);
+    EXPECT_LE(lines, 55U) << help.out;
+    EXPECT_LE(longest, 100U) << help.out;
+    EXPECT_THAT(help.out, AllOf(HasSubstr("\nCommon options:\n"), HasSubstr("--help-all explains"),
+                                HasSubstr("\nExample"), HasSubstr("\nExit codes:")));
+  }
+}
+
+// The common options come first and in brief; no option is left out.
+TEST(Help, NamesEveryOptionAndExplainsAllWhenAsked) {
+  const std::string brief = run({"synth", "--help"}).out;
+  const auto all = run({"synth", "--help-all"});
+  EXPECT_EQ(all.code, 0);
+  std::size_t options = 0;
+  std::istringstream lines(all.out);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find("--");
+    if (!line.starts_with("  -") || begin == std::string::npos) continue;
+    ++options;
+    EXPECT_THAT(brief, HasSubstr(line.substr(begin, line.find_first_of(" ,", begin) - begin)));
+  }
+  EXPECT_GT(options, 50U);
+  EXPECT_THAT(brief, AllOf(HasSubstr("-c,--collective"), HasSubstr("(default allreduce)"),
+                           Not(HasSubstr("Microseconds"))));
+  EXPECT_THAT(all.out, AllOf(HasSubstr("Microseconds"), HasSubstr("\nSolving:\n"),
+                             HasSubstr("\nReading the topology:\n")));
+  EXPECT_LT(all.out.find("Common options:"), all.out.find("Solving:"));
+}
+
+TEST(Help, OfASmallCommandIsWhole) {
+  EXPECT_EQ(run({"man", "--help"}).out, run({"man", "--help-all"}).out);
+  EXPECT_EQ(run({"--help"}).out, run({"--help-all"}).out);
 }
 
 TEST(ManPage, HasEveryCommandAndIsRoff) {

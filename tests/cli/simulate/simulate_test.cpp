@@ -113,7 +113,7 @@ TEST(Simulate, RefusesInWords) {
 }
 
 TEST(Simulate, HelpShowsExamples) {
-  const Result help = run({"simulate", "--help"});
+  const Result help = run({"simulate", "--help-all"});
   EXPECT_EQ(help.code, 0);
   for (const char* words : {"--sizes", "--gpu", "--parameters", "--every-pass",
                             "Examples:", "model, not a measurement", "a100, h100"}) {

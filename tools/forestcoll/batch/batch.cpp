@@ -11,6 +11,7 @@
 #include "batch/workers/work.hpp"
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -41,9 +42,9 @@ constexpr const char* kBatchFooter =
     "  mpirun -n 8 forestcoll batch fabrics -o out --mpi -j 4\n"
     "\n"
     "Exit codes: 0 all is well; 1 an item failed, or --fail-on names how one differs from the\n"
-    "baseline; 2 wrong usage, manifest or report; 4 cannot read the directory or write the "
-    "outputs, or another batch is\n"
-    "at work there; 130 Ctrl-C, 143 terminated: the report has what was done until then.";
+    "baseline; 2 wrong usage, manifest or report; 4 cannot read the directory or write the\n"
+    "outputs, or another batch is at work there; 130 Ctrl-C, 143 terminated: the report has\n"
+    "what was done until then.";
 
 // Of this child, whatever it calls, until its end: to take the limit back would make the threads
 // that it forbids.
@@ -75,6 +76,7 @@ Command add_batch(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("batch", "Synthesise for every topology of a directory, in parallel");
   batch::add_batch_arguments(*command, *arguments);
+  group_options(*command, {"--output", "--collective", "--format", "--target", "--all"});
   command->footer(kBatchFooter);
   const Command merge = batch::add_merge(*command);
   return {command, [arguments, merge](const Console& console) {

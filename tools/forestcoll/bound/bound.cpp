@@ -18,6 +18,7 @@
 #include "common/group_rates.hpp"
 #include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
@@ -271,6 +272,7 @@ Command add_bound(CLI::App& program) {
             "Try all orders in which the axes of the mesh can be laid over the GPUs; the report\n"
             "is of the best");
   add_reading_options(*command, options->reading);
+  group_options(*command, {"--collective", "--json", "--whatif", "--target", "--drop"});
   command->footer(
       "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
       "it. The rows are the optimum: no schedule is faster on this fabric, whatever its GPUs and\n"

@@ -8,6 +8,7 @@
 
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "compare/comparison.hpp"
@@ -208,6 +209,7 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
   add_failure_options(command, options.failures);
   add_latency_option(command, options.failures);
   add_reading_options(command, options.reading);
+  group_options(command, {"--collective", "--sizes", "--algorithms", "--svg", "--measured"});
   command.footer(
       "Rates are those of the links alone (congestion model), times are simulated: both are\n"
       "models, not measurements. An algorithm that cannot exist on the fabric says why; the\n"

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 
+#include "help/offered_values.hpp"
+
 namespace forestcoll::cli {
 namespace {
 
@@ -47,36 +49,54 @@ OptionHelp option_help(const CLI::Option& option) {
   } else if (option.get_items_expected_max() > 0) {
     take_type(option.get_type_name(), help);
   }
+  help.is_list = help.value.ends_with(",...");
+  help.standard = option.get_default_str();
+  help.group = option.get_group();
   help.description = one_paragraph(option.get_description());
   return help;
 }
 
-void add_help(const CLI::App& app, const std::vector<std::string>& words,
-              std::vector<CommandHelp>& all) {
-  CommandHelp help;
-  help.words = words;
-  help.description = one_paragraph(app.get_description());
-  help.footer = app.get_footer();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    (option->nonpositional() ? help.options : help.operands).push_back(option_help(*option));
-  }
-  const auto commands =
-      app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
-  for (const CLI::App* command : commands) help.commands.push_back(command->get_name());
-  all.push_back(std::move(help));
-  for (const CLI::App* command : commands) {
-    auto inner = words;
-    inner.push_back(command->get_name());
-    add_help(*command, inner, all);
-  }
+std::vector<const CLI::App*> shown_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); });
+}
+
+// Names that the parser does not list: it checks them otherwise, or takes others, too.
+void offer_values(const std::vector<std::string>& words, OptionHelp& option) {
+  option.offers = option.choices;
+  if (!option.offers.empty()) return;
+  std::string operand;
+  for (const std::string& word : words) operand += word + " ";
+  const bool is_operand = !option.names.front().starts_with('-');
+  option.offers = offered_values(is_operand ? operand + option.names.front() : option.names.back());
+}
+
+void add_help(const CLI::App& app, std::vector<CommandHelp>& all) {
+  all.push_back(help_of_command(app));
+  for (const CLI::App* command : shown_commands(app)) add_help(*command, all);
 }
 
 }  // namespace
 
+CommandHelp help_of_command(const CLI::App& command) {
+  CommandHelp help;
+  for (const CLI::App* app = &command; app->get_parent() != nullptr; app = app->get_parent()) {
+    help.words.insert(help.words.begin(), app->get_name());
+  }
+  help.description = one_paragraph(command.get_description());
+  help.footer = command.get_footer();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;
+    auto& list = option->nonpositional() ? help.options : help.operands;
+    list.push_back(option_help(*option));
+    offer_values(help.words, list.back());
+  }
+  for (const CLI::App* inner : shown_commands(command)) help.commands.push_back(inner->get_name());
+  return help;
+}
+
 std::vector<CommandHelp> help_of(const CLI::App& program) {
   std::vector<CommandHelp> all;
-  add_help(program, {}, all);
+  add_help(program, all);
   return all;
 }
 

@@ -28,7 +28,7 @@ std::string brief(const std::string& description) {
 std::vector<std::string> words_of(const CommandHelp& command) {
   std::vector<std::string> names;
   for (const OptionHelp& operand : command.operands) {
-    names.insert(names.end(), operand.choices.begin(), operand.choices.end());
+    names.insert(names.end(), operand.offers.begin(), operand.offers.end());
   }
   for (const OptionHelp& option : command.options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
@@ -50,11 +50,14 @@ std::string bash_values(const CommandHelp& command) {
   std::string cases;
   for (const OptionHelp& option : command.options) {
     if (option.value.empty()) continue;
-    const std::string values = option.choices.empty()
-                                   ? "compgen -f"
-                                   : fmt::format("compgen -W '{}'", fmt::join(option.choices, " "));
-    cases += fmt::format("        {}) mapfile -t COMPREPLY < <({} -- \"$word\"); return ;;\n",
-                         fmt::join(option.names, "|"), values);
+    const std::string values = fmt::format("{}", fmt::join(option.offers, " "));
+    const std::string what =
+        option.offers.empty()
+            ? "compgen -f -- \"$word\""
+            : fmt::format("{} '{}'", option.is_list ? "_forestcoll_list" : "_forestcoll_names",
+                          values);
+    cases += fmt::format("        {}) mapfile -t COMPREPLY < <({}); return ;;\n",
+                         fmt::join(option.names, "|"), what);
   }
   return cases.empty() ? "" : "      case $before in\n" + cases + "      esac\n";
 }
@@ -64,6 +67,13 @@ std::string bash_values(const CommandHelp& command) {
 std::string bash_completion(const std::vector<CommandHelp>& commands) {
   std::string text =
       "# Completion of forestcoll's words in bash; made by `forestcoll completion bash`.\n"
+      "_forestcoll_names() { compgen -W \"$1\" -- \"$word\"; }\n"
+      "# Of a list with commas, the last name is completed.\n"
+      "_forestcoll_list() {\n"
+      "  local before=\n"
+      "  [[ $word != *,* ]] || before=${word%,*},\n"
+      "  compgen -P \"$before\" -W \"$1\" -- \"${word##*,}\"\n"
+      "}\n"
       "_forestcoll() {\n"
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command= at\n"
       "  COMPREPLY=()\n"
@@ -109,10 +119,12 @@ std::string escaped(const std::string& text) {
 
 std::string zsh_option(const OptionHelp& option) {
   const std::string value =
-      option.value.empty() ? ""
-      : option.choices.empty()
-          ? fmt::format(":{}:_files", escaped(option.value))
-          : fmt::format(":{}:({})", escaped(option.value), fmt::join(option.choices, " "));
+      option.value.empty()    ? ""
+      : option.offers.empty() ? fmt::format(":{}:_files", escaped(option.value))
+      : option.is_list
+          ? fmt::format(":{}:_values -s , {} {}", escaped(option.value), escaped(option.value),
+                        fmt::join(option.offers, " "))
+          : fmt::format(":{}:({})", escaped(option.value), fmt::join(option.offers, " "));
   std::string lines;
   for (const std::string& name : option.names) {
     lines += " \\\n    " +
@@ -123,9 +135,9 @@ std::string zsh_option(const OptionHelp& option) {
 
 std::string zsh_operands(const CommandHelp& command) {
   for (const OptionHelp& operand : command.operands) {
-    if (operand.choices.empty()) continue;
+    if (operand.offers.empty()) continue;
     return fmt::format(" \\\n    '1:{}:({})'", operand.names.front(),
-                       fmt::join(operand.choices, " "));
+                       fmt::join(operand.offers, " "));
   }
   return " \\\n    '*:file:_files'";
 }
@@ -192,9 +204,9 @@ std::string fish_completion(const std::vector<CommandHelp>& commands) {
       }
     }
     for (const OptionHelp& operand : command.operands) {
-      if (operand.choices.empty()) continue;
+      if (operand.offers.empty()) continue;
       text += fmt::format("complete -c forestcoll -f -n {} -a {}\n", in_quotes(condition),
-                          in_quotes(fmt::format("{}", fmt::join(operand.choices, " "))));
+                          in_quotes(fmt::format("{}", fmt::join(operand.offers, " "))));
     }
     for (const OptionHelp& option : command.options) {
       text += "complete -c forestcoll";
@@ -203,9 +215,9 @@ std::string fish_completion(const std::vector<CommandHelp>& commands) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       }
       if (!option.value.empty()) text += " -r";
-      if (!option.choices.empty()) {
+      if (!option.offers.empty()) {
         text +=
-            fmt::format(" -f -a {}", in_quotes(fmt::format("{}", fmt::join(option.choices, " "))));
+            fmt::format(" -f -a {}", in_quotes(fmt::format("{}", fmt::join(option.offers, " "))));
       }
       text += " -d " + in_quotes(brief(option.description)) + "\n";
     }

@@ -62,7 +62,8 @@ std::string section(const CommandHelp& command) {
                   synopsis(command), roff(command.description));
   for (const OptionHelp& operand : command.operands) text += item(operand);
   for (const OptionHelp& option : command.options) {
-    if (option.names.front() != "-h") text += item(option);
+    const bool is_help = option.names.front() == "-h" || option.names.front() == "--help-all";
+    if (!is_help) text += item(option);
   }
   if (!command.footer.empty()) text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(command.footer));
   return text;

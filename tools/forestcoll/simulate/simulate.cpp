@@ -20,6 +20,7 @@
 #include "common/files/named_files.hpp"
 #include "common/host.hpp"
 #include "common/job/written.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
@@ -347,6 +348,7 @@ Command add_simulate(CLI::App& program) {
   add_jobs_option(*command, options->threads,
                   "Sizes at a time (default: all processors); the result does not depend on it");
   general.flag("--json", options->json, "Report as JSON (format forestcoll-simulation, version 1)");
+  group_options(*command, {"--sizes", "--gpu", "--json"});
   command->footer(
       "Transfers share links max-min fairly; threadblocks run their steps one by one, in passes\n"
       "over the program, with as many operations in flight as the protocol has slots. Forests\n"

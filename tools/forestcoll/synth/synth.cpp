@@ -4,6 +4,7 @@
 
 #include "command.hpp"
 #include "common/job/request.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/options.hpp"
@@ -36,6 +37,7 @@ Command add_synth(CLI::App& program) {
   add_synth_arguments(*command, *arguments);
   auto job = std::make_shared<JobArguments>();
   add_job_options(*command, *job);
+  group_options(*command, {"--output", "--collective", "--format", "--target", "--size", "--tune"});
   command->footer(
       "What is written has passed the checker of `forestcoll verify`. A file is written whole or\n"
       "not at all. The summary goes to standard error.\n"

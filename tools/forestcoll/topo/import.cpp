@@ -16,6 +16,7 @@
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/progress_bar.hpp"
@@ -329,6 +330,7 @@ Command add_topo_import(CLI::App& program) {
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);
   add_reading_options(*command, options->reading);
+  group_options(*command, {"--output", "--boxes", "--fabric", "--health", "--json"});
   command->footer(footer());
   return {command, [options](const Console& console) { return run_import(*options, console); }};
 }

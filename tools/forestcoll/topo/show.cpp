@@ -18,6 +18,7 @@
 #include "common/files/graphviz.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/rate_report.hpp"
@@ -86,6 +87,45 @@ std::string short_list(const std::vector<std::string>& names) {
   return fmt::format("{}, {}, … {}", lists[0], lists[1], names.back());
 }
 
+// By their names, with numbers as numbers: gpu2 before gpu10.
+bool is_before_by_name(std::string_view a, std::string_view b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto number_at = [&](std::string_view text, std::size_t& at) {
+    while (at < text.size() && text[at] == '0') ++at;
+    const std::size_t begin = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return text.substr(begin, at - begin);
+  };
+  std::size_t i = 0, j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const std::string_view x = number_at(a, i), y = number_at(b, j);
+      if (x != y) return std::pair(x.size(), x) < std::pair(y.size(), y);
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+// "0-3 gpu[2-3,0-1]". Where the names are not in their order, more of them are told.
+std::string ranks_in_words(const Topology& topology) {
+  std::vector<std::string> names;
+  for (const NodeId gpu : topology.ranks) names.push_back(topology.nodes[gpu].id);
+  const bool in_order = std::ranges::is_sorted(names, is_before_by_name);
+  const auto lists = compress_ids(names);
+  const std::size_t most = in_order ? 3 : 16;
+  const std::string note = in_order ? "" : " (not in the order of their names)";
+  const std::string all = fmt::format("0-{}: ", names.size() - 1);
+  if (lists.size() <= most) return all + fmt::format("{}", fmt::join(lists, ", ")) + note;
+  const std::vector<std::string> first(lists.begin(),
+                                       lists.begin() + static_cast<std::ptrdiff_t>(most) - 1);
+  return all + fmt::format("{}, … {}{}", fmt::join(first, ", "), lists.back(), note);
+}
+
 std::string switches_in_words(const TopologySummary& summary) {
   std::string text = counted(summary.switches, "switch node");
   if (summary.multicast > 0) text += fmt::format(", {} with multicast", summary.multicast);
@@ -104,6 +144,7 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
       summary.relays == 0 ? "" : fmt::format(" and {} that relay", summary.relays);
   line("nodes",
        fmt::format("{}{}, {}", counted(summary.gpus, "GPU"), relays, switches_in_words(summary)));
+  line("ranks", ranks_in_words(fabric.topology));
   for (const BoxSummary& boxes : summary.boxes) {
     line("boxes", fmt::format("{} of {} and {}: {}", boxes.names.size(), counted(boxes.gpus, "GPU"),
                               counted(boxes.switches, "switch node"), short_list(boxes.names)));
@@ -155,6 +196,8 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
                      {"cables", group.cables},
                      {"one_way", group.one_way}});
   }
+  Json ranks = Json::array();
+  for (const NodeId gpu : fabric.topology.ranks) ranks.push_back(fabric.topology.nodes[gpu].id);
   return {{"format", "forestcoll-topo-show"},
           {"version", 1},
           {"topology", fabric.topology.name},
@@ -162,6 +205,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"gpus", summary.gpus},
           {"switches", summary.switches},
           {"relays", summary.relays},
+          {"ranks", std::move(ranks)},
           {"disabled_nodes", summary.disabled_nodes},
           {"disabled_links", summary.disabled_links},
           {"boxes", std::move(boxes)},
@@ -286,6 +330,7 @@ Command add_topo_show(CLI::App& program) {
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
+  group_options(*command, {"--svg", "--png", "--json"});
   command->footer(
       "Bisection is the bandwidth between the first and the second half of the ranks. In a\n"
       "picture, the width of a line is its bandwidth, its colour the kind of link; filled nodes\n"

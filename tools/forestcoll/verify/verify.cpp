@@ -18,6 +18,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/job/written.hpp"
+#include "common/options/help_groups.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
@@ -411,6 +412,7 @@ Command add_verify(CLI::App& program) {
   general.flag("--loads", options->loads,
                "With --topology and --json: also the load of every link that has one");
   add_jobs_option(*command);
+  group_options(*command, {"--topology", "--target", "--json"});
   command->footer(
       "The checker has its own reader and interpreter and knows nothing of the solver, so a\n"
       "schedule by any tool can be checked. Each error names the rank, threadblock and step.\n"

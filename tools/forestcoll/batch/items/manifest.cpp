@@ -137,7 +137,7 @@ class Reader {
     for (std::string& value : values) {
       if (!known(value)) {
         add(place, fmt::format("\"{}\" is none of {}", value, key),
-            "`forestcoll synth --help` has them");
+            "`forestcoll synth --help-all` has them");
       }
     }
   }

@@ -23,7 +23,9 @@ constexpr std::array kLeftToTheBatch = {
 
 std::vector<CLI::Option*> options_of(CLI::App& command) {
   return command.get_options(
-      [&command](const CLI::Option* option) { return option != command.get_help_ptr(); });
+      [&command](const CLI::Option* option) {
+        return option != command.get_help_ptr() && option != command.get_help_all_ptr();
+      });
 }
 
 // Removes what a batch does not pass on, and returns the rest.
@@ -65,7 +67,7 @@ std::string_view name_of(std::string_view word) {
 }
 
 Diagnostic refused(const CLI::ParseError& error) {
-  return make_error(Code::S03, error.what(), "`forestcoll synth --help` has the options");
+  return make_error(Code::S03, error.what(), "`forestcoll synth --help-all` has the options");
 }
 
 // CLI11 takes the words from the last to the first.

@@ -41,16 +41,15 @@ bool has_marks_only(std::string_view name) {
       name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
 }
 
-// Without alltoallv, which an alltoall with a demand is.
-std::string known() {
+}  // namespace
+
+std::string names_of_collectives() {
   std::string names;
   for (const std::string& name : kNames) {
     if (name != kUnequalAlltoall) names += (names.empty() ? "" : ", ") + name;
   }
   return names;
 }
-
-}  // namespace
 
 std::optional<Collective> collective_of(std::string_view name) {
   return name == kUnequalAlltoall ? Collective::alltoall : parse_collective(name);
@@ -79,14 +78,15 @@ std::string resolve_collective(std::string& name) {
     return {};
   }
   return validator_text(Code::S03, fmt::format("there is no collective \"{}\"; there are {}",
-                                               name.substr(0, 40), known()));
+                                               name.substr(0, 40), names_of_collectives()));
 }
 
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,
                                    const std::string& meaning) {
   const OptionGroup general(command);
   return general
-      .option("-c,--collective", collective, "NAME", fmt::format("{}: {}", meaning, known()))
+      .option("-c,--collective", collective, "NAME",
+              fmt::format("{}: {}", meaning, names_of_collectives()))
       ->transform(CLI::Validator(resolve_collective, ""));
 }
 
@@ -94,7 +94,8 @@ CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>&
                                     const std::string& meaning) {
   const OptionGroup general(command);
   return general
-      .list("-c,--collective", collectives, "NAME,...", fmt::format("{}: {}", meaning, known()))
+      .list("-c,--collective", collectives, "NAME,...",
+            fmt::format("{}: {}", meaning, names_of_collectives()))
       ->delimiter(',')
       ->transform(CLI::Validator(resolve_collective, ""))
       ->capture_default_str();

@@ -22,6 +22,10 @@ namespace forestcoll::cli {
 /// An alltoall whose amounts are those of --demand.
 inline constexpr std::string_view kUnequalAlltoall = "alltoallv";
 
+/// "allreduce, allgather, …": what -c takes, without the alltoallv that an alltoall with a demand
+/// is.
+[[nodiscard]] std::string names_of_collectives();
+
 /// Puts the name of `parse_collective`, or "alltoallv", in place of another spelling of
 /// it: "all-reduce", "AllReduce", "all_reduce", "bcast", "all2all". Returns why it is none; else
 /// nothing.
