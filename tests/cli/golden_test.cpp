@@ -7,6 +7,7 @@
 #include <fstream>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/program.hpp"
@@ -20,7 +21,33 @@ struct Golden {
   std::string input = {};
 };
 
-std::vector<Golden> goldens() {
+// A topology file of four GPUs and a switch.
+std::string four_gpus(const std::string& links, const std::string& gpus = "gpu[0-3]",
+                      const std::string& type = "compute") {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "four",)"
+         R"( "nodes": [{"id": ")" +
+         gpus + R"(", "type": ")" + type + R"("}, {"id": "sw", "type": "switch"}], "links": [)" +
+         links + "]}";
+}
+
+// What people write in their first topology file; the other mistakes are of the command line.
+std::vector<Golden> mistakes_of_files() {
+  const std::vector<std::string> check = {"topo", "check", "-"};
+  const std::string star = R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth": 25})";
+  return {{"mistake-both-directions", check,
+           four_gpus(star + R"(, {"src": "sw", "dst": "gpu[0-3]", "bandwidth": 25})")},
+          {"mistake-keys", check,
+           four_gpus(R"({"source": "gpu[0-1]", "target": "sw", "bw": 25}, )"
+                     R"({"source": "gpu[2-3]", "target": "sw", "bw": 25})")},
+          {"mistake-mesh", check,
+           four_gpus(star + R"(, {"src": "gpu[0-2]", "dst": "gpu[1-3]", "bandwidth": 50})")},
+          {"mistake-order", {"topo", "show", "-"}, four_gpus(star, "gpu[2-3,0-1]")},
+          {"mistake-type", check, four_gpus(star, "gpu[0-3]", "host")},
+          {"mistake-unit", check,
+           four_gpus(R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth": "200 gb"})")}};
+}
+
+std::vector<Golden> goldens_of_commands() {
   return {{"bound", {"bound", topology("mi250-x2"), "--root", "0", "--top", "2"}},
           {"bound-error", {"bound", topology("dgx-a100-x2"), "--drop", "kind=ib*1"}},
           {"bound-failure", {"bound", topology("dgx-a100-x2"), "--drop", "box0/nic3~ib1"}},
@@ -37,6 +64,12 @@ std::vector<Golden> goldens() {
           {"mistake-simulate", {"simulate", topology("dgx-a100-x1"), "schedule.xml"}},
           {"mistake-verify", {"verify", topology("dgx-a100-x1")}},
           {"verify", {"verify", "-"}, read_file(source_path("tests/golden/allreduce-3.xml"))}};
+}
+
+std::vector<Golden> goldens() {
+  std::vector<Golden> all = goldens_of_commands();
+  for (Golden& golden : mistakes_of_files()) all.push_back(std::move(golden));
+  return all;
 }
 
 // Without what differs from run to run, and from machine to machine.

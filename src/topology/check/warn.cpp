@@ -160,14 +160,16 @@ class Warnings {
     std::stable_sort(
         sorted.begin(), sorted.end(),
         [&](const DirectedLink& a, const DirectedLink& b) { return ends(a.arc) < ends(b.arc); });
-    ByEntry repeated, one_way;
+    ByEntry repeated, opposite, one_way;
     std::size_t one_way_pairs = 0, both_ways = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       const DirectedLink& link = sorted[i];
       const TopologyLink& drawn = topology_.links[link.link];
       if (i > 0 && sorted[i - 1].arc == link.arc) {
         // The way back of a full-duplex link is the same repetition.
-        if (link.arc.tail == drawn.src) note(repeated, link);
+        const TopologyLink& first = topology_.links[sorted[i - 1].link];
+        const bool is_opposite = first.src == drawn.dst && first.full_duplex && drawn.full_duplex;
+        if (link.arc.tail == drawn.src) note(is_opposite ? opposite : repeated, link);
         continue;
       }
       const auto back = std::pair(link.arc.head, link.arc.tail);
@@ -185,6 +187,10 @@ class Warnings {
     }
     // A fabric whose pairs are mostly of one way is one of one-way links, and says so at each.
     if (one_way_pairs >= both_ways) one_way.clear();
+    report(
+        opposite, Code::W03, "is linked a second time, from the other end",
+        "A link goes both ways already, so the bandwidth is doubled: remove this entry, or write "
+        "\"duplex\": \"simplex\" in both.");
     report(repeated, Code::W03, "is linked a second time",
            "The bandwidths are summed; write \"count\" for parallel links.");
     report(one_way, Code::W07, "has no way back",

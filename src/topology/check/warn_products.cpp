@@ -24,7 +24,7 @@ bool looks_like_a_mistake(const LinkEntry& entry, bool has_gpu) {
 }
 
 std::string remedy(const LinkEntry& entry) {
-  const bool zips = entry.src.count() == entry.dst.count();
+  const bool zips = !entry.is_mesh() && entry.src.count() == entry.dst.count();
   return fmt::format(
       "Ranges multiply. For links within each box write \"templates\" and \"boxes\", or an entry "
       "per box; {}\"pair\": \"product\" says that it is meant.",

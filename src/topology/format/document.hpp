@@ -40,10 +40,10 @@ struct LinkEntry {
   bool full_duplex = true, enabled = true;
   std::string kind;
 
+  /// True where a range is linked to itself: a full mesh, of each pair once.
+  [[nodiscard]] bool is_mesh() const { return !zip && src.count() > 1 && src.equals(dst); }
   /// How many links it stands for.
-  [[nodiscard]] std::size_t count() const {
-    return zip ? src.count() : saturating_product(src.count(), dst.count());
-  }
+  [[nodiscard]] std::size_t count() const;
 };
 
 /// One element of a `limits` array.

@@ -208,6 +208,8 @@ class Expander {
       for (std::size_t s = 0; s < src.size(); ++s) {
         if (entry.zip) {
           join(src[s], dst[s]);
+        } else if (entry.is_mesh()) {
+          join_to_others(entry, src, s, join);
         } else {
           for (const std::size_t to : dst) join(src[s], to);
         }
@@ -217,10 +219,19 @@ class Expander {
       findings_.error(Code::E06, where,
                       fmt::format("links {} with itself{}", quote(id_of(loops.front())),
                                   and_more(loops.size() - 1)),
-                      "A link joins two nodes; for pairs within one range write one entry per "
-                      "node, or \"zip\" with shifted ranges.");
+                      "A link joins two nodes. For a full mesh write the same range at both ends, "
+                      "for a ring \"zip\" with shifted ranges.");
     }
     return links;
+  }
+
+  // Of a mesh: both ways work over one link of full duplex, so that a pair has one.
+  template <class Join>
+  static void join_to_others(const LinkEntry& entry, const std::vector<std::size_t>& nodes,
+                             std::size_t s, const Join& join) {
+    for (std::size_t t = entry.full_duplex ? s + 1 : 0; t < nodes.size(); ++t) {
+      if (t != s) join(nodes[s], nodes[t]);
+    }
   }
 
   static constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
@@ -392,6 +403,14 @@ std::string where_node(const Document& document, Origin origin) {
 std::string where_link(const Document& document, Origin origin) {
   const Section& section = section_of(document, origin);
   return section.where(section.links[static_cast<std::size_t>(origin.entry)]);
+}
+
+std::size_t LinkEntry::count() const {
+  if (zip) return src.count();
+  if (!is_mesh()) return saturating_product(src.count(), dst.count());
+  const std::size_t n = src.count(), even = n % 2 == 0 ? n / 2 : n,
+                    odd = n % 2 == 0 ? n - 1 : (n - 1) / 2;
+  return saturating_product(saturating_product(even, odd), full_duplex ? 1 : 2);
 }
 
 Expansion expand(const Document& document, Findings& findings) {

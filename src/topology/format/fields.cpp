@@ -10,19 +10,68 @@
 
 namespace forestcoll::topology {
 
+namespace {
+
+bool has_key(std::initializer_list<std::string_view> known, std::string_view key) {
+  return std::find(known.begin(), known.end(), key) != known.end();
+}
+
+// The one of `known` that a key stands for, by another name or by a slip; empty where none is near.
+std::string_view meant_by(std::string_view key, std::initializer_list<std::string_view> known) {
+  const std::string_view called = key_called(key);
+  if (!called.empty() && has_key(known, called)) return called;
+  NearestText nearest(key);
+  for (const std::string_view name : known) nearest.offer(name);
+  return nearest.best();
+}
+
+// Whether a value may be read as that of `meant`: a short word that is two slips off, such as
+// "cost" for "dst", is more likely another word.
+bool is_surely(std::string_view key, std::string_view meant) {
+  constexpr std::size_t kShort = 4;
+  return key_called(key) == meant ||
+         edit_distance(key, meant, meant.size() < kShort ? 1 : 2).has_value();
+}
+
+}  // namespace
+
 void Fields::check_keys(std::initializer_list<std::string_view> known) const {
   for (const std::string& key : object_.keys) {
-    if (key.starts_with("x-") || std::find(known.begin(), known.end(), key) != known.end()) {
-      continue;
-    }
-    NearestText nearest(key);
-    if (findings_.shows(Code::W06)) {
-      for (const std::string_view name : known) nearest.offer(name);
-    }
-    ignored(key, fmt::format("unknown key {}", quote(key)),
-            nearest.best().empty() ? "Remove it, or begin its name with x- to keep it as a note."
-                                   : fmt::format("Did you mean \"{}\"?", nearest.best()));
+    if (!key.starts_with("x-") && !has_key(known, key)) report_unknown(key, known);
   }
+}
+
+void Fields::check_keys(std::initializer_list<std::string_view> known,
+                        std::initializer_list<std::string_view> required, MisnamedKeys& misnamed) {
+  const bool is_complete = std::all_of(required.begin(), required.end(), [&](std::string_view key) {
+    return object_.find(key) != nullptr;
+  });
+  if (is_complete) return check_keys(known);
+  for (const std::string& key : object_.keys) {
+    if (key.starts_with("x-") || has_key(known, key)) continue;
+    const std::string_view meant = meant_by(key, required);
+    if (!meant.empty() && is_surely(key, meant) && find(meant) == nullptr) {
+      misnamed_.push_back({key, meant});
+    } else {
+      report_unknown(key, known);
+    }
+  }
+  if (!misnamed_.empty()) misnamed.add(place_, misnamed_);
+}
+
+std::string_view Fields::written(std::string_view key) const {
+  const auto found = std::ranges::find(misnamed_, key, &MisnamedKeys::Name::meant);
+  return found == misnamed_.end() ? key : std::string_view(found->written);
+}
+
+void Fields::report_unknown(const std::string& key,
+                            std::initializer_list<std::string_view> known) const {
+  const std::string_view meant =
+      findings_.shows(Code::W06) ? meant_by(key, known) : std::string_view();
+  ignored(key, fmt::format("unknown key {}", quote(key)),
+          meant.empty() || find(meant) != nullptr
+              ? "Remove it, or begin its name with x- to keep it as a note."
+              : fmt::format("Did you mean \"{}\"?", meant));
 }
 
 void Fields::ignored(std::string_view key, std::string message, std::string remedy) const {

@@ -6,10 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "forestcoll/ratio.hpp"
 #include "topology/format/host_list.hpp"
 #include "topology/format/json_value.hpp"
+#include "topology/format/misnamed_keys.hpp"
 #include "topology/format/units.hpp"
 #include "topology/model/findings.hpp"
 
@@ -30,12 +32,18 @@ class Fields {
 
   /// W06 for every key that is neither of these nor begins with "x-".
   void check_keys(std::initializer_list<std::string_view> known) const;
+  /// The same; and an unknown key that stands for one of `required`, which is missing, is noted in
+  /// `misnamed`, to be reported there, and its value is read as that of the key that it stands for.
+  void check_keys(std::initializer_list<std::string_view> known,
+                  std::initializer_list<std::string_view> required, MisnamedKeys& misnamed);
   /// The finding W06 at a key, which otherwise is ignored.
   void ignored(std::string_view key, std::string message, std::string remedy) const;
 
-  [[nodiscard]] const JsonValue* find(std::string_view key) const { return object_.find(key); }
+  [[nodiscard]] const JsonValue* find(std::string_view key) const {
+    return object_.find(written(key));
+  }
   [[nodiscard]] std::string pointer(std::string_view key) const {
-    return Place(place_, key).pointer();
+    return Place(place_, written(key)).pointer();
   }
 
   /// A text of at most `max_length` bytes, without control characters but those in `layout`.
@@ -56,9 +64,15 @@ class Fields {
   void wrong(std::string_view key, std::string_view expected, std::string remedy = "") const;
 
  private:
+  /// What the object calls a key.
+  [[nodiscard]] std::string_view written(std::string_view key) const;
+  /// W06 at a key that is not of `known`.
+  void report_unknown(const std::string& key, std::initializer_list<std::string_view> known) const;
+
   const JsonValue& object_;
   const Place& place_;
   Findings& findings_;
+  std::vector<MisnamedKeys::Name> misnamed_;  // of this object
 };
 
 /// A host list in a JSON value; E11 or E02 where it is none.

@@ -178,6 +178,13 @@ std::string_view HostList::Part::name() const {
   return literal.substr(begin);
 }
 
+bool HostList::equals(const HostList& other) const {
+  if (parts_.empty() || other.parts_.empty()) return text_ == other.text_;
+  return std::ranges::equal(parts_, other.parts_, [](const Part& a, const Part& b) {
+    return a.literal == b.literal && a.merged() == b.merged();
+  });
+}
+
 bool HostList::branches_from(const HostList& other) const {
   bool several = false;
   std::size_t at = 0;

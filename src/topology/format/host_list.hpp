@@ -29,6 +29,8 @@ class HostList {
   [[nodiscard]] std::size_t count() const { return count_; }
   /// All of them, the last range running fastest. REQUIRES: the count is bounded. Cost: O(count).
   [[nodiscard]] std::vector<std::string> expand() const;
+  /// True where both write the same ids in the same order: "gpu[0-3]" and "gpu[0-1,2,3]".
+  [[nodiscard]] bool equals(const HostList& other) const;
   /// True where both begin with the same range of several ids and go on differently, as
   /// "box[0-2]/gpu[0-3]" and "box[0-2]/nvsw" do.
   [[nodiscard]] bool branches_from(const HostList& other) const;

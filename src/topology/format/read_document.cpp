@@ -29,15 +29,23 @@ class DocumentReader {
       document_.nodes_complete = document_.links_complete = false;
       return std::move(document_);
     }
-    const Fields fields(root_, top, findings_);
-    fields.check_keys({"format", "version", "name", "description", "metadata", "units", "templates",
-                       "boxes", "nodes", "links", "limits", "rank_order"});
+    Fields fields(root_, top, findings_);
+    static const std::initializer_list<std::string_view> kKnown = {
+        "format",    "version", "name",  "description", "metadata", "units",
+        "templates", "boxes",   "nodes", "links",       "limits",   "rank_order"};
+    if (fields.find("boxes") != nullptr) {
+      fields.check_keys(kKnown);
+    } else {
+      MisnamedKeys misnamed;
+      fields.check_keys(kKnown, {"nodes", "links"}, misnamed);
+      misnamed.report("keys", findings_);
+    }
     document_.name = fields.text("name", kMaxProse).value;
     document_.description = fields.text("description", kMaxProse, kLayoutOfProse).value;
     read_units(fields);
     read_templates(fields);
     read_boxes(fields);
-    read_section(root_, top, /*in_template=*/false, document_.top);
+    read_section(fields, top, /*in_template=*/false, document_.top);
     read_rank_order(fields);
     return std::move(document_);
   }
@@ -48,7 +56,7 @@ class DocumentReader {
     if (is_object(value, place, "an object with nodes and links", findings_)) {
       const Fields parts(value, place, findings_);
       parts.check_keys({"nodes", "links", "limits"});
-      read_section(value, place, /*in_template=*/true, section);
+      read_section(parts, place, /*in_template=*/true, section);
     } else {
       document_.nodes_complete = document_.links_complete = false;
     }
@@ -148,18 +156,21 @@ class DocumentReader {
     }
     const Place top;
     const Place all(top, "boxes");
+    MisnamedKeys misnamed;
     for (std::size_t i = 0; i < boxes->items.size(); ++i) {
-      if (!read_box(boxes->items[i], Place(all, i), i)) document_.nodes_complete = false;
+      if (!read_box(boxes->items[i], Place(all, i), i, misnamed)) document_.nodes_complete = false;
     }
+    misnamed.report("boxes", findings_);
   }
 
-  bool read_box(const JsonValue& value, const Place& place, std::size_t position) {
+  bool read_box(const JsonValue& value, const Place& place, std::size_t position,
+                MisnamedKeys& misnamed) {
     if (!is_object(value, place, "a box such as { \"id\": \"box[0-1]\", \"template\": \"dgx\" }",
                    findings_)) {
       return false;
     }
-    const Fields fields(value, place, findings_);
-    fields.check_keys({"id", "template"});
+    Fields fields(value, place, findings_);
+    fields.check_keys({"id", "template"}, {"id", "template"}, misnamed);
     const auto ids = fields.ids("id");
     const auto index = template_of(fields);
     if (!ids || !index) return false;
@@ -182,23 +193,21 @@ class DocumentReader {
     return std::nullopt;
   }
 
-  void read_section(const JsonValue& object, const Place& place, bool in_template,
-                    Section& section) {
-    const Fields fields(object, place, findings_);
+  void read_section(const Fields& fields, const Place& place, bool in_template, Section& section) {
     const bool has_boxes = !in_template && fields.find("boxes") != nullptr;
     document_.nodes_complete &=
         read_all(fields, place, "nodes", /*required=*/!has_boxes, section.nodes,
-                 [&](const JsonValue& value, const Place& at) {
-                   return read_node(value, at, in_template, findings_);
+                 [&](const JsonValue& value, const Place& at, MisnamedKeys& misnamed) {
+                   return read_node(value, at, in_template, misnamed, findings_);
                  });
     document_.links_complete &=
         read_all(fields, place, "links", /*required=*/!has_boxes && !in_template, section.links,
-                 [&](const JsonValue& value, const Place& at) {
-                   return read_link(value, at, units_, findings_);
+                 [&](const JsonValue& value, const Place& at, MisnamedKeys& misnamed) {
+                   return read_link(value, at, units_, misnamed, findings_);
                  });
     read_all(fields, place, "limits", /*required=*/false, section.limits,
-             [&](const JsonValue& value, const Place& at) {
-               return read_limit(value, at, units_, findings_);
+             [&](const JsonValue& value, const Place& at, MisnamedKeys& misnamed) {
+               return read_limit(value, at, units_, misnamed, findings_);
              });
   }
 
@@ -213,14 +222,16 @@ class DocumentReader {
       return !is_there && !required;
     }
     const Place all(place, key);
+    MisnamedKeys misnamed;
     bool complete = true;
     for (std::size_t i = 0; i < list->items.size(); ++i) {
-      auto entry = read(list->items[i], Place(all, i));
+      auto entry = read(list->items[i], Place(all, i), misnamed);
       complete &= entry.has_value();
       if (!entry) continue;
       entry->position = i;
       entries.push_back(*std::move(entry));
     }
+    misnamed.report(key, findings_);
     return complete;
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "topology/format/fields.hpp"
+#include "topology/format/type_words.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -16,18 +17,15 @@ namespace {
 constexpr std::size_t kMaxLabel = 64;
 
 bool read_type(const Fields& fields, NodeEntry& entry) {
-  const JsonValue* type = fields.find("type");
-  const bool is_text = type != nullptr && type->kind == JsonValue::Kind::string;
-  if (is_text && type->text == "compute") {
-    entry.type = NodeType::compute;
-  } else if (is_text && type->text == "switch") {
-    entry.type = NodeType::switch_node;
-  } else if (is_text && type->text == "relay") {
-    entry.type = NodeType::relay;
-  } else {
-    fields.wrong("type", "\"compute\", \"switch\" or \"relay\"");
+  const JsonValue* written = fields.find("type");
+  const bool is_text = written != nullptr && written->kind == JsonValue::Kind::string;
+  const auto type = is_text ? node_type_called(written->text) : std::nullopt;
+  if (!type) {
+    fields.wrong("type", "\"compute\", \"switch\" or \"relay\"",
+                 is_text ? remedy_of_type(written->text) : "");
     return false;
   }
+  entry.type = *type;
   return true;
 }
 
@@ -111,20 +109,10 @@ std::optional<Ratio> read_derate(const Fields& fields, Findings& findings) {
 
 void report_bandwidth(const Fields& fields, const Place& place, Findings& findings) {
   const JsonValue* written = fields.find("bandwidth");
-  if (written != nullptr && written->kind == JsonValue::Kind::string) {
-    const std::string slashed = with_slash(written->text);
-    const auto value = parse_quantity(Quantity::bandwidth, slashed, 1);
-    if (slashed != written->text && value && *value > 0) {
-      return findings.error(Code::E05, fields.pointer("bandwidth"),
-                            fmt::format("unknown unit in {}", describe(*written)),
-                            fmt::format("Write {}.", quote(slashed)));
-    }
-  }
   findings.error(Code::E05, written == nullptr ? place.pointer() : fields.pointer("bandwidth"),
                  fmt::format("expected a bandwidth such as 25 or \"200 Gb/s\", found {}",
                              written == nullptr ? "none" : describe(*written)),
-                 fmt::format("It is a positive number of at most 18 digits; known units: {}.",
-                             known_units(Quantity::bandwidth)));
+                 remedy_of_bandwidth(written == nullptr ? "" : written->text));
 }
 
 // The links that a limit names. Nothing, and E02, where that is no list of texts.
@@ -206,17 +194,19 @@ bool is_object(const JsonValue& value, const Place& place, std::string_view expe
 }
 
 std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, bool in_template,
-                                   Findings& findings) {
+                                   MisnamedKeys& misnamed, Findings& findings) {
   if (!is_object(value, place, "a node such as { \"id\": \"gpu0\", \"type\": \"compute\" }",
                  findings)) {
     return std::nullopt;
   }
-  const Fields fields(value, place, findings);
+  Fields fields(value, place, findings);
   if (in_template) {
     // Its box is the instance.
-    fields.check_keys({"id", "type", "multicast", "reduce", "echo", "weight", "enabled"});
+    fields.check_keys({"id", "type", "multicast", "reduce", "echo", "weight", "enabled"},
+                      {"id", "type"}, misnamed);
   } else {
-    fields.check_keys({"id", "type", "box", "multicast", "reduce", "echo", "weight", "enabled"});
+    fields.check_keys({"id", "type", "box", "multicast", "reduce", "echo", "weight", "enabled"},
+                      {"id", "type"}, misnamed);
   }
   NodeEntry entry;
   const auto ids = fields.ids("id");
@@ -235,15 +225,16 @@ std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place, b
 }
 
 std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, const Units& units,
-                                   Findings& findings) {
+                                   MisnamedKeys& misnamed, Findings& findings) {
   if (!is_object(value, place,
                  "a link such as { \"src\": \"gpu0\", \"dst\": \"nvsw\", \"bandwidth\": 25 }",
                  findings)) {
     return std::nullopt;
   }
-  const Fields fields(value, place, findings);
+  Fields fields(value, place, findings);
   fields.check_keys({"src", "dst", "pair", "bandwidth", "count", "duplex", "latency", "kind",
-                     "enabled", "derate"});
+                     "enabled", "derate"},
+                    {"src", "dst", "bandwidth"}, misnamed);
   LinkEntry entry;
   const auto src = fields.ids("src");
   const auto dst = fields.ids("dst");
@@ -272,14 +263,14 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
 }
 
 std::optional<LimitEntry> read_limit(const JsonValue& value, const Place& place, const Units& units,
-                                     Findings& findings) {
+                                     MisnamedKeys& misnamed, Findings& findings) {
   if (!is_object(value, place,
                  "a limit such as { \"links\": [\"gpu0->sw\", \"gpu1->sw\"], \"bandwidth\": 25 }",
                  findings)) {
     return std::nullopt;
   }
-  const Fields fields(value, place, findings);
-  fields.check_keys({"name", "links", "bandwidth", "weights"});
+  Fields fields(value, place, findings);
+  fields.check_keys({"name", "links", "bandwidth", "weights"}, {"links", "bandwidth"}, misnamed);
   LimitEntry entry;
   entry.name = fields.text("name", kMaxLabel).value;
   const auto bandwidth = fields.quantity("bandwidth", Quantity::bandwidth, units.bandwidth);

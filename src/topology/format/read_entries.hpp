@@ -7,6 +7,7 @@
 #include "forestcoll/ratio.hpp"
 #include "topology/format/document.hpp"
 #include "topology/format/json_value.hpp"
+#include "topology/format/misnamed_keys.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {
@@ -21,17 +22,21 @@ struct Units {
 [[nodiscard]] bool is_object(const JsonValue& value, const Place& place, std::string_view expected,
                              Findings& findings);
 
-/// Nothing where the entry has no ids or no type to go on with; its position is for the caller.
+/// Nothing where the entry has no ids or no type to go on with; its position is for the caller, and
+/// so is the report of keys by another name, here and below.
 [[nodiscard]] std::optional<NodeEntry> read_node(const JsonValue& value, const Place& place,
-                                                 bool in_template, Findings& findings);
+                                                 bool in_template, MisnamedKeys& misnamed,
+                                                 Findings& findings);
 
 /// Nothing where it is not known which nodes the entry joins; its position is for the caller.
 [[nodiscard]] std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place,
-                                                 const Units& units, Findings& findings);
+                                                 const Units& units, MisnamedKeys& misnamed,
+                                                 Findings& findings);
 
 /// Nothing where it is not known what the limit is, or of which links; its position is for the
 /// caller.
 [[nodiscard]] std::optional<LimitEntry> read_limit(const JsonValue& value, const Place& place,
-                                                   const Units& units, Findings& findings);
+                                                   const Units& units, MisnamedKeys& misnamed,
+                                                   Findings& findings);
 
 }  // namespace forestcoll::topology

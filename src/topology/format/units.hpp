@@ -10,15 +10,15 @@
 namespace forestcoll::topology {
 
 enum class Quantity {
-  bandwidth,  ///< in GB/s (10^9 bytes a second): GB/s Gb/s MB/s Mb/s GiB/s TB/s Tb/s
-  latency,    ///< in µs: us ns ms
+  bandwidth,  ///< in GB/s (10^9 bytes a second): GB/s Gb/s Gbps GBps Gbit/s GiB/s; M, G, T
+  latency,    ///< in µs: us µs ns ms
   number,     ///< without a unit
 };
 
 /// The size of a unit by name; nothing where the quantity has no such unit.
 [[nodiscard]] std::optional<Ratio> find_unit(Quantity quantity, std::string_view name);
 
-/// The names, as a message lists them.
+/// The usual names, as a message lists them.
 [[nodiscard]] std::string known_units(Quantity quantity);
 
 /// Reads "25", "370.8", "1e3" or "1000/3", with or without a unit after it, which otherwise is
@@ -26,8 +26,8 @@ enum class Quantity {
 [[nodiscard]] std::optional<Ratio> parse_quantity(Quantity quantity, std::string_view text,
                                                   const Ratio& default_unit);
 
-/// Bits a second with their slash: "100Gbps" becomes "100Gb/s", any other text stays. For texts
-/// that are not of a topology file, which knows its own units alone.
-[[nodiscard]] std::string with_slash(std::string_view bandwidth);
+/// What to write for a text that is no bandwidth: both readings of "200 gb", which may be bits or
+/// bytes, else what a bandwidth is.
+[[nodiscard]] std::string remedy_of_bandwidth(std::string_view text);
 
 }  // namespace forestcoll::topology

@@ -86,14 +86,13 @@ std::int64_t Parameters::integer(std::string_view name, std::int64_t least, std:
 }
 
 NamedBandwidth Parameters::bandwidth(std::string_view name) {
-  const std::string written = with_slash(text(name));
+  const std::string written(text(name));
   const auto value = parse_quantity(Quantity::bandwidth, written, 1);
   if (value && *value > 0) return {written, *value};
   refuse(name,
          fmt::format("expected a positive bandwidth such as 25 or \"200 Gb/s\", found {}",
-                     quote(text(name))),
-         fmt::format("A number without a unit is in GB/s; units are {}.",
-                     known_units(Quantity::bandwidth)));
+                     quote(written)),
+         remedy_of_bandwidth(written));
   return {"1", 1};
 }
 

@@ -162,11 +162,10 @@ class MachineReader {
     const auto value = fields.quantity(key, Quantity::bandwidth, 1);
     if (value && *value > 0) return fields.find(key)->text;
     const JsonValue* written = fields.find(key);
-    findings_.error(
-        Code::E05, fields.pointer(key),
-        fmt::format("expected a bandwidth such as 25 or \"200 Gb/s\", found {}",
-                    written == nullptr ? "none" : describe(*written)),
-        fmt::format("It is a positive number; known units: {}.", known_units(Quantity::bandwidth)));
+    findings_.error(Code::E05, fields.pointer(key),
+                    fmt::format("expected a bandwidth such as 25 or \"200 Gb/s\", found {}",
+                                written == nullptr ? "none" : describe(*written)),
+                    remedy_of_bandwidth(written == nullptr ? "" : written->text));
     return {};
   }
 

@@ -220,8 +220,8 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
     }
     if (row.offset == rows->front().offset && row.fields[0] == "kind") continue;  // a header
     const bool again = !seen.insert(row.fields[0]).second;
-    const auto bandwidth = topology::parse_quantity(topology::Quantity::bandwidth,
-                                                    topology::with_slash(row.fields[1]), Ratio(1));
+    const auto bandwidth =
+        topology::parse_quantity(topology::Quantity::bandwidth, row.fields[1], Ratio(1));
     if (std::ranges::find(kKinds, row.fields[0]) == std::end(kKinds)) {
       findings.error(Code::I03, where,
                      fmt::format("unknown kind of link {}", topology::quote(row.fields[0])),

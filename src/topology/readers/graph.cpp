@@ -229,17 +229,14 @@ std::optional<Ratio> GraphBuilder::bandwidth_of(const std::string& src, const st
   for (const std::string_view key : {"bandwidth", "capacity", "weight"}) {
     const std::string* text = find(attributes, key);
     if (text == nullptr || (bandwidth && key == "weight")) continue;
-    const auto value =
-        topology::parse_quantity(Quantity::bandwidth, topology::with_slash(*text), Ratio(1));
+    const auto value = topology::parse_quantity(Quantity::bandwidth, *text, Ratio(1));
     if (!value || *value <= Ratio(0)) {
       fail(Code::I03, where,
            fmt::format("the {} from {} to {}: expected a positive number of GB/s or a text such as "
                        "\"200 Gb/s\", found {}",
                        key, quote(src), quote(dst), quote(*text)),
            value && *value == Ratio(0) ? "Leave out an edge that carries nothing."
-                                       : fmt::format("Units are {} (Gbps is Gb/s); decimals have a "
-                                                     "point.",
-                                                     topology::known_units(Quantity::bandwidth)));
+                                       : topology::remedy_of_bandwidth(*text));
       return std::nullopt;
     }
     if (bandwidth && *bandwidth != *value) {

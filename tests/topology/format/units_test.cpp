@@ -35,6 +35,7 @@ TEST(Units, LatenciesHaveTheirOwn) {
   const auto latency = [](const char* text) { return parse_quantity(Quantity::latency, text, 1); };
   EXPECT_EQ(latency("0.7"), Ratio(7, 10));
   EXPECT_EQ(latency("700 ns"), Ratio(7, 10));
+  EXPECT_EQ(latency("0.7 µs"), Ratio(7, 10));
   EXPECT_EQ(latency("2 ms"), Ratio(2000));
   EXPECT_EQ(latency("2 GB/s"), std::nullopt);
 }
@@ -47,23 +48,39 @@ TEST(Units, NothingElseIsANumber) {
   EXPECT_EQ(parse_quantity(Quantity::number, "1 GB/s", 1), std::nullopt);
 }
 
-TEST(Units, BitsASecondWithTheirSlash) {
-  for (const auto& [written, meant] : {std::pair("100Gbps", Ratio(25, 2)),
-                                       {"100 Gbps", Ratio(25, 2)},
-                                       {"800000Mbps", Ratio(100)},
-                                       {"1.6 Tbps", Ratio(200)},
-                                       {"25 GB/s", Ratio(25)}}) {
-    EXPECT_EQ(bandwidth(with_slash(written).c_str()), meant) << written;
+TEST(Units, ASmallBIsBitsAndALargeOneBytesInEverySpelling) {
+  for (const char* bits :
+       {"200 Gb/s", "200Gbps", "200 Gbps", "200 Gb/sec", "200 Gbit/s", "200 Gbits/s", "200 gbit/s",
+        "200 Gbit/sec", "200000 Mbps", "0.2 Tbps"}) {
+    EXPECT_EQ(bandwidth(bits, 1000), Ratio(25)) << bits;
   }
-  // Bytes are not written so.
-  for (const std::string text : {"25 GBps", "25 gbps", "bps", "", "25"}) {
-    EXPECT_EQ(with_slash(text) == text, !text.ends_with("bps")) << text;
+  for (const char* bytes : {"25 GB/s", "25GBps", "25 GB/sec", "25 GByte/s", "25 Gbytes/s",
+                            "25 gbyte/s", "25 GBytes/sec", "25000 MBps", "0.025 TBps"}) {
+    EXPECT_EQ(bandwidth(bytes, 1000), Ratio(25)) << bytes;
   }
-  EXPECT_EQ(bandwidth(with_slash("25 gbps").c_str()), std::nullopt);
-  EXPECT_EQ(bandwidth(with_slash("bps").c_str()), std::nullopt);
+  const Ratio binary(1'073'741'824, 1'000'000'000);
+  EXPECT_EQ(bandwidth("1 GiBps"), binary);
+  EXPECT_EQ(bandwidth("8 Gib/s"), binary);
+  EXPECT_EQ(bandwidth("1024 MiB/s"), binary);
+  EXPECT_EQ(bandwidth("1 TiB/s"), binary * Ratio(1024));
   EXPECT_EQ(parse_bandwidth("400Gbps"), Ratio(50));
   EXPECT_EQ(parse_bandwidth("0"), std::nullopt);
   EXPECT_EQ(parse_bandwidth("-1"), std::nullopt);
+}
+
+TEST(Units, BitsOrBytesIsAsked) {
+  for (const char* text : {"200 gb", "200 gb/s", "200 gbps", "200 Gb", "200 GB", "200 G", "200g",
+                           "200 GBs", "200 gB/s", "200 Gs"}) {
+    EXPECT_EQ(bandwidth(text), std::nullopt) << text;
+    EXPECT_EQ(remedy_of_bandwidth(text), "Bits or bytes? Write \"200 Gb/s\" or \"200 GB/s\".")
+        << text;
+  }
+  EXPECT_EQ(remedy_of_bandwidth("1 gib"), "Bits or bytes? Write \"1 Gib/s\" or \"1 GiB/s\".");
+  for (const char* text :
+       {"", "25 Bananas", "x", "-1 gb", "bps", "25 Gbitps", "25 /s", "25 GT/s"}) {
+    EXPECT_EQ(bandwidth(text), std::nullopt) << text;
+    EXPECT_TRUE(remedy_of_bandwidth(text).ends_with("Tb/s.")) << text;
+  }
 }
 
 TEST(Units, WhatDoesNotFitIsNotRounded) {

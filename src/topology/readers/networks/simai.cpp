@@ -14,7 +14,7 @@ using topology::Quantity;
 // "400Gbps"
 std::optional<Ratio> parse_rate(std::string_view text) {
   if (!text.ends_with("bps")) return std::nullopt;
-  return topology::parse_quantity(Quantity::bandwidth, topology::with_slash(text), Ratio(1));
+  return topology::parse_quantity(Quantity::bandwidth, text, Ratio(1));
 }
 
 // An edge list. Its first line counts: nodes, (GPUs a server, NVSwitches,) switches, links, (GPU).

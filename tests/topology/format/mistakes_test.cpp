@@ -1,0 +1,160 @@
+// What people write at first: names of other tools, links of both directions, a mesh of one range.
+#include <map>
+#include <string>
+#include <utility>
+
+#include "topology/topology_testing.hpp"
+
+namespace forestcoll {
+namespace {
+
+using testing::codes_of;
+using ::testing::ElementsAre;
+using testing::findings_of;
+using testing::flat_file;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::parse_valid;
+
+const std::string kFourGpus = R"({"id":"gpu[0-3]","type":"compute"})";
+const std::string kOneSwitch = R"({"id":"sw","type":"switch"})";
+const std::string kGpusAndSwitch = kFourGpus + "," + kOneSwitch;
+const std::string kGpusToSwitch = R"({"src":"gpu[0-3]","dst":"sw","bandwidth":25})";
+
+TEST(Mistakes, OneErrorForAllKeysByAnotherName) {
+  const auto findings = findings_of(flat_file(
+      kGpusAndSwitch,
+      R"({"source":"gpu[0-1]","target":"sw","bw":25},)"
+      R"({"source":"gpu[2-3]","target":"sw","bw":25},{"from":"gpu0","to":"gpu1","bw":5})"));
+  ASSERT_THAT(codes_of(findings), ElementsAre("E02 /links/0"));
+  EXPECT_EQ(findings[0].message,
+            "unknown keys \"source\", \"target\", \"bw\", \"from\" and \"to\", in this and 2 more "
+            "of the links");
+  EXPECT_EQ(findings[0].remedy,
+            "Did you mean \"src\", \"dst\", \"bandwidth\", \"src\" and \"dst\"?");
+}
+
+TEST(Mistakes, WhatStandsAtAMisnamedKeyIsRead) {
+  EXPECT_THAT(
+      codes_of(findings_of(flat_file(R"({"name":"gpu[0-3]","type":"compute"},)" + kOneSwitch,
+                                     R"({"source":"gpu[0-4]","dst":"sw","capacity":-1})"))),
+      ElementsAre("E02 /nodes/0/name", "E05 /links/0/capacity", "E02 /links/0",
+                  "E04 /links/0/source"));
+}
+
+TEST(Mistakes, AKeyBesideTheOneItIsLikeIsIgnored) {
+  const auto findings = findings_of(
+      flat_file(kGpusAndSwitch, R"({"src":"gpu[0-3]","source":"x","dst":"sw","bandwidth":25})"));
+  ASSERT_THAT(codes_of(findings), ElementsAre("W06 /links/0/source"));
+  EXPECT_THAT(findings[0].remedy, HasSubstr("Remove it"));
+  const auto late = findings_of(
+      flat_file(kGpusAndSwitch, R"({"src":"gpu[0-3]","delay":2,"dst":"sw","bandwidth":25})"));
+  ASSERT_THAT(codes_of(late), ElementsAre("W06 /links/0/delay"));
+  EXPECT_EQ(late[0].remedy, "Did you mean \"latency\"?");
+  // Two slips off a word of three letters is another word.
+  EXPECT_THAT(
+      codes_of(findings_of(flat_file(kGpusAndSwitch, R"({"src":"gpu0","cost":3,"bandwidth":1})"))),
+      ElementsAre("E02 /links/0", "W06 /links/0/cost"));
+}
+
+TEST(Mistakes, AGpuIsAComputeNodeAndANicASwitch) {
+  const Topology topology =
+      parse_valid(flat_file(R"({"id":"gpu[0-1]","type":"gpu"},{"id":"nic","type":"nic"})",
+                            R"({"src":"gpu[0-1]","dst":"nic","bandwidth":25})"));
+  EXPECT_EQ(topology.ranks.size(), 2U);
+  EXPECT_EQ(topology.nodes[NodeId(2)].type, NodeType::switch_node);
+}
+
+TEST(Mistakes, OtherTypesNameTheRightWord) {
+  const auto remedy = [](const std::string& word) {
+    const auto findings = findings_of(
+        flat_file(kFourGpus + R"(,{"id":"sw","type":")" + word + R"("})", kGpusToSwitch));
+    EXPECT_THAT(codes_of(findings), ElementsAre("E02 /nodes/1/type")) << word;
+    return findings[0].remedy;
+  };
+  EXPECT_EQ(remedy("GPU"), "Write \"compute\".");
+  EXPECT_EQ(remedy("tpu"), "Write \"compute\".");
+  EXPECT_EQ(remedy("NVSwitch"), "Write \"switch\".");
+  EXPECT_EQ(remedy("cpu"), "Write \"switch\".");
+  EXPECT_EQ(remedy("swich"), "Did you mean \"switch\"?");
+  EXPECT_THAT(remedy("host"), HasSubstr("its \"box\""));
+  EXPECT_THAT(remedy("banana"), HasSubstr("\"compute\" for what has a rank"));
+}
+
+TEST(Mistakes, ALinkThatIsListedFromBothEndsIsDoubled) {
+  const std::string back = R"(,{"src":"sw","dst":"gpu[0-3]","bandwidth":25)";
+  const auto findings = findings_of(flat_file(kGpusAndSwitch, kGpusToSwitch + back + "}"));
+  ASSERT_THAT(codes_of(findings), ElementsAre("W03 /links/1"));
+  EXPECT_EQ(findings[0].message,
+            "\"sw\" to \"gpu0\" is linked a second time, from the other end (and 3 more of this "
+            "entry)");
+  EXPECT_THAT(findings[0].remedy, HasSubstr("A link goes both ways already"));
+  const auto again = findings_of(flat_file(kGpusAndSwitch, kGpusToSwitch + "," + kGpusToSwitch));
+  ASSERT_THAT(codes_of(again), ElementsAre("W03 /links/1"));
+  EXPECT_THAT(again[0].remedy, HasSubstr("\"count\" for parallel links"));
+}
+
+// Bandwidth by ordered pair of nodes.
+std::map<std::pair<std::string, std::string>, Ratio> bandwidth_of_pairs(const Topology& topology) {
+  std::map<std::pair<std::string, std::string>, Ratio> found;
+  const auto add = [&](const std::string& src, const std::string& dst, const Ratio& bandwidth) {
+    Ratio& sum = found.try_emplace({src, dst}, 0).first->second;
+    sum = sum + bandwidth;
+  };
+  for (std::size_t i = 0; i < topology.links.size(); ++i) {
+    const TopologyLink& link = topology.links[LinkId(i)];
+    const std::string src = topology.nodes[link.src].id, dst = topology.nodes[link.dst].id;
+    add(src, dst, link.bandwidth);
+    if (link.full_duplex) add(dst, src, link.bandwidth);
+  }
+  return found;
+}
+
+TEST(Mistakes, ARangeWithItselfIsAFullMesh) {
+  for (const std::string duplex : {"full", "simplex"}) {
+    for (const std::string dst : {"gpu[0-3]", "gpu[0-1,2,3]"}) {
+      const std::string text =
+          flat_file(kFourGpus, R"({"src":"gpu[0-3]","dst":")" + dst +
+                                   R"(","bandwidth":25,"duplex":")" + duplex + "\"}");
+      EXPECT_THAT(codes_of(findings_of(text)), IsEmpty());
+      const Topology topology = parse_valid(text);
+      EXPECT_EQ(topology.links.size(), duplex == "full" ? 6U : 12U);
+      const auto found = bandwidth_of_pairs(topology);
+      EXPECT_EQ(found.size(), 12U);
+      for (const auto& [ends, bandwidth] : found) EXPECT_EQ(bandwidth, Ratio(25));
+    }
+  }
+}
+
+TEST(Mistakes, AMeshOfATemplateIsWithinEachBox) {
+  const std::string text = R"({"format":"forestcoll-topology","version":1,
+    "templates":{"t":{"nodes":[{"id":"gpu[0-2]","type":"compute"}],
+                      "links":[{"src":"gpu[0-2]","dst":"gpu[0-2]","bandwidth":25}]}},
+    "boxes":[{"id":"b[0-1]","template":"t"}],
+    "links":[{"src":"b0/gpu0","dst":"b1/gpu0","bandwidth":5}]})";
+  EXPECT_THAT(codes_of(findings_of(text)), IsEmpty());
+  EXPECT_EQ(parse_valid(text).links.size(), 7U);
+}
+
+TEST(Mistakes, RangesThatOverlapInPartAreNoMesh) {
+  const auto findings =
+      findings_of(flat_file(kFourGpus, R"({"src":"gpu[0-2]","dst":"gpu[1-3]","bandwidth":25})"));
+  ASSERT_THAT(codes_of(findings), ElementsAre("E06 /links/0"));
+  EXPECT_THAT(findings[0].remedy, HasSubstr("the same range at both ends"));
+  EXPECT_THAT(
+      codes_of(findings_of(flat_file(
+          kFourGpus, R"({"src":"gpu[0-3]","dst":"gpu[0-3]","pair":"zip","bandwidth":25})"))),
+      ElementsAre("E06 /links/0"));
+}
+
+// A mesh of too many is counted, not made: half of the pairs, without overflow.
+TEST(Mistakes, AMeshBeyondTheLimitsIsRefused) {
+  const auto findings =
+      findings_of(flat_file(R"({"id":"gpu[0-9999]","type":"compute"})",
+                            R"({"src":"gpu[0-9999]","dst":"gpu[0-9999]","bandwidth":25})"));
+  ASSERT_THAT(codes_of(findings), ElementsAre("E15 /links/0"));
+  EXPECT_THAT(findings[0].message, HasSubstr("49995000 links"));
+}
+
+}  // namespace
+}  // namespace forestcoll
