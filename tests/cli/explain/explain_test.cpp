@@ -7,6 +7,7 @@
 #include <string>
 
 #include "cli/program.hpp"
+#include "forestcoll/code_help.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
 
@@ -16,13 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// The sources, but for the table of codes.
 std::string sources() {
   std::string all;
   for (const char* folder : {"src", "tools/forestcoll", "tools/run"}) {
     for (const auto& entry : fs::recursive_directory_iterator(source_path(folder))) {
-      if (entry.is_regular_file() && entry.path().filename() != "codes.cpp") {
+      if (entry.is_regular_file() && !entry.path().filename().string().starts_with("code")) {
         all += read_file(entry.path());
       }
     }
@@ -35,6 +37,49 @@ TEST(Explain, OneCodeInAnyCase) {
   ASSERT_EQ(upper.code, 0) << upper.err;
   EXPECT_THAT(upper.out, HasSubstr("W12: about the topology file: ranges that look alike"));
   EXPECT_EQ(run({"explain", "w12"}).out, upper.out);
+}
+
+TEST(Explain, ACodeHasCauseExampleAndRemedy) {
+  const std::string text = run({"explain", "W03"}).out;
+  EXPECT_THAT(text, HasSubstr("\n  example:  { \"src\": \"gpu0\""));
+  EXPECT_THAT(text, HasSubstr("\n  remedy:   A link goes both ways already"));
+  // What the library calls a setting is a flag here.
+  EXPECT_THAT(run({"explain", "E15"}).out, HasSubstr("--max-nodes"));
+}
+
+TEST(Explain, EveryCodeOfTheTopologyFileHasAnExample) {
+  for (const CodeInfo& info : codes()) {
+    const CodeHelp& help = help_of_code(info.code);
+    EXPECT_EQ(help.code, info.code);
+    EXPECT_TRUE(help.remedy.ends_with('.')) << info.name;
+    EXPECT_EQ(help.example.empty() && info.about == About::topology_file, false) << info.name;
+  }
+}
+
+// The examples that are command lines are run, with bundled topologies by the names that they use.
+TEST(ExplainLong, ExamplesOnTheCommandLineGiveTheirCode) {
+  const Scratch scratch;
+  scratch.write("a100.json", read_file(topology("dgx-a100-x1")));
+  scratch.write("a100-x1.json", read_file(topology("dgx-a100-x1")));
+  scratch.write("a100-x2.json", read_file(topology("dgx-a100-x2")));
+  scratch.write("dgx-1-v100.json", read_file(topology("dgx-1-v100")));
+  scratch.write("torus.json", read_file(topology("torus-4x4")));
+  scratch.write("costs.json", read_file(source_path("docs/costs-example.json")));
+  scratch.write("bytes.csv", "");
+  // These need a schedule, MPI, or a fabric that takes long.
+  const std::set<std::string> left_out = {"M03", "M04", "R01", "T09", "X03"};
+  std::size_t count = 0;
+  for (const CodeInfo& info : codes()) {
+    const std::string example(help_of_code(info.code).example);
+    const std::string name(info.name);
+    if (!example.starts_with("forestcoll ") || left_out.contains(name)) continue;
+    ++count;
+    const std::string command = "cd " + (scratch / "") + " && " + FORESTCOLL_PROGRAM +
+                                example.substr(std::string("forestcoll").size());
+    EXPECT_THAT(run({"-c", command}, {.program = "/bin/sh"}).err, HasSubstr("[" + name + "]"))
+        << example;
+  }
+  EXPECT_GT(count, 25U);
 }
 
 TEST(Explain, AnUnknownCodeIsRefused) {
@@ -79,9 +124,9 @@ TEST(Explain, AnErrorHasItsPlaceAndRemedy) {
 }
 
 TEST(Explain, ExitCodesAreThoseOfTheKinds) {
-  EXPECT_THAT(run({"explain", "T01"}).out, EndsWith("holds (exit code 3)\n"));
-  EXPECT_THAT(run({"explain", "P01"}).out, EndsWith("missing (exit code 4)\n"));
-  EXPECT_THAT(run({"explain", "E05"}).out, EndsWith("unit\n"));
+  EXPECT_THAT(run({"explain", "T01"}).out, HasSubstr("holds (exit code 3)\n"));
+  EXPECT_THAT(run({"explain", "P01"}).out, HasSubstr("(exit code 4)\n"));
+  EXPECT_THAT(run({"explain", "E05"}).out, Not(HasSubstr("exit code")));
 }
 
 TEST(Explain, TheDocumentHasItsTables) {

@@ -12,6 +12,7 @@
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/code_help.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -42,18 +43,36 @@ std::string line_of(const CodeInfo& info) {
                      with_flags_in_markdown(info.meaning), exit_of(info));
 }
 
+// Lines below the first begin below its text.
+std::string indented(std::string_view title, std::string_view text) {
+  std::string lines = fmt::format("  {:<9} ", title);
+  for (const char c : text) {
+    lines += c;
+    if (c == '\n') lines += std::string(12, ' ');
+  }
+  return lines + "\n";
+}
+
+// Cause, example and remedy.
+std::string explanation_of(const CodeInfo& info) {
+  const CodeHelp& help = help_of_code(info.code);
+  std::string text = line_of(info);
+  if (!help.example.empty()) text += indented("example:", help.example);
+  return text + indented("remedy:", with_flags_in_markdown(help.remedy));
+}
+
 // The tables of docs/diagnostics.md.
 std::string tables() {
   std::string text;
   std::optional<About> about;
   for (const CodeInfo& info : codes()) {
     if (info.about != about) {
-      text += fmt::format("{}| code | about {} |\n|---|---|\n", about ? "\n" : "",
+      text += fmt::format("{}| code | about {} | what to do |\n|---|---|---|\n", about ? "\n" : "",
                           to_string(info.about));
       about = info.about;
     }
-    text += fmt::format("| {} | {}{} |\n", info.name, with_flags_in_markdown(info.meaning),
-                        exit_of(info));
+    text += fmt::format("| {} | {}{} | {} |\n", info.name, with_flags_in_markdown(info.meaning),
+                        exit_of(info), with_flags_in_markdown(help_of_code(info.code).remedy));
   }
   return text;
 }
@@ -74,7 +93,7 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
                               "codes are such as E05; `forestcoll explain` lists them all")},
                   console);
     }
-    text = line_of(info_of(*code));
+    text = explanation_of(info_of(*code));
   }
   return finish(write_output("-", text), console);
 }
@@ -83,7 +102,8 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
 
 Command add_explain(CLI::App& program) {
   auto arguments = std::make_shared<ExplainArguments>();
-  CLI::App* command = program.add_subcommand("explain", "Say what the code of a finding means");
+  CLI::App* command = program.add_subcommand(
+      "explain", "Say what the code of a finding means, with an example and a remedy");
   command->add_option("CODE", arguments->code, "Such as E05; without one, all of them");
   const OptionGroup general(*command);
   general.flag("--markdown", arguments->markdown, "All of them, as tables");

@@ -1,0 +1,21 @@
+// What to do about a code, and an example of what gives it.
+#pragma once
+
+#include <string_view>
+
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll {
+
+struct CodeHelp {
+  Code code = {};
+  /// What to do, as one or more sentences. Settings and functions stand in backquotes.
+  std::string_view remedy;
+  /// A piece of a file, or a command line, that gives the code; empty where none is short.
+  std::string_view example = {};
+};
+
+/// The help of a code. Every code has one. Cost: constant.
+[[nodiscard]] const CodeHelp& help_of_code(Code code);
+
+}  // namespace forestcoll
