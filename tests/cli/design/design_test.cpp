@@ -44,6 +44,19 @@ TEST(DesignDirectLong, ReportsEveryWiringExactly) {
   EXPECT_TRUE(std::ranges::any_of(report["wirings"], [](const Json& w) { return w["front"]; }));
 }
 
+TEST(DesignDirect, TwoWayTopologiesLeadAndOneWayOnesAreMarked) {
+  const auto report = direct_json({"-n", "8", "--ports", "2"});
+  const auto& wirings = report["wirings"];
+  const auto is_two_way = [](const Json& w) { return w["two_way"].get<bool>(); };
+  EXPECT_TRUE(std::ranges::is_partitioned(wirings, is_two_way));
+  EXPECT_TRUE(is_two_way(wirings.front()));
+  EXPECT_FALSE(is_two_way(wirings.back()));
+  const auto only = direct_json({"-n", "8", "--ports", "2", "--two-way"});
+  EXPECT_TRUE(std::ranges::all_of(only["wirings"], is_two_way));
+  const std::string table = run({"design", "direct", "-n", "8", "--ports", "2"}).out;
+  EXPECT_LT(table.find("two-way  "), table.find("one-way  "));
+}
+
 TEST(DesignDirect, DoesNotDependOnThreads) {
   const std::vector<std::string> asked = {"design", "direct", "-n", "12", "--ports", "3", "--json"};
   auto one = asked, four = asked;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <pugixml.hpp>
 #include <sstream>
 #include <string_view>
@@ -60,12 +61,13 @@ TableRow cells_of(const StudiedWiring& wiring) {
           decimals(f.mean_distance),
           whole(f.bisection),
           f.after_failure ? decimals(*f.after_failure) : "disconnected",
+          wiring.two_way ? "two-way" : "one-way",
           wiring.expression};
 }
 
 Table wiring_table(const DirectStudy& study, bool front_only) {
   Table table{{"Pareto", "steps", "allgather", "BFB", "allreduce", "all-to-all", "distance",
-               "bisection", "1 link failed", "topology"}};
+               "bisection", "1 link failed", "links", "topology"}};
   for (const StudiedWiring& wiring : study.wirings) {
     if (front_only && !wiring.on_front && !wiring.on_bfb_front) continue;
     table.rows.push_back(cells_of(wiring));
@@ -80,7 +82,10 @@ constexpr const char* kLegend =
     "failed\"\n"
     "is allgather after the costliest failure of one link. Steps are the diameter. Pareto: * is "
     "on\n"
-    "the Pareto front of steps and the aim's time, b on that of steps and BFB's time.\n";
+    "the Pareto front of steps and the aim's time, b on that of steps and BFB's time. Links:\n"
+    "two-way ones are ordinary cables. In one-way topologies nodes send to others than they "
+    "receive\n"
+    "from, which takes separate fibres for the two directions; --two-way leaves these out.\n";
 
 Json interval_json(const ProvedInterval& interval) {
   Json json = {{"least", exact(interval.least)}, {"most", exact(interval.most)}};
@@ -114,8 +119,10 @@ std::string in_words(const WiringFigures& f) {
 }
 
 std::string table_of(const DirectStudy& study, bool front_only) {
-  return fmt::format("{} of {}: {}\n", counted(study.nodes, "node"), counted(study.ports, "port"),
-                     topologies(study.wirings.size())) +
+  const auto two_way =
+      static_cast<std::size_t>(std::ranges::count(study.wirings, true, &StudiedWiring::two_way));
+  return fmt::format("{} of {}: {}, {} of two-way links\n", counted(study.nodes, "node"),
+                     counted(study.ports, "port"), topologies(study.wirings.size()), two_way) +
          aligned(wiring_table(study, front_only), 0, 1) + kLegend;
 }
 
@@ -137,7 +144,8 @@ Json to_json(const DirectStudy& study) {
   for (const StudiedWiring& wiring : study.wirings) {
     Json one = {{"wiring", wiring.expression},
                 {"front", wiring.on_front},
-                {"bfb_front", wiring.on_bfb_front}};
+                {"bfb_front", wiring.on_bfb_front},
+                {"two_way", wiring.two_way}};
     one.update(to_json(wiring.figures));
     one["published"] = published_json(wiring.published);
     wirings.push_back(std::move(one));
@@ -154,17 +162,18 @@ std::string to_csv(const DirectStudy& study) {
   std::string text =
       "wiring,front,bfb_front,steps,mean_distance,allgather,reduce_scatter,allreduce_least,"
       "allreduce_most,bfb,alltoall_least,alltoall_most,bisection_least,bisection_most,"
-      "after_failure_least,after_failure_most\n";
+      "after_failure_least,after_failure_most,two_way\n";
   for (const StudiedWiring& w : study.wirings) {
     const WiringFigures& f = w.figures;
     const auto failure = f.after_failure;
-    text += fmt::format(
-        "\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", w.expression, w.on_front,
-        w.on_bfb_front, f.steps, f.mean_distance.to_string(), f.allgather.to_string(),
-        f.reduce_scatter.to_string(), f.allreduce.least.to_string(), f.allreduce.most.to_string(),
-        f.bfb ? f.bfb->to_string() : "", f.alltoall.least.to_string(), f.alltoall.most.to_string(),
-        f.bisection.least.to_string(), f.bisection.most.to_string(),
-        failure ? failure->least.to_string() : "", failure ? failure->most.to_string() : "");
+    text += fmt::format("\"{}\",{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", w.expression,
+                        w.on_front, w.on_bfb_front, f.steps, f.mean_distance.to_string(),
+                        f.allgather.to_string(), f.reduce_scatter.to_string(),
+                        f.allreduce.least.to_string(), f.allreduce.most.to_string(),
+                        f.bfb ? f.bfb->to_string() : "", f.alltoall.least.to_string(),
+                        f.alltoall.most.to_string(), f.bisection.least.to_string(),
+                        f.bisection.most.to_string(), failure ? failure->least.to_string() : "",
+                        failure ? failure->most.to_string() : "", w.two_way);
   }
   return text;
 }

@@ -21,7 +21,8 @@ Expected<StudiedWiring> studied(const std::string& expression,
   if (!wiring) return wiring.errors();
   auto figures = wiring_figures(*wiring, options);
   if (!figures) return figures.errors();
-  return StudiedWiring{expression, *std::move(figures), closed_form(expression)};
+  return StudiedWiring{expression, *std::move(figures), closed_form(expression),
+                       is_two_way(*wiring)};
 }
 
 // What the user names, as wirings are called.
@@ -115,7 +116,8 @@ Expected<DirectStudy> study_direct(const DirectRequest& request,
     if (const auto done = solve_front(study, *named, threads, console); !done) return done.errors();
   }
   std::ranges::stable_sort(study.wirings, {}, [](const StudiedWiring& w) {
-    return std::tuple(w.figures.steps, w.figures.allgather, w.figures.alltoall.most);
+    // What ordinary cables can build leads: a cable goes both ways.
+    return std::tuple(!w.two_way, w.figures.steps, w.figures.allgather, w.figures.alltoall.most);
   });
   mark_fronts(study);
   return study;

@@ -15,6 +15,7 @@ struct StudiedWiring {
   std::string expression;
   WiringFigures figures;
   ClosedForm published;
+  bool two_way = false;       ///< every link has one back, as a cable has
   bool on_front = false;      ///< of the study's aim
   bool on_bfb_front = false;  ///< of steps and BFB's time
 };
@@ -22,7 +23,7 @@ struct StudiedWiring {
 struct DirectStudy {
   std::size_t nodes = 0, ports = 0;
   DirectAim aim = DirectAim::all;
-  std::vector<StudiedWiring> wirings;  ///< by steps, then by the times
+  std::vector<StudiedWiring> wirings;  ///< two-way ones first, by steps, then by the times
 };
 
 /// `also` are further expressions to study. Where `thorough`, all-to-all of `also` and of those
