@@ -39,7 +39,7 @@ TEST(Mistakes, WhatStandsAtAMisnamedKeyIsRead) {
       codes_of(findings_of(flat_file(R"({"name":"gpu[0-3]","type":"compute"},)" + kOneSwitch,
                                      R"({"source":"gpu[0-4]","dst":"sw","capacity":-1})"))),
       ElementsAre("E02 /nodes/0/name", "E05 /links/0/capacity", "E02 /links/0",
-                  "E04 /links/0/source"));
+                  "E04 /links/0/src"));
 }
 
 TEST(Mistakes, AKeyBesideTheOneItIsLikeIsIgnored) {
