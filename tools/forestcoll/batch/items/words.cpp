@@ -22,10 +22,9 @@ constexpr std::array kLeftToTheBatch = {
     "--tune",   "--warm",   "--tradeoff",   "--time-limit", "--nccl-graph", "--demand"};
 
 std::vector<CLI::Option*> options_of(CLI::App& command) {
-  return command.get_options(
-      [&command](const CLI::Option* option) {
-        return option != command.get_help_ptr() && option != command.get_help_all_ptr();
-      });
+  return command.get_options([&command](const CLI::Option* option) {
+    return option != command.get_help_ptr() && option != command.get_help_all_ptr();
+  });
 }
 
 // Removes what a batch does not pass on, and returns the rest.
