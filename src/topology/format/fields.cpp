@@ -69,7 +69,7 @@ void Fields::report_unknown(const std::string& key,
   const std::string_view meant =
       findings_.shows(Code::W06) ? meant_by(key, known) : std::string_view();
   ignored(key, fmt::format("unknown key {}", quote(key)),
-          meant.empty() || find(meant) != nullptr
+          meant.empty() || (key_called(key) == meant && find(meant) != nullptr)
               ? "Remove it, or begin its name with x- to keep it as a note."
               : fmt::format("Did you mean \"{}\"?", meant));
 }
