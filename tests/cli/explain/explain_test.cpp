@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/program.hpp"
-#include "forestcoll/code_help.hpp"
+#include "explain/code_help.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
 
@@ -49,7 +49,7 @@ TEST(Explain, ACodeHasCauseExampleAndRemedy) {
 
 TEST(Explain, EveryCodeOfTheTopologyFileHasAnExample) {
   for (const CodeInfo& info : codes()) {
-    const CodeHelp& help = help_of_code(info.code);
+    const cli::CodeHelp& help = cli::help_of_code(info.code);
     EXPECT_EQ(help.code, info.code);
     EXPECT_TRUE(help.remedy.ends_with('.')) << info.name;
     EXPECT_EQ(help.example.empty() && info.about == About::topology_file, false) << info.name;
@@ -70,7 +70,7 @@ TEST(ExplainLong, ExamplesOnTheCommandLineGiveTheirCode) {
   const std::set<std::string> left_out = {"M03", "M04", "R01", "T09", "X03"};
   std::size_t count = 0;
   for (const CodeInfo& info : codes()) {
-    const std::string example(help_of_code(info.code).example);
+    const std::string example(cli::help_of_code(info.code).example);
     const std::string name(info.name);
     if (!example.starts_with("forestcoll ") || left_out.contains(name)) continue;
     ++count;

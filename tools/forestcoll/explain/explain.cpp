@@ -12,7 +12,7 @@
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/report.hpp"
-#include "forestcoll/code_help.hpp"
+#include "explain/code_help.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {

@@ -5,7 +5,7 @@
 
 #include "forestcoll/codes.hpp"
 
-namespace forestcoll {
+namespace forestcoll::cli {
 
 struct CodeHelp {
   Code code = {};
@@ -18,4 +18,4 @@ struct CodeHelp {
 /// The help of a code. Every code has one. Cost: constant.
 [[nodiscard]] const CodeHelp& help_of_code(Code code);
 
-}  // namespace forestcoll
+}  // namespace forestcoll::cli

@@ -1,10 +1,10 @@
 // The table of remedies and examples, in the order of the codes.
-#include "forestcoll/code_help.hpp"
+#include "explain/code_help.hpp"
 
 #include <array>
 #include <cstddef>
 
-namespace forestcoll {
+namespace forestcoll::cli {
 namespace {
 
 constexpr std::array kHelp = std::to_array<CodeHelp>({
@@ -279,4 +279,4 @@ const CodeHelp& help_of_code(Code code) {
   return kHelp[static_cast<std::size_t>(code)];
 }
 
-}  // namespace forestcoll
+}  // namespace forestcoll::cli
