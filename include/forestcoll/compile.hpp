@@ -72,6 +72,9 @@ struct CompileOptions {
   /// An empty protocol: Simple, or LL where that hangs.
   XmlOptions xml = {.protocol = ""};
   bool force_simple = false;  ///< also where it hangs
+  /// Of a plan of MSCCL++: other GPUs and switches reach this GPU's scratch alone, so that callers
+  /// may pass any buffers; see `PlanOptions`.
+  bool any_buffers = false;
   /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says. No rank gets more,
   /// nor more than `lowering.max_threadblocks`.
   std::int32_t sms = 0;

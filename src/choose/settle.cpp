@@ -126,6 +126,7 @@ PlanOptions plan_options(const CompileOptions& options) {
   const PlanTarget* release = find_plan_target(options.lowering.target);
   result.switch_stores = release == nullptr || release->switch_stores;
   result.in_place = options.lowering.placement == Placement::in_place;
+  result.any_buffers = options.any_buffers;
   result.max_threadblocks = options.lowering.max_threadblocks;
   result.min_bytes = options.xml.min_bytes;
   result.max_bytes = options.xml.max_bytes;

@@ -93,7 +93,8 @@ std::string slices(const std::vector<PlanSlice>& list, std::int64_t count) {
   return text + "]";
 }
 
-std::string operation_text(const PlanOperation& operation, std::int64_t count) {
+std::string operation_text(const PlanOperation& operation, std::int64_t count_of_block) {
+  const std::int64_t count = operation.count > 0 ? operation.count : count_of_block;
   std::string text = fmt::format("{{\"name\":\"{}\"", name_of(operation.kind));
   if (!operation.sources.empty()) {
     text += ",\"src_buff\":" + slices(operation.sources, count);

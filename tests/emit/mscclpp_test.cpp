@@ -74,6 +74,45 @@ TEST(MscclppLong, PlansOfRandomForestsAreRight) {
   EXPECT_GT(executed, 10);
 }
 
+// Whether others reach input or output, or ports send from there.
+bool names_the_callers(const nlohmann::json& plan) {
+  for (const auto& gpu : plan["gpus"]) {
+    for (const auto& buffer : gpu["remote_buffers"]) {
+      if (buffer["type"] != "s") return true;
+    }
+    for (const auto& channel : gpu["channels"]) {
+      if (channel["channel_type"] == "switch" && channel["buffer_type"] != "s") return true;
+    }
+  }
+  return plan.contains("comment");
+}
+
+TEST(MscclppLong, PlansForAnyBuffersAreRightAndNameScratchAlone) {
+  std::mt19937_64 random(2);
+  int executed = 0;
+  for (int round = 0; round < 4; ++round) {
+    for (const Collective collective : {Collective::allreduce, Collective::allgather,
+                                        Collective::reduce_scatter, Collective::broadcast}) {
+      const int n = 2 + static_cast<int>(random() % 3);
+      const auto forest = random_collective(collective, n, 1 + round % 3, false, random);
+      PlanOptions options;
+      options.in_place = round % 2 == 0;
+      options.any_buffers = true;
+      const auto plan = lower_to_plan(forest, boxes_of(n, round % 3), options);
+      ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
+      const std::string text = to_mscclpp_json(*plan, "test");
+      const auto parsed = nlohmann::json::parse(text);
+      EXPECT_FALSE(names_the_callers(parsed)) << text;
+      const auto verdict = verify(text, "plan.json", nullptr, {});
+      ASSERT_TRUE(verdict.has_value()) << to_string(verdict.errors()[0]);
+      EXPECT_TRUE(verdict->ok) << n << " " << to_string(collective) << "\n" << explain(*verdict);
+      EXPECT_EQ(execute_plan(parsed, 1, forest.root ? forest.root->value : 0), Outcome::right);
+      ++executed;
+    }
+  }
+  EXPECT_EQ(executed, 16);
+}
+
 // Of an allreduce nobody owns a chunk: a root of weight w has w times as many, one of 0 none.
 TEST(Mscclpp, RootsOfAnAllreduceMayHaveUnequalShares) {
   CollectiveForest forest;

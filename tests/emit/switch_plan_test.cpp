@@ -71,6 +71,28 @@ TEST(SwitchPlanLong, OneBoxIsABarrierASumAndABarrier) {
   }
 }
 
+// Switches reach scratch, which the executor allocates for them, and no buffer of the caller.
+TEST(SwitchPlanLong, ForAnyBuffersAllSumsAreInScratch) {
+  for (const bool in_place : {true, false}) {
+    PlanOptions options;
+    options.in_place = in_place;
+    options.any_buffers = true;
+    options.max_threadblocks = 2;
+    expect_right(box_of(4), options, 3);
+    const auto plan = lower_to_switch_plan(box_of(4), one_box(4), options);
+    ASSERT_TRUE(plan);
+    for (const PlanGpu& gpu : plan->gpus) {
+      ASSERT_EQ(gpu.switch_groups.size(), 1U);
+      EXPECT_EQ(gpu.switch_groups.front().buffer, Buffer::scratch);
+    }
+  }
+  const Cluster rack = h100(1, 72, 900);
+  PlanOptions options;
+  options.any_buffers = true;
+  options.max_threadblocks = 2;
+  expect_right(packed(rack.network, rack.roles(kEchoing, {})), options, 0);
+}
+
 TEST(SwitchPlan, ARackFitsTheChannels) {
   const Cluster rack = h100(1, 72, 900);
   PlanOptions options;

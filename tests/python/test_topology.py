@@ -41,6 +41,20 @@ def test_files_and_names(tmp_path: Path) -> None:
     dump = TOPOLOGIES / "dumps" / "dgx-a100.xml"
     assert len(fc.load(dump).ranks) == 8
     assert len(fc.import_dump("auto", dump, boxes=2, fabric="rail").ranks) == 16
+    machine = TOPOLOGIES / "machines" / "hgx-h20.json"
+    assert fc.generate(machine, boxes=2).name == "2x hgx-h20, rail"
+
+
+def test_links_that_are_down_today(tmp_path: Path) -> None:
+    """Six of twelve NVLinks of GPU 3, as `nvidia-smi nvlink -s -i 3` prints them."""
+    links = "".join(
+        f"\t Link {i}: {'25 GB/s' if i % 2 == 0 else '<inactive>'}\n" for i in range(12)
+    )
+    health = tmp_path / "nvlink.txt"
+    health.write_text("GPU 3: NVIDIA A100 (UUID: GPU-1)\n" + links)
+    whole = TOPOLOGIES / "dgx-a100-x2.json"
+    today = fc.import_dump("auto", whole, health={"box0": health})
+    assert fc.bound(today).algbw["allgather"] < fc.bound(whole).algbw["allgather"]
 
 
 @pytest.mark.parametrize("name", ["dgx-a100-x2", "mi250-x1", "dgx-a100-x2-degraded", "torus-4x4"])

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 #include "audit/plan/groups.hpp"
 #include "audit/plan/kinds.hpp"
@@ -11,6 +13,7 @@ namespace forestcoll::audit {
 namespace {
 
 constexpr std::uint64_t kOffsets = UINT32_MAX;  // the executor's, in bytes
+constexpr std::size_t kMostOfAHost = 16;        // GPUs
 // Bytes that the executor counts on with reuse_resources; it has twice as many, for flags.
 constexpr std::int64_t kReusedScratch = std::int64_t{1} << 26;
 
@@ -53,6 +56,35 @@ bool shows_the_callers_buffers(const PlanGpu& gpu) {
          std::any_of(gpu.channels.begin(), gpu.channels.end(), [](const PlanChannels& list) {
            return list.kind == ChannelKind::switched && list.buffer != Buffer::scratch;
          });
+}
+
+bool multicasts_the_callers_buffers(const PlanGpu& gpu) {
+  return std::any_of(gpu.channels.begin(), gpu.channels.end(), [](const PlanChannels& list) {
+    return list.kind == ChannelKind::switched && list.buffer != Buffer::scratch;
+  });
+}
+
+// Ranks that memory channels join, directly or over others: the most of such sets.
+std::size_t most_joined_by_memory(const PlanFile& plan) {
+  std::vector<std::size_t> set(plan.gpus.size());
+  std::iota(set.begin(), set.end(), std::size_t{0});
+  const auto root_of = [&](std::size_t rank) {
+    while (set[rank] != rank) rank = set[rank] = set[set[rank]];
+    return rank;
+  };
+  for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
+    for (const PlanChannels& list : plan.gpus[r].channels) {
+      if (list.kind != ChannelKind::memory) continue;
+      for (const std::int64_t peer : list.ids) {
+        if (peer >= 0 && peer < std::ssize(set)) {
+          set[root_of(r)] = root_of(static_cast<std::size_t>(peer));
+        }
+      }
+    }
+  }
+  std::vector<std::size_t> sizes(set.size(), 0);
+  for (std::size_t r = 0; r < set.size(); ++r) ++sizes[root_of(r)];
+  return sizes.empty() ? 0 : std::ranges::max(sizes);
 }
 
 bool has_memory_peers(const PlanGpu& gpu) {
@@ -140,6 +172,14 @@ void add_release(const PlanFile& plan, const PlanRelease& release,
         "ranks with memory channels between them run on one host: 0.9 connects hosts through "
         "InfiniBand alone, where there is any");
   }
+  const std::size_t joined = release.joins_hosts ? most_joined_by_memory(plan) : 0;
+  if (joined > kMostOfAHost) {
+    conditions.push_back(fmt::format(
+        "the {} ranks that memory channels join are in one domain of NVLink, as hosts of an NVL72 "
+        "are: the executor takes domains from NVML, and throws where they are not of equal size "
+        "with their ranks in a row",
+        joined));
+  }
 }
 
 }  // namespace
@@ -170,6 +210,10 @@ std::vector<std::string> plan_conditions(const PlanFile& plan, const PlanRelease
     conditions.push_back(
         "input and output lie at the beginning of their allocations, as a framework's tensors may "
         "not: port channels send from there");
+  } else if (std::any_of(plan.gpus.begin(), plan.gpus.end(), shows_the_callers_buffers)) {
+    conditions.emplace_back(
+        "input and output lie equally far into their allocations on all ranks: others' are taken "
+        "for as far in as a rank's own");
   }
   add_release(plan, release, conditions);
   add_reuse(plan, conditions);
@@ -185,10 +229,12 @@ std::vector<std::string> plan_conditions(const PlanFile& plan, const PlanRelease
         "channel sends from the memory that its executor knew first (rppkt does not)");
   }
   if (has_switches(plan)) {
-    conditions.push_back(
-        "the GPUs have compute capability 9.0 or later, behind NVSwitches, and the buffers are "
-        "allocated as multicast memory: others pass over operations on switch channels, or cannot "
-        "load the plan");
+    conditions.push_back(fmt::format(
+        "the GPUs have compute capability 9.0 or later, behind NVSwitches{}: others pass over "
+        "operations on switch channels, or cannot load the plan",
+        std::any_of(plan.gpus.begin(), plan.gpus.end(), multicasts_the_callers_buffers)
+            ? ", and the buffers are allocated as multicast memory"
+            : ""));
   }
   if (any_operation(plan,
                     [](const PlanOp& op) { return op.kind == PlanKind::switch_reduce_store; })) {

@@ -7,6 +7,8 @@
 // In place, what arrives in an all-to-all would overwrite what is still to be sent. A rank
 // therefore begins by copying all that it has for others to its scratch, and only then says that it
 // can be written to.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -251,6 +253,13 @@ Expected<ExecutionPlan> lower_paths_to_plan(const AlltoallRoutes& routes,
   FORESTCOLL_CHECK(demand.is_of_blocks(), "plans move equal blocks");
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
+  if (options.any_buffers) {
+    return make_error(Code::T06,
+                      fmt::format("plans of {} put data into the buffers of callers, not any",
+                                  to_string(demand.collective())),
+                      "make it for the buffers of callers: MSCCL++ runs such plans for callers of "
+                      "its executor alone, who allocate them");
+  }
   if (options.in_place && demand.collective() == Collective::scatter && demand.root() != Rank(0)) {
     // Seen on a GPU: the executor adds the root's own offset to places in others' outputs.
     return make_error(Code::T06,

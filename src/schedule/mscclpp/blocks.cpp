@@ -5,6 +5,11 @@
 //
 // The threads of a block are in step only where a `nop` says so: between waiting and touching what
 // was waited for, and between touching data and telling of it.
+//
+// For any buffers of callers, addresses of others' inputs and outputs are of no use: the executor
+// takes them for as far into their allocations as its own are, and ports send from where an
+// allocation begins. So all that is sent arrives in scratch, from which a rank copies what it is to
+// keep and sends on what others are to have, and what goes through a port is copied there first.
 #include "schedule/mscclpp/blocks.hpp"
 
 #include <algorithm>
@@ -72,7 +77,7 @@ class BlockWriter {
 
   void begin(std::int64_t count) { builder_.block.count = count; }
   void send(const Transfer& transfer, Location to) { sends_.push_back({transfer, to}); }
-  // `slot`: of the scratch, where it arrives to be added.
+  // `slot`: of the scratch, where it arrives to be added, or for any buffers.
   void receive(const Transfer& transfer, std::int64_t slot) {
     receives_.push_back({transfer, {Buffer::scratch, slot}});
   }
@@ -143,11 +148,7 @@ class BlockWriter {
   void copy_own() {
     if (!addresses_.copies_own()) return;
     for (const std::int32_t number : owned_) {
-      PlanOperation copy;
-      copy.kind = Kind::copy;
-      copy.sources.push_back(local_slice(addresses_.source(segment(number))));
-      copy.destinations.push_back(local_slice(addresses_.result(segment(number))));
-      add(std::move(copy));
+      copy(addresses_.source(segment(number)), addresses_.result(segment(number)));
     }
     in_step_ = true;  // nothing here reads what was copied
   }
@@ -156,11 +157,37 @@ class BlockWriter {
     if (due.empty()) return;
     in_step();
     std::vector<Shipment> shipments;
+    std::map<std::int32_t, Location> staged;  // by segment
     for (const Due& each : due) {
-      shipments.push_back({each.transfer.dst, current(each.transfer.segment), each.at});
+      const Location from = sendable(each.transfer, staged);
+      shipments.push_back({each.transfer.dst, from, each.at});
     }
+    if (!staged.empty()) add({});
     builder_.send(shipments);
     in_step_ = true;  // what was told of is not touched again before more arrives
+  }
+
+  // Where it is sent from: for any buffers, and through a port, a copy in scratch.
+  Location sendable(const Transfer& transfer, std::map<std::int32_t, Location>& staged) {
+    const Location from = current(transfer.segment);
+    const bool by_port =
+        kind_between(context_.box_of, transfer.src, transfer.dst) == PlanChannel::port;
+    if (!context_.any_buffers || !by_port || from.buffer == Buffer::scratch) return from;
+    const auto [known, added] = staged.try_emplace(transfer.segment);
+    if (added) {
+      known->second = {Buffer::scratch, gpu_.scratch_chunks};
+      gpu_.scratch_chunks += segment(transfer.segment).count;
+      copy(from, known->second);
+    }
+    return known->second;
+  }
+
+  void copy(Location from, Location to) {
+    PlanOperation operation;
+    operation.kind = Kind::copy;
+    operation.sources.push_back(local_slice(from));
+    operation.destinations.push_back(local_slice(to));
+    add(std::move(operation));
   }
 
   void receive_all(std::span<const Due> due) {
@@ -173,6 +200,10 @@ class BlockWriter {
     for (const Due& each : due) {
       if (each.transfer.reduces) {
         slots[each.transfer.segment].push_back(each.at.index);
+      } else if (context_.any_buffers) {
+        held_[each.transfer.segment] = each.at;
+        in_step();
+        copy(each.at, addresses_.result(segment(each.transfer.segment)));
       } else {
         held_[each.transfer.segment] = addresses_.result(segment(each.transfer.segment));
       }
@@ -258,7 +289,7 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
     const Segment& segment = context.segments[static_cast<std::size_t>(transfer.segment)];
     PlanGpu& gpu = plan.gpus[transfer.dst];
     Location to = addresses.result(segment);
-    if (transfer.reduces) {
+    if (transfer.reduces || context.any_buffers) {
       to = {Buffer::scratch, gpu.scratch_chunks};
       gpu.scratch_chunks += segment.count;
     }

@@ -23,6 +23,7 @@ struct PlanContext {
   const std::vector<Segment>& segments;
   const IdVector<Rank, std::int32_t>& box_of;
   bool in_place = true;
+  bool any_buffers = false;
 };
 
 /// Appends to every GPU of `plan` the threadblock that serves these segments, which are all of

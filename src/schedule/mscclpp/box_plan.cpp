@@ -91,6 +91,9 @@ class Rounds {
 Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of,
                                       const PlanOptions& options) {
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
+  if (options.any_buffers) {
+    return no_box_plan("switches of several boxes reach the buffers of callers, not any buffers");
+  }
   const auto boxes = ranks_of_boxes(box_of);
   const std::size_t size = boxes.front().size();
   const bool alike = std::all_of(boxes.begin(), boxes.end(),

@@ -133,7 +133,8 @@ Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                       "use reduce_scatter or allreduce, or another `format`");
   }
   const std::vector<Segment> segments = schedule::cut_into_segments(forest);
-  const schedule::PlanContext context{forest, segments, box_of, options.in_place};
+  const schedule::PlanContext context{forest, segments, box_of, options.in_place,
+                                      options.any_buffers};
   if (const auto done = refuse_wide_trees(context); !done) return done.errors();
   // Fewer threadblocks have fewer channels, and more operations each.
   Diagnostics errors;

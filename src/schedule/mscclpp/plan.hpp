@@ -58,6 +58,7 @@ struct PlanOperation {
   PlanChannel channel = PlanChannel::memory;
   std::vector<std::int32_t> channels;  ///< in the threadblock's list
   std::vector<PlanSlice> sources, destinations;
+  std::int64_t count = 0;  ///< chunks that it moves; 0: as many as the threadblock says
 };
 
 struct PlanThreadblock {
@@ -102,6 +103,9 @@ struct PlanOptions {
   /// Whether the release has `store` and `store_packets`: see `PlanTarget`.
   bool switch_stores = true;
   bool in_place = true;
+  /// Whether callers may pass any buffers, such as parts of allocations: peers and switches then
+  /// reach scratch alone, and ports send from there. That costs copies on the GPU.
+  bool any_buffers = false;
   std::int32_t max_threadblocks = 108;              ///< per GPU: all must be resident at once
   std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
   std::int64_t min_bytes = 0;
@@ -127,7 +131,8 @@ struct PlanOptions {
 /// Turns trees that branch at a switch into a plan with switch channels: a barrier, then every rank
 /// combines what it roots (`glres`, group load, reduce and store), then a barrier. The executor
 /// cannot combine for one rank alone, so in every tree all ranks have to hang on one switch, and on
-/// that alone; what a rank reads combined it then stores for all.
+/// that alone; what a rank reads combined it then stores for all. For any buffers all of that is in
+/// scratch, to which every rank copies its input first.
 /// Errors: T06 where trees are others, or the ranks are of several boxes, or roots are switches;
 /// those of `lower_to_plan`. Cost: linear in the forest and the plan.
 [[nodiscard]] Expected<ExecutionPlan> lower_to_switch_plan(
@@ -148,7 +153,7 @@ struct PlanOptions {
 /// two boxes without `switch_stores` by sums of two. Not made from trees: what it reaches, `verify`
 /// says.
 /// Errors: T06 where boxes are not of one even size, or more than 9, or than 2 without
-/// `switch_stores`; T04. Cost: linear in the plan.
+/// `switch_stores`, or for any buffers; T04. Cost: linear in the plan.
 [[nodiscard]] Expected<ExecutionPlan> make_box_plan(const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);
 

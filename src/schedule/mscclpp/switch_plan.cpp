@@ -1,10 +1,15 @@
 // From trees that branch at a switch to switch channels. Where all ranks hang on one switch, the
 // in-tree of a root is a combining load of its chunks, and the out-tree a store for all: together
 // the one operation that the executor has.
+//
+// Of callers' buffers a switch reaches those alone that were allocated for it. For any buffers all
+// of it is in scratch, which is: a block of every rank copies one part of its input there, with
+// some of all ranks' shares, and after the sums the part to its output.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -60,6 +65,7 @@ class SwitchPlanMaker {
                   const PlanOptions& options)
       : roots_(roots),
         in_place_(options.in_place),
+        any_buffers_(options.any_buffers),
         blocks_(std::min(options.max_threadblocks, kMostBlocks)) {
     plan_.collective = Collective::allreduce;
     plan_.in_place = options.in_place;
@@ -67,29 +73,42 @@ class SwitchPlanMaker {
     plan_.min_bytes = options.min_bytes;
     plan_.gpus = IdVector<Rank, PlanGpu>(forest.ranks.size());
     const std::int64_t chunks = forest.chunks * blocks_;
-    for (PlanGpu& gpu : plan_.gpus) gpu.input_chunks = gpu.output_chunks = chunks;
+    for (PlanGpu& gpu : plan_.gpus) {
+      gpu.input_chunks = gpu.output_chunks = chunks;
+      if (any_buffers_) gpu.scratch_chunks = chunks;
+    }
     plan_.max_bytes = schedule::max_bytes_of(options, plan_);
     for (std::size_t r = 0; r < roots.size(); ++r) ranks_.emplace_back(r);
   }
 
   ExecutionPlan make() {
-    std::int64_t first = 0;
+    const std::int64_t part = std::accumulate(roots_.begin(), roots_.end(), std::int64_t{0});
+    std::int64_t before = 0;  // of the ranks below, in one part
     for (std::size_t r = 0; r < roots_.size(); ++r) {
       add_groups(plan_.gpus[Rank(r)]);
       for (std::int32_t b = 0; b < blocks_; ++b) {
-        add_block(Rank(r), first + b * roots_[r]);
+        if (any_buffers_) {
+          add_block_in_scratch(Rank(r), {b * part, part}, b * part + before);
+        } else {
+          add_block(Rank(r), blocks_ * before + b * roots_[r]);
+        }
       }
-      first += blocks_ * roots_[r];
+      before += roots_[r];
     }
     return std::move(plan_);
   }
 
  private:
+  struct Part {
+    std::int64_t first = 0, count = 0;  // chunks
+  };
+
   void add_groups(PlanGpu& gpu) const {
     PlanSwitchGroup all;
     all.ranks = ranks_;
+    if (any_buffers_) all.buffer = Buffer::scratch;
     gpu.switch_groups.push_back(all);
-    if (in_place_) return;
+    if (in_place_ || any_buffers_) return;
     all.buffer = Buffer::output;
     gpu.switch_groups.push_back(std::move(all));
   }
@@ -103,20 +122,53 @@ class SwitchPlanMaker {
     barrier.append(block.before);
     if (roots_[rank.index()] > 0) {
       block.switch_channels = in_place_ ? std::vector{0} : std::vector{0, 1};
-      PlanOperation combine;
-      combine.kind = PlanOperation::Kind::combine;
-      combine.sources = {{.buffer = Buffer::input, .index = first, .switched = 0}};
-      combine.destinations = {{.buffer = in_place_ ? Buffer::input : Buffer::output,
-                               .index = first,
-                               .switched = in_place_ ? 0 : 1}};
-      block.before.push_back(std::move(combine));
+      const PlanSlice sum{.buffer = in_place_ ? Buffer::input : Buffer::output,
+                          .index = first,
+                          .switched = in_place_ ? 0 : 1};
+      block.before.push_back(
+          combined({.buffer = Buffer::input, .index = first, .switched = 0}, sum));
     }
     barrier.append(block.before);
     gpu.threadblocks.push_back(std::move(block));
   }
 
+  void add_block_in_scratch(Rank rank, Part part, std::int64_t first) {
+    PlanGpu& gpu = plan_.gpus[rank];
+    PlanThreadblock block;
+    block.count = std::max<std::int64_t>(1, roots_[rank.index()]);
+    const schedule::Barrier barrier(ranks_, rank, gpu, block);
+    block.before.push_back(copied(Buffer::input, Buffer::scratch, part));
+    barrier.append(block.before);
+    if (roots_[rank.index()] > 0) {
+      block.switch_channels = {0};
+      const PlanSlice share{.buffer = Buffer::scratch, .index = first, .switched = 0};
+      block.before.push_back(combined(share, share));
+    }
+    barrier.append(block.before);
+    block.before.push_back(
+        copied(Buffer::scratch, in_place_ ? Buffer::input : Buffer::output, part));
+    gpu.threadblocks.push_back(std::move(block));
+  }
+
+  static PlanOperation combined(const PlanSlice& from, const PlanSlice& to) {
+    PlanOperation operation;
+    operation.kind = PlanOperation::Kind::combine;
+    operation.sources = {from};
+    operation.destinations = {to};
+    return operation;
+  }
+
+  static PlanOperation copied(Buffer from, Buffer to, Part part) {
+    PlanOperation operation;
+    operation.kind = PlanOperation::Kind::copy;
+    operation.sources = {{.buffer = from, .index = part.first}};
+    operation.destinations = {{.buffer = to, .index = part.first}};
+    operation.count = part.count;
+    return operation;
+  }
+
   const std::vector<std::int64_t>& roots_;
-  bool in_place_;
+  bool in_place_, any_buffers_;
   std::int32_t blocks_;
   std::vector<Rank> ranks_;
   ExecutionPlan plan_;

@@ -83,5 +83,13 @@ TEST(PlanRelease, HostsAreJoinedByMemoryInTheNewest) {
   EXPECT_THAT(check_for("mscclpp-0.9", ring_sendrecv(3)).conditions, Not(condition));
 }
 
+// More than a host has GPUs: an NVL72.
+TEST(PlanRelease, ManyRanksJoinedByMemoryAreOfOneDomainOfNvlink) {
+  const auto condition = Contains(HasSubstr("in one domain of NVLink"));
+  EXPECT_THAT(check_for("mscclpp-0.10", switch_allreduce(17)).conditions, condition);
+  EXPECT_THAT(check_for("mscclpp-0.10", switch_allreduce(16)).conditions, Not(condition));
+  EXPECT_THAT(check_for("mscclpp-0.9", switch_allreduce(17)).conditions, Not(condition));
+}
+
 }  // namespace
 }  // namespace audit_test

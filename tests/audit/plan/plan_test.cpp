@@ -12,7 +12,6 @@ using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 TEST(PlanLong, HandWrittenOnesPass) {
@@ -157,20 +156,22 @@ TEST(PlanConditions, LargeMessagesWrapOffsets) {
     for (PlanJson& gpu : plan["gpus"]) gpu["scratch_chunks"] = scratch;
     return check(plan);
   };
+  const auto alike = HasSubstr("equally far into their allocations");
   // Two chunks of input, aligned to 16: 2^31 - 16 bytes each.
   const Verdict unbounded = of(UINT64_MAX, 1);
   EXPECT_TRUE(unbounded.ok);
   EXPECT_THAT(unbounded.usable_counts, HasSubstr("messages from 0 bytes to 4294967264 bytes"));
   EXPECT_THAT(unbounded.conditions,
               ElementsAre(AllOf(HasSubstr("messages have at most 4294967264 bytes"),
-                                HasSubstr("without a max_message_size"))));
+                                HasSubstr("without a max_message_size")),
+                          alike));
   EXPECT_THAT(of(4294967265, 1).conditions,
-              ElementsAre(HasSubstr("max_message_size 4294967265 does not keep")));
-  EXPECT_THAT(of(4294967264, 1).conditions, IsEmpty());
+              ElementsAre(HasSubstr("max_message_size 4294967265 does not keep"), alike));
+  EXPECT_THAT(of(4294967264, 1).conditions, ElementsAre(alike));
   // Scratch of three times the input reaches 4 GiB first.
   EXPECT_THAT(of(4294967264, 6).conditions,
-              ElementsAre(HasSubstr("messages have at most 1431655744 bytes")));
-  EXPECT_THAT(of(1431655744, 6).conditions, IsEmpty());
+              ElementsAre(HasSubstr("messages have at most 1431655744 bytes"), alike));
+  EXPECT_THAT(of(1431655744, 6).conditions, ElementsAre(alike));
   // What counts is an allgather's output: two chunks again, of which the input is one.
   PlanJson gather = port_ring_allgather(2);
   EXPECT_THAT(check(gather).usable_counts, HasSubstr("to 4294967264 bytes"));
@@ -193,6 +194,14 @@ TEST(PlanConditions, PortsSendFromWhereAllocationsBegin) {
   }
   EXPECT_TRUE(check(staged).ok) << explain(check(staged));
   EXPECT_THAT(check(staged).conditions, Not(begins));
+}
+
+// The place of another's buffer in its allocation is taken from the rank's own.
+TEST(PlanConditions, BuffersOfAllRanksLieEquallyFarIn) {
+  const auto alike = Contains(HasSubstr("equally far into their allocations"));
+  EXPECT_THAT(check(direct_alltoall(3, "memory")).conditions, alike);
+  EXPECT_THAT(check(direct_alltoall(3, "port")).conditions, Not(alike)) << "they begin them";
+  EXPECT_THAT(check(switch_packets_allgather(3)).conditions, Not(alike)) << "through scratch";
 }
 
 TEST(PlanBoxes, MemoryChannelsEndWithTheBox) {

@@ -136,7 +136,7 @@ TEST(SynthDeploy, ResearchRuntimeGetsItsFilesByName) {
 // The module runs against a stand-in of MSCCL++'s public interface: what it registers, and what it
 // selects for a call.
 constexpr const char* kStandIn = R"py(
-import sys, types
+import json, sys, types
 registered, selectors = [], []
 class Algorithm:
     class Constraint:
@@ -146,7 +146,8 @@ class Algorithm:
         self.id, self.plan, self.constraint = id, execution_plan, constraint
 class ExecutionPlan:
     def __init__(self, path, rank):
-        open(path).close()
+        with open(path) as file:
+            self.name = json.load(file)["name"]
         self.rank = rank
 class AlgorithmCollectionBuilder:
     def add_algorithm_builder(self, algorithm):
@@ -163,21 +164,27 @@ if EXT:
 import forestcoll_plans
 forestcoll_plans.register(rank=3)
 [algorithm] = registered
-assert algorithm.plan.rank == 3 and algorithm.constraint.sizes == (16, 8), algorithm.constraint.sizes
-known = {COLLECTIVE: {algorithm.id: algorithm}}
-def ask(collective, size, source, target, world_size=16, rank=3):
+assert algorithm.plan.rank == 3
+assert algorithm.constraint.sizes == (0, 0), "the rule of the shim would take it, too"
+known = {COLLECTIVE: {algorithm.plan.name: algorithm}}
+begin = lambda pointer: pointer
+def ask(collective, size, source, target, world_size=16, rank=3, type="float16", hosts=8, root=0):
+    forestcoll_plans.begin_of_allocation = begin
     request = types.SimpleNamespace(collective=collective, message_size=size, input_buffer=source,
-                                    output_buffer=target, world_size=world_size, rank=rank)
+                                    output_buffer=target, world_size=world_size, rank=rank,
+                                    dtype="DataType." + type, n_ranks_per_node=hosts,
+                                    hints={"root": [root]} if collective == "broadcast" else {})
     found = selectors[0](known, request)
     return found is algorithm if found else False
 )py";
 
 class SynthDeployPlans : public ::testing::Test {
  protected:
-  void deploy(const std::string& collective) {
-    const auto made =
-        synth(topology("dgx-a100-x2"), {"-c", collective, "-k", "1", "--format", "mscclpp",
-                                        "--sizes", "64K:1M", "--deploy", directory_});
+  void deploy(const std::string& collective, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"-c",      collective, "-k",     "1",        "--format",
+                                          "mscclpp", "--sizes",  "64K:1M", "--deploy", directory_};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto made = synth(topology("dgx-a100-x2"), arguments);
     ASSERT_EQ(made.code, 0) << made.err;
   }
   // Runs the stand-in, and then these assertions.
@@ -206,6 +213,66 @@ TEST_F(SynthDeployPlans, ModuleRegistersThePlanAndSelectsItBySizeAndPlacement) {
       "assert not ask(\"allreduce\", 1 << 16, 8, 8, world_size=8)\n";
   expect("allreduce", assertions);
   expect("allreduce", assertions, false);
+}
+
+// The executor launches nothing for 8-bit floats, and ports send from the beginning of an
+// allocation. A selector that named the wrong plan would give wrong data, not an error.
+TEST_F(SynthDeployPlans, ModuleLeavesCallsThatThePlanIsNotRightFor) {
+  deploy("allreduce");
+  expect("allreduce",
+         "assert ask(\"allreduce\", 1 << 16, 8, 8, type=\"float32\")\n"
+         "assert not ask(\"allreduce\", 1 << 16, 8, 8, type=\"float8_e4m3fn\")\n"
+         "assert not ask(\"allreduce\", 1 << 16, 8, 8, type=\"uint8\")\n"
+         "assert ask(\"allreduce\", 1 << 16, 8, 8, hosts=4), \"a domain of two hosts\"\n"
+         "assert not ask(\"allreduce\", 1 << 16, 8, 8, hosts=16)\n"
+         "begin = lambda pointer: pointer - 8\n"
+         "assert not ask(\"allreduce\", 1 << 16, 8, 8), \"within an allocation\"\n"
+         "begin = lambda pointer: None\n"
+         "assert not ask(\"allreduce\", 1 << 16, 8, 8), \"nobody knows\"\n"
+         "begin = lambda pointer: pointer\n"
+         "try:\n    ask(\"allreduce\", 1 << 16, 8, 8, rank=5)\n"
+         "except RuntimeError as error:\n    assert \"as rank 5\" in str(error)\n"
+         "else:\n    raise AssertionError(\"ranks in another order\")\n");
+  EXPECT_THAT(files_below(directory_).at("README.txt"),
+              AllOf(HasSubstr("The plans add."), HasSubstr("must begin their allocations")));
+}
+
+TEST_F(SynthDeployPlans, OldReleasesJoinTheRanksOfOneHostAlone) {
+  deploy("allreduce", {"--target", "mscclpp-0.9"});
+  expect("allreduce",
+         "assert ask(\"allreduce\", 1 << 16, 8, 8)\n"
+         "assert not ask(\"allreduce\", 1 << 16, 8, 8, hosts=4)\n");
+}
+
+TEST_F(SynthDeployPlans, ModuleAsksForTheRootOfABroadcast) {
+  deploy("broadcast", {"--root", "box0/gpu2"});
+  expect("broadcast",
+         "assert ask(\"broadcast\", 1 << 16, 8, 8, root=2)\n"
+         "assert not ask(\"broadcast\", 1 << 16, 8, 8, root=0)\n");
+}
+
+TEST_F(SynthDeployPlans, ForAnyBuffersItTakesPartsOfAllocations) {
+  deploy("allreduce", {"--any-buffers"});
+  expect("allreduce",
+         "begin = lambda pointer: pointer - 8\nassert ask(\"allreduce\", 1 << 16, 8, 8)\n");
+  EXPECT_THAT(files_below(directory_).at("README.txt"), Not(HasSubstr("allocations")));
+}
+
+// Two boxes of eight are of those that the shim knows names for.
+TEST_F(SynthDeployPlans, LauncherHasTheShimLoadPlansUnderItsOwnNames) {
+  deploy("allreduce");
+  auto files = files_below(directory_);
+  const std::string plan = files.at("plans/allreduce-16gpus-16chunks.json");
+  EXPECT_EQ(files.at("cache/default/allreduce_2nodes_1K_64K.json"), plan);
+  EXPECT_EQ(files.count("cache/default/allreduce_2nodes_128K_2M.json"), 0U);
+  EXPECT_THAT(files.at("run.sh"), AllOf(HasSubstr("export MSCCLPP_CACHE_DIR=\"$here/cache\"\n"),
+                                        HasSubstr(" -x MSCCLPP_CACHE_DIR")));
+  EXPECT_THAT(files.at("env.sh"), Not(HasSubstr("MSCCLPP_CACHE_DIR")));
+}
+
+TEST_F(SynthDeployPlans, ShimWouldTakeAReduceScatterInPlaceForOneOutOfPlace) {
+  deploy("reduce_scatter");
+  EXPECT_THAT(files_below(directory_).at("run.sh"), Not(HasSubstr("CACHE")));
 }
 
 // An allgather's request has the bytes that one rank sends, and in place its part of the output.

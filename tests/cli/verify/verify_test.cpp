@@ -307,7 +307,10 @@ TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
   EXPECT_EQ(json["conditions"], report["conditions"]);
   const auto one_box =
       run({"verify", "-"}, {.input = schedule("allreduce", {"--format", "mscclpp"})});
-  EXPECT_THAT(one_box.out, Not(HasSubstr("only if")));
+  EXPECT_THAT(one_box.out, HasSubstr("only if input and output lie equally far into their "));
+  const auto any = run({"verify", "-"},
+                       {.input = schedule("allreduce", {"--format", "mscclpp", "--any-buffers"})});
+  EXPECT_THAT(any.out, Not(HasSubstr("only if")));
 }
 
 TEST(VerifyPlan, MessagesBeyondTheOffsetsAreRefused) {

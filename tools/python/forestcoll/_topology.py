@@ -140,20 +140,24 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Topology:
         return Topology(file.read().decode(errors="surrogateescape"), os.fspath(path))
 
 
-def generate(name: str, **parameters: Any) -> Topology:
+def generate(name: Union[str, "os.PathLike[str]"], **parameters: Any) -> Topology:
     """A named fabric, such as `generate("dgx-a100", boxes=2)`, or the wiring of an expression.
 
+    `name` may also be the file of a machine, such as `generate("./mine.json", boxes=2)`.
     Parameters are those of `topo gen` (`forestcoll topo gen --list` has all).
     Errors: G01 no such fabric, G02 no such parameter, G03 a value that cannot be.
     """
     words, files = words_of(parameters)
-    return Topology(call(["topo", "gen", name, *words], files).out.decode(), f"{name}.json")
+    fabric = os.fspath(name)
+    file = os.path.basename(fabric) if fabric.endswith(".json") else f"{fabric}.json"
+    return Topology(call(["topo", "gen", fabric, *words], files).out.decode(), file)
 
 
 def import_dump(kind: str, path: Union[str, "os.PathLike[str]"], **options: Any) -> Topology:
     """The topology of a dump of a machine, such as `nvidia-smi topo -m`: `topo import`.
 
-    `kind` is "auto" or one of `forestcoll topo import --help`; options are those of the command.
+    `kind` is "auto" or one of `forestcoll topo import --help`; options are those of the command,
+    such as `health={"box3": "nvlink.txt"}` for what is down today.
     """
     words, files = words_of(options)
     return Topology(call(["topo", "import", kind, os.fspath(path), *words], files).out.decode())

@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "common/report/report.hpp"
+#include "common/synthesis/output/plan_facts.hpp"
 #include "common/synthesis/output/plan_module.hpp"
 #include "common/synthesis/output/rank_order.hpp"
+#include "common/synthesis/output/shim_files.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/plan_target.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
@@ -31,6 +35,17 @@ bool is_rccl(const CompileOptions& options) {
 
 bool is_research(const CompileOptions& options) {
   return options.lowering.target == "msccl";
+}
+
+// From 0.10 on memory channels join hosts that share a domain of NVLink.
+bool joins_hosts(const CompileOptions& options) {
+  const PlanTarget* release = find_plan_target(options.lowering.target);
+  return release != nullptr && release->name != "mscclpp-0.9";
+}
+
+bool adds(Collective collective) {
+  return collective == Collective::allreduce || collective == Collective::reduce_scatter ||
+         collective == Collective::reduce;
 }
 
 std::string_view folder_of(const CompileOptions& options) {
@@ -57,7 +72,7 @@ using Settings = std::vector<std::pair<std::string, std::string>>;
 Settings loading_settings(const Deployment& deployment) {
   const CompileOptions& options = deployment.options;
   if (is_plan(options)) {
-    return {{"MSCCLPP_ENABLE_NCCL_FALLBACK", "TRUE"},
+    return {{"MSCCLPP_LOG_LEVEL", "INFO"},
             {"MSCCLPP_DEBUG", "INFO"},
             {"PYTHONPATH", "$here${PYTHONPATH:+:$PYTHONPATH}"}};
   }
@@ -101,6 +116,22 @@ std::string env_text(const Deployment& deployment) {
   return text;
 }
 
+// The schedules that the shim loads by itself, by its names: the last ones, for the largest sizes.
+std::vector<NamedText> files_of_shim(const Deployment& deployment, const RankOrder& order) {
+  const CompileOptions& options = deployment.options;
+  std::vector<NamedText> files;
+  if (!is_plan(options) || !order.box_by_box) return files;
+  const auto names = shim_files(options.lowering.target, options.synthesis.collective,
+                                order.ranks.size(), static_cast<std::size_t>(order.per_box));
+  const auto& schedules = deployment.schedules;
+  const std::size_t count = std::min(names.size(), schedules.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const NamedText& file = schedules[schedules.size() - count + i].file;
+    files.push_back({fmt::format("cache/default/{}", names[i]), file.text});
+  }
+  return files;
+}
+
 // Sizes at which every schedule is selected, doubling from the first.
 std::string size_words(const Deployment& deployment) {
   std::int64_t unit = 1;
@@ -121,17 +152,64 @@ std::string launch_text(const Deployment& deployment, const RankOrder& order) {
       test_of(collective));
   text += kHere;
   text += ". \"$here/env.sh\"\n";
+  const bool is_loaded = !files_of_shim(deployment, order).empty();
+  if (is_loaded) text += "export MSCCLPP_CACHE_DIR=\"$here/cache\"\n";
   text += fmt::format("test=${{1:-{}}}\nshift || true\n", test_of(collective));
   text += fmt::format(
       "exec mpirun -np {} {}", order.ranks.size(),
       order.box_by_box ? "--hostfile \"$here/hosts\" --map-by slot" : "--rankfile \"$here/hosts\"");
   for (const auto& setting : settings(deployment)) text += " -x " + setting.first;
+  if (is_loaded) text += " -x MSCCLPP_CACHE_DIR";
   if (is_plan(deployment.options)) text += " -x LD_PRELOAD -x MSCCLPP_NCCL_LIB_PATH";
   text +=
       fmt::format(" \\\n  \"$test\" {} -d float -g 1 -n 20 -c 1{} \"$@\"\n", size_words(deployment),
                   deployment.options.synthesis.root
                       ? fmt::format(" -r {}", deployment.options.synthesis.root->value)
                       : "");
+  return text;
+}
+
+// Plans reach more than the two settings of a collective and a size say.
+std::string plan_steps(const Deployment& deployment, const RankOrder& order) {
+  const std::size_t loaded = files_of_shim(deployment, order).size();
+  std::string text =
+      "3. In PyTorch: import forestcoll_plans; forestcoll_plans.register() before\n"
+      "   init_process_group.\n";
+  if (loaded == 0) {
+    text += "4. run.sh is the yardstick: nccl-tests loads no plans by itself.\n";
+  } else {
+    text += fmt::format(
+        "4. run.sh PATH: nccl-tests, with {} under the names that the shim loads by itself\n"
+        "   (cache/default). It does not ask whether chunks divide a size: use it for tests "
+        "alone.\n",
+        loaded == 1 ? std::string("a plan") : fmt::format("{} plans", loaded));
+  }
+  if (adds(deployment.options.synthesis.collective)) {
+    text +=
+        "\nThe plans add. The shim does not say which operation a call has, so calls of these "
+        "sizes\nwith max, min, prod or avg get sums: keep them out of such programs.\n";
+  }
+  bool begins = false, multicasts = false;
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    const PlanFacts facts = facts_of_plan(schedule.file.text);
+    begins = begins || facts.begins_allocations;
+    multicasts = multicasts || facts.multicasts_buffers;
+  }
+  if (!deployment.options.any_buffers) {
+    text +=
+        "\nGPUs write into one another's buffers, which have to lie equally far into their "
+        "allocations\non all ranks; plans of --any-buffers do without that.\n";
+  }
+  if (begins) {
+    text +=
+        "Some send through ports from input or output, which must begin their allocations: other "
+        "calls\nare left to the library.\n";
+  }
+  if (multicasts) {
+    text +=
+        "Some have the switch reach input and output, which must be of ncclMemAlloc or\n"
+        "mscclpp.RawGpuBuffer: with others the executor throws.\n";
+  }
   return text;
 }
 
@@ -148,11 +226,8 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
   text +=
       "\n1. hosts: put your hosts' names in it, in this order.\n"
       "2. env.sh: what the runtime reads; one process for each GPU.\n";
-  text +=
-      is_plan(options)
-          ? "3. In PyTorch: import forestcoll_plans; forestcoll_plans.register() before\n"
-            "   init_process_group. run.sh is the yardstick: nccl-tests loads no plans by itself.\n"
-          : "3. run.sh PATH: nccl-tests at these sizes.\n";
+  text += is_plan(options) ? plan_steps(deployment, order)
+                           : std::string("3. run.sh PATH: nccl-tests at these sizes.\n");
   text +=
       "\nThe data is right whatever was selected: a runtime that takes no file of these falls "
       "back\n"
@@ -170,7 +245,10 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
         "which\n"
         "no file is selected for.\n\n";
   }
-  if (is_rooted(options.synthesis.collective)) {
+  if (is_rooted(options.synthesis.collective) && is_plan(options)) {
+    text += fmt::format("The root is rank {}: forestcoll_plans leaves calls with another.\n\n",
+                        options.synthesis.root->value);
+  } else if (is_rooted(options.synthesis.collective)) {
     text += fmt::format(
         "The root is rank {}, and no runtime checks that: calls with another root go wrong.\n\n",
         options.synthesis.root->value);
@@ -185,8 +263,11 @@ std::vector<RegisteredPlan> registered(const Deployment& deployment) {
   const Collective collective = deployment.options.synthesis.collective;
   std::vector<RegisteredPlan> plans;
   for (const DeployedSchedule& schedule : deployment.schedules) {
+    const PlanFacts facts = facts_of_plan(schedule.file.text);
     RegisteredPlan plan;
-    plan.name = schedule.file.name.substr(0, schedule.file.name.rfind('.'));
+    plan.name = facts.name;
+    plan.begins_allocations = facts.begins_allocations;
+    plan.root = deployment.options.synthesis.root;
     plan.file = "plans/" + schedule.file.name;
     plan.collective = collective == Collective::reduce_scatter ? "reducescatter"
                                                                : std::string(to_string(collective));
@@ -218,10 +299,13 @@ Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) 
   files.push_back({"README.txt", readme_text(deployment, order)});
   files.push_back({"env.sh", env_text(deployment)});
   if (is_plan(options)) {
-    files.push_back(
-        {"forestcoll_plans.py",
-         plan_module(registered(deployment), static_cast<std::int64_t>(order.ranks.size()),
-                     order.per_box, options.lowering.target)});
+    files.push_back({"forestcoll_plans.py",
+                     plan_module(registered(deployment),
+                                 {.world_size = static_cast<std::int64_t>(order.ranks.size()),
+                                  .per_box = order.per_box,
+                                  .boxes_may_be_hosts = joins_hosts(options)},
+                                 options.lowering.target)});
+    std::ranges::move(files_of_shim(deployment, order), std::back_inserter(files));
   }
   files.push_back({"hosts", hosts_text(order)});
   files.push_back({"run.sh", launch_text(deployment, order)});

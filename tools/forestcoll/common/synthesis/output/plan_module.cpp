@@ -1,9 +1,14 @@
 // Interface: python/mscclpp/_core/algorithm.py, ext/algorithm_collection_builder.py and
-// csrc/algorithm.cpp of microsoft/mscclpp. The shim (src/ext/nccl/nccl.cc) counts an allgather's
-// message by what one rank sends, and other collectives' by the whole buffer.
+// csrc/algorithm.cpp of microsoft/mscclpp, commit 1f5f065d7b13 of 20 August 2026, and v0.9.0. The
+// shim (src/ext/nccl/nccl.cc) counts an allgather's message by what one rank sends, and other
+// collectives' by the whole buffer; where a selector has no answer it goes through all plans by a
+// rule of its own (algorithm_selector.cc), which looks at no chunks and takes a reduce-scatter in
+// place for one out of place. A constraint on no number of ranks keeps that rule off.
 #include "common/synthesis/output/plan_module.hpp"
 
 #include <fmt/format.h>
+
+#include <string_view>
 
 namespace forestcoll::cli {
 namespace {
@@ -19,11 +24,13 @@ Before torch.distributed.init_process_group(backend="nccl"), with libmscclpp_ncc
 Calls that no plan is for go on to the library that MSCCLPP_NCCL_LIB_PATH names. Written for the
 public interface of MSCCL++ and tried against a stand-in of it; not run on GPUs.
 """
+import ctypes
 import os
 
 )";
 
-constexpr const char* kBody = R"(
+constexpr const char* kBody = R"(_rank = None  # that `register` was called for
+
 
 def _interface():
     import mscclpp
@@ -51,9 +58,67 @@ def _is_in_place(request):
     return source == target
 
 
+def _has_type(request):
+    """The executor launches nothing for 8-bit floats, and refuses other types."""
+    name = str(request.dtype).rsplit(".", 1)[-1]
+    return name in ("int32", "uint32", "float16", "bfloat16", "float32")
+
+
+def _has_root(plan, request):
+    return plan["root"] is None or plan["root"] == (request.hints.get("root") or [None])[0]
+
+
+def _fits_hosts(request):
+    """Memory channels join ranks of one box: a host, or several in one domain of NVLink."""
+    ranks = request.n_ranks_per_node
+    if RANKS_PER_BOX == 0:
+        return True
+    return RANKS_PER_BOX % ranks == 0 if BOXES_MAY_BE_HOSTS else ranks == RANKS_PER_BOX
+
+
+def _driver(*names):
+    for name in names:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            pass
+    return None
+
+
+def begin_of_allocation(pointer):
+    """Where the allocation begins that the pointer is in; None where no driver says so."""
+    base, size = ctypes.c_void_p(), ctypes.c_size_t()
+    cuda, hip = _driver("libcuda.so.1"), _driver("libamdhip64.so")
+    if cuda is not None:
+        failed = cuda.cuMemGetAddressRange_v2(
+            ctypes.byref(base), ctypes.byref(size), ctypes.c_void_p(pointer)
+        )
+    elif hip is not None:
+        failed = hip.hipMemGetAddressRange(
+            ctypes.byref(base), ctypes.byref(size), ctypes.c_void_p(pointer)
+        )
+    else:
+        return None
+    return None if failed else base.value
+
+
+def _begins_allocations(request):
+    """Port channels send from where an allocation begins, whatever the buffer's place in it."""
+    part = _whole_bytes(request) // WORLD_SIZE if _is_in_place(request) else 0
+    source, target = request.input_buffer, request.output_buffer
+    if request.collective == "allgather":
+        source -= request.rank * part
+    if request.collective == "reducescatter":
+        target -= request.rank * part
+    return all(begin_of_allocation(each) == each for each in (source, target))
+
+
 def select(algorithms, request):
-    """The plan for a call, or None, which leaves it to others."""
-    if request.world_size != WORLD_SIZE:
+    """The plan for a call, or None, which leaves it to others.
+
+    The interface does not say which operation a call has, and plans add: see README.txt.
+    """
+    if request.world_size != WORLD_SIZE or not _fits_hosts(request) or not _has_type(request):
         return None
     size = _whole_bytes(request)
     for plan in PLANS:
@@ -62,27 +127,43 @@ def select(algorithms, request):
             and plan["min_bytes"] <= size <= plan["max_bytes"]
             and size % plan["unit_bytes"] == 0
             and plan["in_place"] == _is_in_place(request)
+            and _has_root(plan, request)
+            and (not plan["begins_allocations"] or _begins_allocations(request))
         )
-        if fits:
-            return algorithms[plan["collective"]][plan["name"]]
+        if not fits:
+            continue
+        if _rank is not None and request.rank != _rank:
+            raise RuntimeError(
+                f"forestcoll_plans: registered for rank {_rank}, and this communicator of "
+                f"{WORLD_SIZE} ranks has the process as rank {request.rank}: keep the order of "
+                f"ranks of README.txt in all groups of that size"
+            )
+        return algorithms[plan["collective"]][plan["name"]]
     return None
+
+
+def algorithms(rank):
+    """The plans as algorithms of MSCCL++, for callers that have an executor of their own."""
+    algorithm, execution_plan, _ = _interface()
+    here = os.path.dirname(os.path.abspath(__file__))
+    return [
+        algorithm(
+            id=plan["name"],
+            execution_plan=execution_plan(os.path.join(here, plan["file"]), rank),
+            tags={"forestcoll": 1},
+            constraint=algorithm.Constraint(),  # of no rule but `select`
+        )
+        for plan in PLANS
+    ]
 
 
 def register(rank=None):
     """Loads the plans for this rank (RANK where none is given) and has them selected by size."""
-    rank = int(os.environ["RANK"]) if rank is None else rank
-    algorithm, execution_plan, collection_builder = _interface()
-    here = os.path.dirname(os.path.abspath(__file__))
-    builder = collection_builder()
-    for plan in PLANS:
-        builder.add_algorithm_builder(
-            algorithm(
-                id=plan["name"],
-                execution_plan=execution_plan(os.path.join(here, plan["file"]), rank),
-                tags={"forestcoll": 1},
-                constraint=algorithm.Constraint(WORLD_SIZE, RANKS_PER_BOX),
-            )
-        )
+    global _rank
+    _rank = int(os.environ["RANK"]) if rank is None else rank
+    builder = _interface()[2]()
+    for each in algorithms(_rank):
+        builder.add_algorithm_builder(each)
     builder.set_algorithm_selector(select)
 )";
 
@@ -96,20 +177,27 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+std::string_view word(bool value) {
+  return value ? "True" : "False";
+}
+
 }  // namespace
 
-std::string plan_module(const std::vector<RegisteredPlan>& plans, std::int64_t ranks,
-                        std::int64_t ranks_per_box, const std::string& target) {
+std::string plan_module(const std::vector<RegisteredPlan>& plans, const RegisteredRanks& ranks,
+                        const std::string& target) {
   std::string text = fmt::format(fmt::runtime(kHead), fmt::arg("target", target));
-  text += fmt::format("WORLD_SIZE = {}\nRANKS_PER_BOX = {}  # 0: any\nPLANS = [\n", ranks,
-                      ranks_per_box);
+  text += fmt::format(
+      "WORLD_SIZE = {}\nRANKS_PER_BOX = {}  # 0: any\nBOXES_MAY_BE_HOSTS = {}\nPLANS = [\n",
+      ranks.world_size, ranks.per_box, word(ranks.boxes_may_be_hosts));
   for (const RegisteredPlan& plan : plans) {
     text += fmt::format(
         "    {{\n        \"name\": {},\n        \"file\": {},\n        \"collective\": {},\n"
         "        \"min_bytes\": {},\n        \"max_bytes\": {},\n        \"unit_bytes\": {},\n"
-        "        \"in_place\": {},\n    }},\n",
+        "        \"in_place\": {},\n        \"root\": {},\n"
+        "        \"begins_allocations\": {},\n    }},\n",
         quoted(plan.name), quoted(plan.file), quoted(plan.collective), plan.min_bytes,
-        plan.max_bytes, plan.unit_bytes, plan.in_place ? "True" : "False");
+        plan.max_bytes, plan.unit_bytes, word(plan.in_place),
+        plan.root ? std::to_string(plan.root->value) : "None", word(plan.begins_allocations));
   }
   return text + "]\n" + kBody;
 }

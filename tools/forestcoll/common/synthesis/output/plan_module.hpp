@@ -2,21 +2,33 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "forestcoll/id.hpp"
 
 namespace forestcoll::cli {
 
 struct RegisteredPlan {
-  std::string name, file, collective;         ///< as MSCCL++ calls it: "reducescatter"
+  std::string name, file;                     ///< the name that stands in the file
+  std::string collective;                     ///< as MSCCL++ calls it: "reducescatter"
   std::int64_t min_bytes = 0, max_bytes = 0;  ///< of the whole buffer, both included
   std::int64_t unit_bytes = 1;                ///< a buffer is a multiple of it
   bool in_place = true;
+  std::optional<Rank> root;         ///< of a broadcast
+  bool begins_allocations = false;  ///< right only where input and output do
 };
 
-/// By the public Python interface of MSCCL++ 0.9 and later. `ranks_per_box`: 0 for any. `target`:
-/// the release that the plans are for.
-[[nodiscard]] std::string plan_module(const std::vector<RegisteredPlan>& plans, std::int64_t ranks,
-                                      std::int64_t ranks_per_box, const std::string& target);
+struct RegisteredRanks {
+  std::int64_t world_size = 0;
+  std::int64_t per_box = 0;         ///< 0: any
+  bool boxes_may_be_hosts = false;  ///< of several hosts, joined by NVLink
+};
+
+/// By the public Python interface of MSCCL++ 0.9 and later. `target`: the release that the plans
+/// are for.
+[[nodiscard]] std::string plan_module(const std::vector<RegisteredPlan>& plans,
+                                      const RegisteredRanks& ranks, const std::string& target);
 
 }  // namespace forestcoll::cli

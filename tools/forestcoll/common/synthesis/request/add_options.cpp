@@ -55,6 +55,9 @@ void add_threadblock_options(CLI::App& command, SynthArguments& arguments) {
                "N: at most N per GPU. By default as many as fit and help");
   group.flag("--unfused", arguments.unfused,
              "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards");
+  group.flag("--any-buffers", arguments.any_buffers,
+             "Of mscclpp: data goes from scratch to scratch, so that calls may have any buffers,\n"
+             "such as tensors of PyTorch, not only whole allocations of one kind on all ranks");
 }
 
 // For which sizes a runtime selects the schedule.

@@ -30,6 +30,7 @@ const char* first_of_schedules(const SynthArguments& arguments) {
                       {"--instances", arguments.instances.has_value()},
                       {"--threadblocks", !arguments.threadblocks.empty()},
                       {"--unfused", arguments.unfused},
+                      {"--any-buffers", arguments.any_buffers},
                       {"--size", !arguments.size.empty()},
                       {"--buffsize", !arguments.buffers.empty()},
                       {"--deploy", !arguments.deploy.empty()},

@@ -327,6 +327,7 @@ Expected<SynthRequest> resolve(const SynthArguments& given) {
   compile.force_simple = arguments.force_simple;
   compile.sms = arguments.sms.value_or(default_sms(arguments.target));
   compile.lowering.max_threadblocks = compile.sms;
+  compile.any_buffers = arguments.any_buffers;
   if (is_trace(arguments.format)) {
     const auto bytes = resolve_trace(arguments);
     if (!bytes) return bytes.errors();

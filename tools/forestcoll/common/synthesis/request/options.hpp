@@ -42,6 +42,7 @@ struct SynthArguments {
   std::optional<std::int32_t> instances;  ///< none: 1, or what --tune chooses
   std::string threadblocks;               ///< empty: as many as fit and help
   bool unfused = false;
+  bool any_buffers = false;          ///< of plans: callers' buffers may be any
   std::string min_bytes, max_bytes;  ///< empty: the target's whole range
   std::string sizes;                 ///< the window in one word; empty: none
   std::string size;                  ///< to be fast for; empty: for large ones

@@ -78,8 +78,14 @@ std::string names_of_baselines() {
 }  // namespace
 
 Expected<void> refuse_for_format(const SynthArguments& arguments, Format format) {
-  if (format == Format::msccl) return {};
   if (format == Format::mscclpp) return refuse_with_plan(arguments);
+  if (arguments.any_buffers) {
+    return make_error(
+        Code::S04,
+        fmt::format("--any-buffers is for plans of MSCCL++, not for --format {}", arguments.format),
+        "leave it out, or write --format mscclpp");
+  }
+  if (format == Format::msccl) return {};
   return refuse_with_forest(arguments);
 }
 
