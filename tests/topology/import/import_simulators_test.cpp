@@ -28,6 +28,74 @@ TEST(ImportSccl, BrokenMatricesAreRefusedWithTheirPlace) {
       ElementsAre("I08 /switches"));
 }
 
+// OptCCL, where sets of edges have bounds.
+
+constexpr const char* kOptccl = R"({"format": "optccl-topology-spec",
+  "components": [{"id": ["g", 1], "capabilities": ["gpu"]}, {"id": ["g", 2], "type": "gpu"},
+                 {"id": ["p", 1]}, {"id": "m", "type": "mem"}, {"id": ["n", 1]}],
+  "nics": [["n", 1]],
+  "edges": [{"src": ["g", 1], "dst": ["p", 1], "cost": 1}, {"src": ["p", 1], "dst": ["g", 1]},
+            {"src": ["g", 2], "dst": ["p", 1]}, {"src": ["p", 1], "dst": ["g", 2]},
+            {"src": ["g", 1], "dst": ["g", 1]},
+            {"src": ["p", 1], "dst": "m"}, {"src": "m", "dst": ["p", 1]},
+            {"src": ["p", 1], "dst": ["n", 1]}, {"src": ["n", 1], "dst": ["p", 1]}],
+  "bandwidth_constraints": [
+    {"name": "pcie", "edges": [[["g", 1], ["p", 1]]], "bound": 32},
+    {"name": "bus", "edges": [[["g", 1], ["p", 1]], [["g", 2], ["p", 1]]], "bound": 48},
+    {"name": "up", "edges": [["m", ["n", 1]]], "bound": 1}],
+  "expansion": {"type": "multirail", "params": {"connection_bw": 25}}})";
+
+TEST(ImportOptccl, BoundsOfSetsAreLimits) {
+  EXPECT_EQ(detect_source(kOptccl), Source::optccl);
+  const Topology fabric = import_fabric(Source::optccl, kOptccl);
+  // What nothing bounds carries as much as all bounds together, and one more.
+  EXPECT_THAT(arcs_of(fabric), AllOf(Contains("g1 -> p1 32"), Contains("g2 -> p1 48"),
+                                     Contains("p1 -> g2 81"), Contains("p1 -> m 81")));
+  ASSERT_EQ(fabric.limits.size(), 1U);
+  EXPECT_EQ(fabric.limits.front().name, "bus");
+  EXPECT_EQ(fabric.limits.front().uses.size(), 2U);
+  EXPECT_EQ(fabric.ranks.size(), 2U);
+}
+
+TEST(ImportOptccl, NodesAreJoinedByRails) {
+  const Topology fabric = import_fabric(Source::optccl, kOptccl, {.boxes = 3});
+  EXPECT_EQ(fabric.ranks.size(), 6U);
+  EXPECT_EQ(fabric.limits.size(), 3U);
+  EXPECT_THAT(arcs_of(fabric),
+              AllOf(Contains("box2/n1 -> rail-n1 25"), Contains("rail-n1 -> box0/n1 25"),
+                    Contains("box1/g1 -> box1/p1 32")));
+  EXPECT_EQ(names_of_boxes(fabric).size(), 3U);
+  EXPECT_THAT(arcs_of(import_fabric(Source::optccl, kOptccl,
+                                    {.nic_bandwidth = Ratio(50), .boxes = 2, .fabric = "rail"})),
+              Contains("box0/n1 -> rail-n1 50"));
+}
+
+TEST(ImportOptccl, BrokenSpecsAreRefusedWithTheirPlace) {
+  const auto with = [](const std::string& part, const std::string& instead) {
+    std::string text = kOptccl;
+    text.replace(text.find(part), part.size(), instead);
+    return text;
+  };
+  const auto errors = [&](const std::string& part, const std::string& instead) {
+    return import_errors(Source::optccl, with(part, instead));
+  };
+  EXPECT_THAT(errors("\"type\": \"gpu\"", "\"type\": \"cpu\""),
+              ElementsAre("I03 /components/1/type"));
+  EXPECT_THAT(errors("[\"gpu\"]", "[\"fly\"]"), ElementsAre("I03 /components/0/capabilities"));
+  EXPECT_THAT(errors("\"nics\": [[\"n\", 1]]", "\"nics\": [[\"n\", 2]]"),
+              ElementsAre("I02 /nics/0"));
+  EXPECT_THAT(errors("{\"src\": [\"g\", 1]", "{\"src\": [\"g\", 9]"), ElementsAre("I02 /edges/0"));
+  EXPECT_THAT(errors("\"bound\": 48", "\"bound\": 0"),
+              ElementsAre("I03 /bandwidth_constraints/1/bound"));
+  EXPECT_THAT(errors("multirail", "torus"), ElementsAre("I08 /expansion/type"));
+  EXPECT_THAT(errors("\"connection_bw\": 25", "\"connection_bw\": -1"),
+              ElementsAre("I03 /expansion/params/connection_bw"));
+  EXPECT_THAT(import_errors(Source::optccl, with("\"connection_bw\": 25", ""), {.boxes = 2}),
+              ElementsAre("I05 /expansion"));
+  EXPECT_THAT(import_errors(Source::optccl, kOptccl, {.boxes = 2, .fabric = "single"}),
+              ElementsAre("I08"));
+}
+
 // Simulators.
 
 TEST(ImportAstraSim, EveryShapeHasItsLinks) {
