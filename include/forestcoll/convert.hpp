@@ -52,27 +52,42 @@ struct Converted {
 [[nodiscard]] Converted convert(const Topology& topology, GraphFormat format,
                                 const Metadata& metadata = {});
 
-// Pictures of fabrics, in Graphviz's language.
+// Pictures of fabrics.
+
+/// Data that crosses a link in a round of a schedule.
+struct DrawnHop {
+  NodeId from, to;        ///< linked to each other
+  std::size_t round = 0;  ///< from 0 on
+};
 
 struct DrawOptions {
   std::vector<NodeId> sending = {};  ///< the side of a cut that sends; empty: no cut is shown
-  std::string caption = {};          ///< below the picture
+  std::string caption = {};          ///< above the picture, in the colour of the cut
   /// With more nodes than this, boxes are drawn as one node each, and what is linked alike as one;
-  /// up to four boxes that the cut divides are still drawn whole.
+  /// up to four boxes that the cut divides are still drawn whole. Grids are drawn without names.
   std::size_t detail = 150;
   /// In pixels. Where rows would be wider, so that their text could not be read, what is linked
   /// alike is drawn as one inside boxes too, and rows that are still too wide are broken.
   std::size_t width = 1600;
+  /// A schedule on its fabric: these links have the colours of their rounds and arrows, the others
+  /// are faint.
+  std::vector<DrawnHop> hops = {};
+  std::optional<NodeId> root = {};  ///< of the hops: drawn with a strong outline
+  std::string title = {};           ///< instead of the fabric's name
+  std::string note = {};            ///< below the title
 };
 
 struct Drawing {
-  std::string dot;        ///< a graph with the layout program of its own
+  std::string svg;        ///< a file of its own, with colours for light and dark screens
+  std::string dot;        ///< a Graphviz graph in which everything has its place, in light colours
   std::size_t items = 0;  ///< nodes drawn
 };
 
-/// Boxes as clusters, width by bandwidth, colour by kind of link, the sending side filled and the
-/// links of the cut in red. Disabled parts are left out. Same input, same bytes.
-/// Cost: O((nodes + links) log links), times a few rounds where boxes are drawn as one.
+/// Grids and tori, found by their links, as grids; boxes with switches in rows, from the GPUs up to
+/// the spines; boxes that are linked to each other on a circle. Width by bandwidth, colour by kind
+/// of link, the links of the cut in red. Disabled parts are left out, but dashed in grids. Same
+/// input, same bytes. Cost: O((nodes + links) log links), times a few rounds where boxes are drawn
+/// as one, and a bounded search for a grid.
 [[nodiscard]] Drawing draw(const Topology& topology, const DrawOptions& options = {});
 
 // A fabric in a few numbers.

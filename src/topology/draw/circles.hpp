@@ -8,11 +8,6 @@
 
 namespace forestcoll::topology {
 
-/// In points, from the middle of the picture, y upwards.
-struct Spot {
-  double x = 0, y = 0;
-};
-
 struct Frame {
   std::string box;
   Spot centre;

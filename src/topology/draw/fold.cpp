@@ -22,6 +22,7 @@ struct Link {
   Ratio away, back;
   bool crosses = false;
   std::size_t links = 0;
+  std::optional<std::size_t> round_away, round_back;
   auto operator<=>(const Link&) const = default;
 };
 
@@ -36,10 +37,12 @@ using Neighbours = std::vector<std::vector<Neighbour>>;
 Neighbours neighbours_of(const Picture& picture) {
   Neighbours neighbours(picture.items.size());
   for (const Edge& edge : picture.edges) {
-    neighbours[edge.a].push_back(
-        {edge.b, {edge.kind, edge.there, edge.back, edge.crosses, edge.links}});
-    neighbours[edge.b].push_back(
-        {edge.a, {edge.kind, edge.back, edge.there, edge.crosses, edge.links}});
+    neighbours[edge.a].push_back({edge.b,
+                                  {edge.kind, edge.there, edge.back, edge.crosses, edge.links,
+                                   edge.round_there, edge.round_back}});
+    neighbours[edge.b].push_back({edge.a,
+                                  {edge.kind, edge.back, edge.there, edge.crosses, edge.links,
+                                   edge.round_back, edge.round_there}});
   }
   for (auto& list : neighbours) std::ranges::sort(list);
   return neighbours;
@@ -47,7 +50,8 @@ Neighbours neighbours_of(const Picture& picture) {
 
 /// What items must have in common, whatever they are linked to.
 auto nature(const Item& item) {
-  return std::tuple(item.kind, item.cluster, item.side, item.gpus, item.names.size(), item.sets);
+  return std::tuple(item.kind, item.is_nic, item.is_root, item.cluster, item.side, item.gpus,
+                    item.names.size(), item.sets);
 }
 
 bool may_merge(const Item& item, Inside boxes) {
@@ -70,6 +74,7 @@ void move_edges(Picture& picture, const std::vector<std::size_t>& becomes) {
     if (a > b) {
       std::swap(a, b);
       std::swap(edge.there, edge.back);
+      std::swap(edge.round_there, edge.round_back);
     }
     const auto [at, is_new] = edges.try_emplace({a, b}, edge);
     Edge& moved = at->second;
@@ -256,18 +261,18 @@ class Folds {
 
 bool merge_twins(Picture& picture, Inside boxes) {
   const Neighbours neighbours = neighbours_of(picture);
-  using Alike =
-      std::tuple<ItemKind, std::string, Side, std::size_t, std::size_t, std::vector<Neighbour>>;
+  using Alike = std::tuple<ItemKind, bool, bool, std::string, Side, std::size_t, std::size_t,
+                           std::vector<Neighbour>>;
   std::map<Alike, std::size_t> first;
   Merging merging(picture.items.size());
   for (std::size_t i = 0; i < picture.items.size(); ++i) {
     const Item& item = picture.items[i];
     if (!may_merge(item, boxes)) continue;
-    merging.into[i] =
-        first
-            .emplace(Alike{item.kind, item.cluster, item.side, item.gpus, item.sets, neighbours[i]},
-                     i)
-            .first->second;
+    merging.into[i] = first
+                          .emplace(Alike{item.kind, item.is_nic, item.is_root, item.cluster,
+                                         item.side, item.gpus, item.sets, neighbours[i]},
+                                   i)
+                          .first->second;
   }
   return merge(picture, merging);
 }

@@ -38,6 +38,7 @@ std::string what(const Item& item, std::size_t count) {
     case ItemKind::gpu:
       return one ? "GPU" : "GPUs";
     case ItemKind::switch_node:
+      if (item.is_nic) return one ? "NIC" : "NICs";
       return one ? "switch" : "switches";
     case ItemKind::box:
       break;

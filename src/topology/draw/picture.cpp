@@ -4,12 +4,16 @@
 #include "topology/draw/picture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "topology/draw/fold.hpp"
+#include "topology/draw/link_style.hpp"
 #include "topology/draw/rows.hpp"
 #include "topology/model/arcs.hpp"
+#include "topology/model/link_kind.hpp"
 #include "topology/model/pcie_direction.hpp"
 
 namespace forestcoll::topology {
@@ -21,12 +25,45 @@ constexpr std::size_t kMostItemsApart = 24;
 // Items of one part that is alike others: a leaf and its boxes, a pod of a fat tree.
 constexpr std::size_t kLargestPart = 64;
 
+/// Switch nodes that are NICs: on PCIe within their box, or called so, and linked to what is
+/// outside of it by something else. Disabled links count.
+IdVector<NodeId, bool> find_nics(const Topology& topology) {
+  struct Ends {
+    bool inside = false, all_pcie = true, outside = false;
+  };
+  IdVector<NodeId, Ends> ends(topology.nodes.size());
+  for (const TopologyLink& link : topology.links) {
+    const bool within = topology.nodes[link.src].box == topology.nodes[link.dst].box;
+    const bool pcie = medium_of(link.kind) == Medium::pcie;
+    for (const NodeId node : {link.src, link.dst}) {
+      (within ? ends[node].inside : ends[node].outside) = true;
+      if (within && !pcie) ends[node].all_pcie = false;
+      if (!within && pcie) ends[node].outside = false;
+    }
+  }
+  IdVector<NodeId, bool> nics(topology.nodes.size(), false);
+  for (std::size_t i = 0; i < topology.nodes.size(); ++i) {
+    const TopologyNode& node = topology.nodes[NodeId(i)];
+    const Ends& end = ends[NodeId(i)];
+    if (node.type != NodeType::switch_node || node.box.empty() || !end.outside || !end.inside) {
+      continue;
+    }
+    const std::string name = node.id.substr(node.id.rfind('/') + 1);
+    const bool is_called =
+        std::ranges::any_of(std::array<std::string_view, 5>{"nic", "hca", "mlx", "rnic", "efa"},
+                            [&](std::string_view word) { return name.starts_with(word); });
+    nics[NodeId(i)] = end.all_pcie || is_called;
+  }
+  return nics;
+}
+
 class PictureMaker {
  public:
   PictureMaker(const Topology& topology, const DrawOptions& options)
       : topology_(topology),
         options_(options),
         arcs_(enabled_arcs(topology)),
+        is_nic_(find_nics(topology)),
         sends_(topology.nodes.size(), false),
         item_of_(topology.nodes.size(), 0) {
     for (const NodeId node : options.sending) sends_[node] = true;
@@ -102,6 +139,8 @@ class PictureMaker {
                                   gpu ? std::size_t{1} : 0,
                                   side,
                                   0});
+        picture_.items.back().is_nic = is_nic_[id];
+        picture_.items.back().is_root = options_.root == id;
         continue;
       }
       const auto [at, is_new] = item_of_box.emplace(node.box, picture_.items.size());
@@ -136,7 +175,15 @@ class PictureMaker {
       }
       if (has_cut() && sends_[arc.arc.tail] && !sends_[arc.arc.head]) edge.crosses = true;
     }
-    for (auto& [key, edge] : edges) picture_.edges.push_back(std::move(edge));
+    Rounds rounds;
+    for (const DrawnHop& hop : options_.hops) {
+      add_round(rounds, item_of_[hop.from], item_of_[hop.to], hop.round);
+    }
+    for (auto& [key, edge] : edges) {
+      edge.round_there = round_of(rounds, edge.a, edge.b);
+      edge.round_back = round_of(rounds, edge.b, edge.a);
+      picture_.edges.push_back(std::move(edge));
+    }
   }
 
   // Folds what is alike, the smallest parts first, until the rows are no wider than asked for.
@@ -153,10 +200,10 @@ class PictureMaker {
   }
 
   [[nodiscard]] bool is_too_wide() const {
-    return is_layered(picture_) && width_of_rows(picture_) > readable_points(options_.width);
+    return is_layered(picture_) && width_of_rows(picture_) > readable_width(options_.width);
   }
 
-  // Switches within a box on top, GPUs and boxes below them, and then the switches by their
+  // Switches within a box below, GPUs and boxes above them, and then the switches by their
   // distance from those.
   void set_levels() {
     std::vector<std::vector<std::size_t>> neighbours(picture_.items.size());
@@ -191,11 +238,11 @@ class PictureMaker {
         reached.push_back(j);
       }
     }
-    lower_the_fabric();
+    raise_the_fabric();
   }
 
-  // What joins boxes stands below all of them, be some drawn whole and others as one.
-  void lower_the_fabric() {
+  // What joins boxes stands above all of them, be some drawn whole and others as one.
+  void raise_the_fabric() {
     std::size_t deepest = 0, highest = picture_.items.size();
     const auto joins = [](const Item& item) {
       return item.kind == ItemKind::switch_node && item.cluster.empty();
@@ -213,6 +260,7 @@ class PictureMaker {
   const Topology& topology_;
   const DrawOptions& options_;
   std::vector<DirectedLink> arcs_;
+  IdVector<NodeId, bool> is_nic_;
   IdVector<NodeId, bool> sends_;
   IdVector<NodeId, std::size_t> item_of_;
   Picture picture_;

@@ -11,6 +11,7 @@
 #include "forestcoll/convert.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
+#include "topology/draw/sheet.hpp"
 
 namespace forestcoll::topology {
 
@@ -25,10 +26,12 @@ struct Item {
   std::string cluster;             ///< the box around it; empty: none
   std::size_t gpus = 0;            ///< in one of them
   Side side = Side::receives;
-  std::size_t level = 0;  ///< from top to bottom
+  std::size_t level = 0;  ///< from bottom to top
   /// The names are so many sets, each linked to a set of its own at the other end: the boxes of 31
   /// leaves.
   std::size_t sets = 1;
+  bool is_nic = false;   ///< a switch node that joins a box's GPUs to what is outside of it
+  bool is_root = false;  ///< of the schedule that is shown
 };
 
 /// All links between two items, both directions. `a` < `b`.
@@ -38,6 +41,8 @@ struct Edge {
   std::size_t links = 0;
   Ratio there, back;  ///< GB/s, summed; nothing that does not fit is added
   bool crosses = false;
+  /// In which round of the schedule that is shown data goes from `a` to `b`, and back.
+  std::optional<std::size_t> round_there = {}, round_back = {};
 };
 
 struct Picture {
@@ -50,8 +55,8 @@ struct Picture {
 
 [[nodiscard]] Picture make_picture(const Topology& topology, const DrawOptions& options);
 
-/// A Graphviz graph.
-[[nodiscard]] std::string write_picture(const Picture& picture, const Topology& topology,
-                                        const DrawOptions& options);
+/// Everything in its place: in rows where switches join what is below them, on circles where not.
+[[nodiscard]] Sheet make_sheet(const Picture& picture, const Topology& topology,
+                               const DrawOptions& options);
 
 }  // namespace forestcoll::topology

@@ -10,19 +10,10 @@
 namespace forestcoll::topology {
 namespace {
 
-// Of Helvetica, on average, at the sizes of the picture's texts.
-constexpr double kCharacter = 6, kBoxCharacter = 7, kEdgeCharacter = 4.7;
-constexpr double kLine = 13, kLeastSize = 21.6, kMargin = 9;
-constexpr double kEllipse = 1.4142;
-constexpr double kClusterMargin = 24;
-constexpr double kRowGap = 10.8, kGapBesideLabels = 50.4;
-constexpr std::size_t kBlanksAroundLabels = 8;
-
-// UTF-8: every byte that starts a character.
-std::size_t characters(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
+constexpr double kLeastSize = 24, kMargin = 14, kHeightMargin = 10;
+constexpr double kEllipseMargin = 26, kEllipseHeightMargin = 14;
+constexpr double kClusterMargin = 50;
+constexpr double kRowGap = 12, kGapBesideLabels = 34;
 
 using Widths = std::map<std::size_t, double>;  // by level
 
@@ -45,13 +36,10 @@ std::map<std::string, Widths> blocks_of(const Picture& picture) {
 }  // namespace
 
 Size size_of(const Item& item) {
-  std::size_t longest = 0;
-  const auto lines = label_of(item);
-  for (const std::string& line : lines) longest = std::max(longest, characters(line));
-  const double character = item.kind == ItemKind::box ? kBoxCharacter : kCharacter;
-  const double factor = item.kind == ItemKind::switch_node ? kEllipse : 1;
-  return {std::max(kLeastSize, (static_cast<double>(longest) * character + kMargin) * factor),
-          std::max(kLeastSize, (static_cast<double>(lines.size()) * kLine + kMargin / 2) * factor)};
+  const Size text = area_of(label_of(item), item.kind == ItemKind::box ? kBoxFont : kNodeFont);
+  const bool ellipse = item.kind == ItemKind::switch_node && !item.is_nic;
+  return {std::max(kLeastSize, text.width + (ellipse ? kEllipseMargin : kMargin)),
+          std::max(kLeastSize, text.height + (ellipse ? kEllipseHeightMargin : kHeightMargin))};
 }
 
 bool is_layered(const Picture& picture) {
@@ -66,9 +54,9 @@ double gap_of(const Picture& picture) {
   return std::ranges::any_of(picture.edges, has_label) ? kGapBesideLabels : kRowGap;
 }
 
-double readable_points(std::size_t pixels) {
-  constexpr double kPointsOfText = 11, kLeastPixelsOfText = 9;
-  return static_cast<double>(pixels) * kPointsOfText / kLeastPixelsOfText;
+double readable_width(std::size_t pixels) {
+  constexpr double kText = kNodeFont, kLeastText = 9;
+  return static_cast<double>(pixels) * kText / kLeastText;
 }
 
 double width_of_rows(const Picture& picture) {
@@ -86,8 +74,7 @@ double width_of_rows(const Picture& picture) {
   for (const Edge& edge : picture.edges) {
     const std::size_t a = picture.items[edge.a].level, b = picture.items[edge.b].level;
     if (a == b || !has_label(edge)) continue;
-    const std::size_t length = label_of(edge, edge.a).size() + kBlanksAroundLabels;
-    labels[std::min(a, b)] += static_cast<double>(length) * kEdgeCharacter + kRowGap;
+    labels[std::min(a, b)] += text_width(label_of(edge, edge.a), kLabelFont) + kRowGap;
   }
   return std::max(widest(rows), widest(labels));
 }

@@ -51,7 +51,7 @@ TEST(Picture, SmallFabricsNodeByNode) {
   EXPECT_EQ(std::ranges::count(picture.edges, true, &Edge::crosses), 2);
   EXPECT_EQ(item(picture, "box0/gpu0").side, Side::receives);
   EXPECT_EQ(item(picture, "box1/gpu0").side, Side::sends);
-  // From top to bottom: NVSwitch, GPU, NIC, switch.
+  // From bottom to top: NVSwitch, GPU, NIC, switch.
   EXPECT_EQ(item(picture, "box1/nvsw").level, 0U);
   EXPECT_EQ(item(picture, "box1/gpu5").level, 1U);
   EXPECT_EQ(item(picture, "box1/nic5").level, 2U);
@@ -187,30 +187,6 @@ TEST(Picture, DirectionsStayApartWhereItemsMerge) {
   EXPECT_EQ(picture.edges[0].back, Ratio(2));
 }
 
-TEST(Draw, LayoutByWhatIsThere) {
-  EXPECT_THAT(draw(test::generated_topology("dgx-a100", {{"boxes", "2"}})).dot,
-              HasSubstr("layout=dot;"));
-  EXPECT_THAT(draw(test::generated_topology("torus")).dot, HasSubstr("layout=neato;"));
-  EXPECT_THAT(draw(test::generated_topology("torus", {{"dims", "11x11"}})).dot,
-              HasSubstr("layout=sfdp;"));
-  EXPECT_THAT(draw(test::generated_topology("dragonfly")).dot,
-              AllOf(HasSubstr("layout=neato;"), HasSubstr("pos=")));
-  // One box is the whole picture.
-  const Topology box = parse_valid(flat_file(R"({"id":"g[0-2]","type":"compute","box":"b"})",
-                                             R"({"src":"g[0-1]","dst":"g2","bandwidth":1})"));
-  EXPECT_THAT(draw(box).dot, HasSubstr("layout=neato;"));
-}
-
-// Graphviz leads edges around nodes at a cost of minutes where there are hundreds.
-TEST(Draw, ManyEdgesAreStraight) {
-  EXPECT_THAT(draw(test::generated_topology("torus")).dot, HasSubstr("splines=true"));
-  for (const std::string dims : {"12x12", "6x6x6", "8x8x8"}) {
-    const std::string dot = draw(test::generated_topology("torus", {{"dims", dims}})).dot;
-    EXPECT_THAT(dot, AllOf(HasSubstr("splines=line"), Not(HasSubstr("splines=true")))) << dims;
-  }
-  EXPECT_THAT(draw(test::generated_topology("dragonfly")).dot, HasSubstr("splines=line"));
-}
-
 TEST(Draw, NamesAreEscaped) {
   Topology topology = test::generated_topology("ring", {{"nodes", "2"}});
   topology.name = "<b>&\"";
@@ -222,25 +198,35 @@ TEST(Draw, NamesAreEscaped) {
   EXPECT_THAT(dot, HasSubstr("x &lt; y"));
   EXPECT_THAT(dot, HasSubstr("label=\"a\\\"<\""));
   EXPECT_THAT(dot, HasSubstr("label=\"\\\\N\""));
+  EXPECT_THAT(
+      draw(topology, {.caption = "x < y"}).svg,
+      AllOf(HasSubstr("&lt;b&gt;&amp;"), HasSubstr("x &lt; y"), HasSubstr(">a&quot;&lt;<")));
 }
 
-// Rows keep the order of the file, and names of boxes stand beside arcs.
+// From the GPUs up, as the file has them.
 TEST(Draw, RowsKeepTheirOrder) {
-  const std::string switched =
-      draw(test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}})).dot;
-  EXPECT_THAT(switched, AllOf(HasSubstr("remincross=false"), Not(HasSubstr("margin=3"))));
-  EXPECT_THAT(switched,
-              HasSubstr("i34 -- i35 -- i36 -- i37 -- i38 -- i39 -- i40 -- i41 [style=invis]"));
-  const std::string direct =
-      draw(test::generated_topology("mi250", {{"boxes", "2"}, {"fabric", "single"}})).dot;
-  EXPECT_THAT(direct, HasSubstr("labeljust=l; margin=32;"));
+  const Topology topology =
+      test::generated_topology("dgx-a100", {{"boxes", "2"}, {"fabric", "rail"}});
+  const topology::Sheet sheet = make_sheet(make_picture(topology, {}), topology, {});
+  std::map<std::string, topology::Spot> at;
+  for (const topology::SheetNode& node : sheet.nodes) at[node.tip] = node.at;
+  for (int i = 0; i < 7; ++i) {
+    for (const std::string name : {"box0/gpu", "box1/gpu", "box0/nic", "rail"}) {
+      EXPECT_LT(at.at(name + std::to_string(i)).x, at.at(name + std::to_string(i + 1)).x);
+    }
+  }
+  EXPECT_LT(at.at("box0/nvsw").y, at.at("box0/gpu0").y);
+  EXPECT_LT(at.at("box0/gpu0").y, at.at("box0/nic0").y);
+  EXPECT_LT(at.at("box0/nic0").y, at.at("rail0").y);
+  EXPECT_EQ(sheet.nodes[8].shape, topology::Shape::switch_node);
+  EXPECT_EQ(std::ranges::count(sheet.nodes, topology::Shape::nic, &topology::SheetNode::shape), 16);
 }
 
 TEST(Draw, TheLegendCountsCables) {
-  EXPECT_THAT(draw(test::generated_topology("dgx-a100")).dot,
-              HasSubstr(">nvlink 300 GB/s = 12 x 25</font>>"));
-  EXPECT_THAT(draw(test::generated_topology("mixed")).dot,
-              HasSubstr(">nvlink 300 to 450 GB/s</font>"));
+  EXPECT_THAT(draw(test::generated_topology("dgx-a100")).svg,
+              HasSubstr(">nvlink 300 GB/s = 12 × 25</text>"));
+  EXPECT_THAT(draw(test::generated_topology("mixed")).svg,
+              HasSubstr(">nvlink 300 to 450 GB/s</text>"));
 }
 
 TEST(Draw, OneWayLinksHaveArrows) {
@@ -252,6 +238,7 @@ TEST(Draw, SameBytesEveryTime) {
   const Topology topology =
       test::generated_topology("dgx-h100", {{"boxes", "40"}, {"fabric", "rail-spine"}});
   EXPECT_EQ(draw(topology).dot, draw(topology).dot);
+  EXPECT_EQ(draw(topology).svg, draw(topology).svg);
 }
 
 }  // namespace

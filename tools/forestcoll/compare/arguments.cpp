@@ -81,7 +81,7 @@ void add_output_options(CLI::App& command, CompareArguments& options) {
   group.file("--svg", options.svg, "Draw algbw over size; - is standard output");
   group.file("--html", options.html,
              "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
-             "trees and tables (Graphviz draws the fabric)");
+             "trees and tables");
 }
 
 // The baselines that have the collective.

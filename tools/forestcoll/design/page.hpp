@@ -15,16 +15,18 @@ namespace forestcoll::cli {
 struct ScatterPoint {
   double x = 0, y = 0;
   std::string name;     ///< shown beside the point where it is marked, and over it always
-  bool marked = false;  ///< on a front
+  bool marked = false;  ///< on the Pareto front
 };
 
 struct Scatter {
   std::string title, x_title, y_title;
   std::vector<ScatterPoint> points;
+  bool more_is_better = false;  ///< on the y axis; less is on the x axis
 };
 
-/// Draws it as a child of `parent`. The axes hold all points, the lower one from 0. Same input,
-/// same bytes. REQUIRES: there is a point.
+/// Draws it as a child of `parent`, with a line along the front. The axes hold all points, and are
+/// logarithmic where the range is wide. Same input, same bytes. REQUIRES: there is a point, and no
+/// value below 0.
 void draw(const Scatter& scatter, pugi::xml_node parent);
 
 /// A file of its own.

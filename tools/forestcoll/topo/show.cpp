@@ -32,7 +32,7 @@
 namespace forestcoll::cli {
 namespace {
 
-/// Nobody can read more in one picture, and Graphviz needs a minute for it on a busy machine.
+/// Nobody can read more in one picture.
 constexpr std::size_t kMostItems = 1500;
 constexpr double kMostSeconds = 1e6;
 constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000;
@@ -227,8 +227,7 @@ Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabri
   Drawing drawing = draw(fabric.topology, draw_options);
   if (drawing.items <= kMostItems || (options.svg.empty() && options.png.empty())) return drawing;
   return make_error(Code::P03,
-                    fmt::format("a picture of {} nodes cannot be laid out in good time; the most "
-                                "are {}",
+                    fmt::format("a picture of {} nodes cannot be read; the most are {}",
                                 drawing.items, kMostItems),
                     "write the graph with --dot, or give the nodes boxes, which are drawn as one");
 }
@@ -238,13 +237,14 @@ Expected<void> write_pictures(const ShowArguments& options, const Fabric& fabric
   const auto drawing =
       at_work("drawing", console, [&] { return make_drawing(options, fabric, facts); });
   if (!drawing) return drawing.errors();
-  for (const auto& [path, format] :
-       {std::pair(options.svg, "svg"), std::pair(options.png, "png")}) {
-    if (path.empty()) continue;
+  if (!options.svg.empty()) {
+    if (const auto done = write_output(options.svg, drawing->svg); !done) return done.errors();
+  }
+  if (!options.png.empty()) {
     const ProgressBar bar("drawing", console);
-    const auto picture = render(drawing->dot, format, options.seconds);
+    const auto picture = render(drawing->dot, "png", options.seconds);
     if (!picture) return picture.errors();
-    if (const auto done = write_output(path, *picture); !done) return done.errors();
+    if (const auto done = write_output(options.png, *picture); !done) return done.errors();
   }
   if (options.dot.empty()) return {};
   return write_output(options.dot, drawing->dot);
@@ -301,8 +301,7 @@ Command add_topo_show(CLI::App& program) {
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-show, version 1)");
   for (const auto& [name, file, what] :
-       {std::tuple("--svg", &ShowArguments::svg,
-                   "Draw it as SVG, by Graphviz; - is standard output"),
+       {std::tuple("--svg", &ShowArguments::svg, "Draw it as SVG; - is standard output"),
         std::tuple("--png", &ShowArguments::png, "Draw it as PNG, by Graphviz"),
         std::tuple("--dot", &ShowArguments::dot,
                    "Write the picture's graph in Graphviz's language")}) {
@@ -311,7 +310,7 @@ Command add_topo_show(CLI::App& program) {
   general
       .option("--detail", options->detail, "N",
               "Draw up to so many nodes one by one; with more, boxes are drawn as one node "
-              "each, and what is linked alike as one")
+              "each, what is linked alike as one, and grids without names")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--detail"; });
   general
@@ -322,8 +321,7 @@ Command add_topo_show(CLI::App& program) {
       ->each([options](const std::string&) { options->only_of_pictures = "--width"; })
       ->check(CLI::Range(kLeastWidth, kMostWidth).description(""));
   general
-      .option("--time-limit", options->seconds, "SECONDS",
-              "Give a picture up after so many seconds")
+      .option("--time-limit", options->seconds, "SECONDS", "Give a PNG up after so many seconds")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
       ->check(seconds_error);
@@ -333,8 +331,10 @@ Command add_topo_show(CLI::App& program) {
   group_options(*command, {"--svg", "--png", "--json"});
   command->footer(
       "Bisection is the bandwidth between the first and the second half of the ranks. In a\n"
-      "picture, the width of a line is its bandwidth, its colour the kind of link; filled nodes\n"
-      "send over the red links of the bottleneck to the others.\n"
+      "picture, the width of a line is its bandwidth, its colour the kind of link; the links of\n"
+      "the bottleneck are red. Grids and tori are drawn as grids: links that leave at one edge\n"
+      "come back at the opposite one, and what is disabled or missing is dashed. An SVG has\n"
+      "colours for light and for dark screens.\n"
       "\n"
       "Examples:\n"
       "  forestcoll topo show topologies/dgx-a100-x2.json\n"

@@ -1,67 +1,25 @@
-// The chart of a comparison, as SVG: a line for each algorithm over message sizes.
+// A line for each algorithm over message sizes, both axes logarithmic.
+#include "compare/page/chart.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstddef>
-#include <filesystem>
 #include <iterator>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
+#include <utility>
 
-#include "common/report/report.hpp"
-#include "compare/page/page.hpp"
 #include "compare/page/page_text.hpp"
-#include "compare/words.hpp"
+#include "forestcoll/palette.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-// How many colours there are.
-constexpr std::size_t kChartSlots = 12;
-
-struct ChartPoint {
-  double bytes = 0, value = 0;
-};
-
-// A line in its slot's dashes, a dotted line, points, hollow points.
-enum class Mark { line, dots, dot, circle };
-
-struct ChartSeries {
-  std::string name;
-  std::size_t slot = 0;  // its colour and dashes, below kChartSlots; 0 is ours
-  Mark mark = Mark::line;
-  std::vector<ChartPoint> points;
-};
-
-struct Chart {
-  std::string title;
-  std::string value_title;      // "algbw, GB/s"
-  std::optional<double> limit;  // a dashed line across
-  std::string limit_name;
-  std::vector<ChartSeries> series;
-  int width = 900, height = 460;  // below 500, names are listed below the chart
-  bool standalone = true;         // with its colours, a background and an XML namespace
-};
-
 constexpr int kNarrowBelow = 500;
-constexpr double kLabelGap = 15;
-constexpr std::array<const char*, 4> kDashes = {"", "7 3", "2 3", "9 3 2 3"};
-
-// 1, 2, 2.5 or 5 times a power of ten, so that some five of them reach `most`.
-double nice_step(double most) {
-  const double rough = most / 5;
-  const double power = std::pow(10, std::floor(std::log10(rough)));
-  for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
-    if (factor * power >= rough) return factor * power;
-  }
-  return 10 * power;
-}
+constexpr double kLabelGap = 15, kFont = 12, kRowHeight = 18;
 
 // "64K": short, for the axis.
 std::string axis_size(double bytes) {
@@ -71,28 +29,52 @@ std::string axis_size(double bytes) {
   return fmt::format("{:.4g}{}", bytes, kUnits[unit]);
 }
 
-// The width is shared by powers of two, the height is linear from 0. Same input, same bytes.
-// REQUIRES: some series has a point.
+// 1, 2 and 5 times powers of ten, the first at most `least` and the last at least `most`; over many
+// decades the powers alone.
+std::vector<double> log_ticks(double least, double most) {
+  constexpr double kManyDecades = 1000;
+  const bool fine = most / least < kManyDecades;
+  std::vector<double> ticks;
+  for (double power = std::pow(10, std::floor(std::log10(least)));; power *= 10) {
+    for (const double factor : {1.0, 2.0, 5.0}) {
+      if (factor > 1 && !fine) continue;
+      ticks.push_back(factor * power);
+      if (ticks.back() >= most * (1 - 1e-9)) {
+        const auto above = std::ranges::upper_bound(ticks, least * (1 + 1e-9));
+        ticks.erase(ticks.begin(), above == ticks.begin() ? above : std::prev(above));
+        return ticks;
+      }
+    }
+  }
+}
+
+// Both axes are logarithmic. Same input, same bytes. REQUIRES: some series has a point above 0.
 class ChartWriter {
  public:
   explicit ChartWriter(const Chart& chart) : chart_(chart), narrow_(chart.width < kNarrowBelow) {
+    double least = 1e300, most = 0;
     for (const ChartSeries& series : chart.series) {
       for (const ChartPoint& point : series.points) {
         sizes_.insert(point.bytes);
-        most_ = std::max(most_, point.value);
+        least = std::min(least, point.value);
+        most = std::max(most, point.value);
+      }
+      if (series.named && !series.points.empty()) {
+        names_ = std::max(names_, text_width(series.name, kFont));
       }
     }
-    if (chart.limit) most_ = std::max(most_, *chart.limit);
-    if (most_ <= 0) most_ = 1;
-    step_ = nice_step(most_);
-    top_value_ = std::ceil(most_ / step_ - 1e-9) * step_;
-    right_ = chart.width - (narrow_ ? 10 : 150);
-    bottom_ = top_ + (chart.height - top_ - 48);
+    if (chart.limit && *chart.limit > 0) most = std::max(most, *chart.limit);
+    ticks_ = log_ticks(std::min(least, most), most);
+    if (ticks_.size() == 1) ticks_.push_back(ticks_[0] * 10);
+    right_ = chart.width - (narrow_ ? 14 : names_ + 30);
+    bottom_ = chart.height - 48;
   }
 
   std::string write() {
-    const std::size_t rows = narrow_ ? (chart_.series.size() + 1) / 2 : 0;
-    const int height = chart_.height + static_cast<int>(rows) * 18;
+    const std::vector<std::string> rest = rest_in_words();
+    const std::size_t rows = narrow_ ? (count_named() + 1) / 2 : 0;
+    const double below = static_cast<double>(rows + rest.size()) * kRowHeight;
+    const int height = chart_.height + static_cast<int>(below) + (rest.empty() ? 0 : 8);
     std::vector<std::string> sizes;
     std::vector<std::string> places;
     for (const double size : sizes_) {
@@ -108,25 +90,40 @@ class ChartWriter {
       print("<style>\n{}</style>\n<rect class=\"fc-paper\" width=\"{}\" height=\"{}\"/>\n",
             kPagePalette, chart_.width, height);
     }
-    text("fc-ink fc-title", left_ - 42, 18, "start", chart_.title);
+    text("fc-ink fc-title", kLeftEdge, 18, "start", chart_.title);
     axes();
     print(
         "<line class=\"fc-cross fc-s0\" x1=\"0\" x2=\"0\" y1=\"{:.1f}\" y2=\"{:.1f}\" "
         "visibility=\"hidden\"/>\n",
         top_, bottom_);
     limit();
-    // Ours is drawn last, above the others.
-    for (std::size_t i = chart_.series.size(); i-- > 0;) line(chart_.series[i]);
+    // Grey lines first, ours last, above the others.
+    for (const bool named : {false, true}) {
+      for (std::size_t i = chart_.series.size(); i-- > 0;) {
+        const ChartSeries& series = chart_.series[i];
+        if (series.named == named && series.slot != 0) line(series);
+      }
+    }
+    for (std::size_t i = chart_.series.size(); i-- > 0;) {
+      if (chart_.series[i].slot == 0) line(chart_.series[i]);
+    }
     if (narrow_) {
       legend();
     } else {
       labels();
+    }
+    double at = chart_.height + static_cast<double>(rows) * kRowHeight + 10;
+    for (const std::string& words : rest) {
+      text("fc-dim", kLeftEdge, at, "start", words);
+      at += kRowHeight;
     }
     out_ += "</svg>\n";
     return std::move(out_);
   }
 
  private:
+  static constexpr double kLeftEdge = 8;
+
   template <class... T>
   void print(fmt::format_string<T...> format, T&&... values) {
     fmt::format_to(std::back_inserter(out_), format, std::forward<T>(values)...);
@@ -144,15 +141,37 @@ class ChartWriter {
     return left_ + (std::log2(bytes) - first) / (last - first) * (right_ - left_);
   }
   [[nodiscard]] double y(double value) const {
-    return bottom_ - value / top_value_ * (bottom_ - top_);
+    const double part = std::log(value / ticks_.front()) / std::log(ticks_.back() / ticks_.front());
+    return bottom_ - std::clamp(part, 0.0, 1.0) * (bottom_ - top_);
+  }
+
+  [[nodiscard]] std::size_t count_named() const {
+    return static_cast<std::size_t>(std::ranges::count(chart_.series, true, &ChartSeries::named));
+  }
+
+  // "grey: trees, rings", in lines as wide as the chart.
+  [[nodiscard]] std::vector<std::string> rest_in_words() const {
+    std::vector<std::string> lines;
+    for (const ChartSeries& series : chart_.series) {
+      if (series.named) continue;
+      const double room = chart_.width - 2 * kLeftEdge;
+      if (lines.empty()) {
+        lines.push_back("grey: " + series.name);
+      } else if (text_width(lines.back() + ", " + series.name, kFont) <= room) {
+        lines.back() += ", " + series.name;
+      } else {
+        lines.back() += ",";
+        lines.push_back(series.name);
+      }
+    }
+    return lines;
   }
 
   void axes() {
-    for (int i = 0; i * step_ <= top_value_ * (1 + 1e-9); ++i) {
-      const double at = y(i * step_);
+    for (const double tick : ticks_) {
       print("<line class=\"fc-grid\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-            left_, right_, at, at);
-      text("fc-dim", left_ - 6, at + 4, "end", number(i * step_));
+            left_, right_, y(tick), y(tick));
+      text("fc-dim", left_ - 6, y(tick) + 4, "end", number(tick));
     }
     const std::size_t most = narrow_ ? 5 : 9;
     const std::size_t every = (sizes_.size() + most - 1) / most;
@@ -160,12 +179,12 @@ class ChartWriter {
     for (const double size : sizes_) {
       if (i++ % every == 0) text("fc-dim", x(size), bottom_ + 18, "middle", axis_size(size));
     }
-    text("fc-dim", left_ - 42, 36, "start", chart_.value_title);
+    text("fc-dim", kLeftEdge, 36, "start", chart_.value_title);
     text("fc-dim", right_, bottom_ + 36, "end", "bytes of the whole buffer");
   }
 
   void limit() {
-    if (!chart_.limit) return;
+    if (!chart_.limit || *chart_.limit <= 0) return;
     const double at = y(*chart_.limit);
     print(
         "<line class=\"fc-best\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\" "
@@ -174,18 +193,32 @@ class ChartWriter {
     text("fc-dim", left_ + 6, at - 5, "start", chart_.limit_name);
   }
 
+  static bool is_line(const ChartSeries& series) {
+    return series.mark == Mark::line || series.mark == Mark::thin;
+  }
+  static const char* width_of(const ChartSeries& series) {
+    if (!series.named) return "1.2";
+    if (series.slot == 0) return series.mark == Mark::line ? "3.4" : "2.4";
+    return series.mark == Mark::line ? "2" : "1.4";
+  }
+  static std::string class_of(const ChartSeries& series) {
+    return series.named ? fmt::format("fc-s{}", series.slot) : "fc-rest";
+  }
+
   void line(const ChartSeries& series) {
     if (series.points.empty()) return;
-    print("<g class=\"fc-series fc-s{}\"><title>{}</title>\n", series.slot,
+    print("<g class=\"fc-series {}\"><title>{}</title>\n", class_of(series),
           xml_escaped(series.name));
     if (is_line(series)) {
       std::vector<std::string> points;
       for (const ChartPoint& point : series.points) {
         points.push_back(fmt::format("{:.1f},{:.1f}", x(point.bytes), y(point.value)));
       }
-      print("<polyline class=\"fc-line\" stroke-width=\"{}\"{} points=\"{}\"/>\n",
-            series.slot == 0 ? "3.2" : "1.8", dash(series), fmt::join(points, " "));
-    } else {
+      print("<polyline class=\"fc-line\" stroke-width=\"{}\" points=\"{}\"/>\n", width_of(series),
+            fmt::join(points, " "));
+    }
+    // A line through one point would not be seen.
+    if (!is_line(series) || series.points.size() == 1) {
       for (const ChartPoint& point : series.points) {
         point_mark(series, x(point.bytes), y(point.value));
       }
@@ -195,17 +228,7 @@ class ChartWriter {
 
   void point_mark(const ChartSeries& series, double x, double y) {
     print("<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\"/>\n",
-          series.mark == Mark::dot ? "fc-mark" : "fc-line", x, y);
-  }
-
-  static bool is_line(const ChartSeries& series) {
-    return series.mark == Mark::line || series.mark == Mark::dots;
-  }
-
-  static std::string dash(const ChartSeries& series) {
-    if (series.mark == Mark::dots) return " stroke-dasharray=\"1 3\"";
-    const char* pattern = series.slot == 0 ? "" : kDashes[(series.slot - 1) % kDashes.size()];
-    return *pattern == '\0' ? "" : fmt::format(" stroke-dasharray=\"{}\"", pattern);
+          series.mark == Mark::circle ? "fc-line" : "fc-mark", x, y);
   }
 
   // Names beside the ends of the lines, moved apart where they would overlap.
@@ -216,7 +239,7 @@ class ChartWriter {
     };
     std::vector<Label> labels;
     for (const ChartSeries& series : chart_.series) {
-      if (series.points.empty()) continue;
+      if (series.points.empty() || !series.named) continue;
       const double at = y(series.points.back().value);
       labels.push_back({&series, at, at});
     }
@@ -233,109 +256,58 @@ class ChartWriter {
       print(
           "<polyline class=\"fc-line fc-s{}\" stroke-width=\"1\" opacity=\".6\" "
           "points=\"{:.1f},{:.1f} {:.1f},{:.1f}\"/>\n",
-          label.series->slot, end, label.line, right_ + 10, label.at);
-      text(fmt::format("fc-name fc-s{}", label.series->slot).c_str(), right_ + 14, label.at + 4,
+          label.series->slot, end, label.line, right_ + 12, label.at);
+      text(fmt::format("fc-name fc-s{}", label.series->slot).c_str(), right_ + 16, label.at + 4,
            "start", label.series->name);
     }
   }
 
-  // Names below the chart, in two columns.
+  // Names below the chart, in two columns, each cut where the column ends.
   void legend() {
-    for (std::size_t i = 0; i < chart_.series.size(); ++i) {
-      const ChartSeries& series = chart_.series[i];
+    std::size_t i = 0;
+    for (const ChartSeries& series : chart_.series) {
+      if (!series.named) continue;
       const double at_x = i % 2 == 0 ? 10 : chart_.width / 2.0;
-      const std::size_t row = i / 2;
-      const double at_y = chart_.height + 4 + static_cast<double>(row) * 18;
+      const double at_y = chart_.height + 4 + static_cast<double>(i / 2) * kRowHeight;
+      ++i;
       print("<g class=\"fc-s{}\">", series.slot);
       if (!is_line(series)) {
         point_mark(series, at_x + 11, at_y);
       } else {
         print(
-            "<polyline class=\"fc-line\" stroke-width=\"{}\"{} points=\"{:.1f},{:.1f} "
+            "<polyline class=\"fc-line\" stroke-width=\"{}\" points=\"{:.1f},{:.1f} "
             "{:.1f},{:.1f}\"/>",
-            series.slot == 0 ? "3.2" : "1.8", dash(series), at_x, at_y, at_x + 22, at_y);
+            width_of(series), at_x, at_y, at_x + 22, at_y);
       }
       out_ += "</g>\n";
-      text("fc-ink", at_x + 28, at_y + 4, "start", series.name);
+      text("fc-ink", at_x + 28, at_y + 4, "start", fitted(series.name, chart_.width / 2.0 - 40));
     }
+  }
+
+  // As much of a name as there is room for.
+  static std::string fitted(const std::string& name, double room) {
+    if (text_width(name, kFont) <= room) return name;
+    std::string shown = name;
+    while (!shown.empty() && text_width(shown + "…", kFont) > room) {
+      do {
+        shown.pop_back();
+      } while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0x80U) != 0);
+    }
+    return shown + "…";
   }
 
   const Chart& chart_;
   bool narrow_;
   std::set<double> sizes_;
-  double most_ = 0, step_ = 1, top_value_ = 1;
-  double left_ = 50, top_ = 46, right_ = 0, bottom_ = 0;
+  std::vector<double> ticks_;
+  double names_ = 0;
+  double left_ = 56, top_ = 58, right_ = 0, bottom_ = 0;
   std::string out_;
 };
 
-// Ours has the first colour wherever it stands.
-std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
-  if (row.algorithm == kOurs) return 0;
-  std::size_t slot = 1;
-  for (const ComparedRow& other : comparison.rows) {
-    if (&other == &row) break;
-    if (other.algorithm != kOurs) ++slot;
-  }
-  return (slot - 1) % (kChartSlots - 1) + 1;
-}
-
-// The name without its folders, and no longer than there is room for in a chart.
-std::string short_name(const std::string& file) {
-  constexpr std::size_t kMost = 20;
-  std::string name = std::filesystem::path(file).filename().string();
-  if (name.size() <= kMost) return name;
-  std::size_t end = kMost - 1;
-  while ((static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80U) --end;  // inside a character
-  return name.substr(0, end) + "…";
-}
-
 }  // namespace
 
-bool has_times(const Comparison& comparison) {
-  for (const ComparedRow& row : comparison.rows) {
-    if (!row.times.empty() || !row.program_times.empty()) return true;
-  }
-  return false;
-}
-
-std::string to_chart(const Comparison& comparison, int width, bool standalone) {
-  const Fabric& fabric = *comparison.fabric;
-  Chart chart;
-  chart.width = width;
-  chart.height = width < 500 ? 330 : 440;
-  chart.standalone = standalone;
-  chart.title = fmt::format("{}, {}", comparison.collective_name, fabric.topology.name);
-  chart.value_title = fmt::format("algbw, GB/s: {}", comparison.measured.empty()
-                                                         ? kModelNotMeasurement
-                                                         : "lines are a model, points measured");
-  chart.limit = comparison.optimum.to_double();
-  chart.limit_name = fmt::format("{}: {} GB/s", optimum_name(comparison), number(*chart.limit));
-  for (const Simulated kind : kSimulatedKinds) {
-    for (const ComparedRow& row : comparison.rows) {
-      if (times_of(row, kind).empty()) continue;
-      const bool program = kind == Simulated::program;
-      ChartSeries series{short_name(row.algorithm) + (program ? ", program" : ""),
-                         slot_of(comparison, row),
-                         program ? Mark::dots : Mark::line,
-                         {}};
-      for (const SimulatedTime& time : times_of(row, kind)) {
-        series.points.push_back({time.bytes, time.algbw});
-      }
-      chart.series.push_back(std::move(series));
-    }
-  }
-  for (const MeasuredRun& run : comparison.measured) {
-    ChartSeries series{fmt::format("{}{} {}", run.origin.text.empty() ? "" : run.origin.text + ": ",
-                                   short_name(run.file), run.placement),
-                       slot_of(comparison, *find_row(comparison, run.algorithm)),
-                       run.placement == "in-place" ? Mark::circle : Mark::dot,
-                       {}};
-    for (const MeasuredTime& time : run.times) {
-      if (time.wrong) continue;
-      series.points.push_back({time.measured.bytes, time.measured.algbw});
-    }
-    chart.series.push_back(std::move(series));
-  }
+std::string write_chart(const Chart& chart) {
   return ChartWriter(chart).write();
 }
 

@@ -2,12 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "common/files/graphviz.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/report.hpp"
 #include "compare/page/page_text.hpp"
@@ -20,7 +18,7 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::size_t kMostItemsDrawn = 1500;  // Graphviz needs minutes for more
+constexpr std::size_t kMostItemsDrawn = 1500;  // nobody can read more
 constexpr int kWideChart = 1000, kNarrowChart = 360;
 
 // JSON between script tags: no text in it may end them.
@@ -36,38 +34,17 @@ std::string embedded(const Json& json) {
   return text;
 }
 
-// What Graphviz writes before the picture belongs to a file of its own.
-std::string inline_svg(const std::string& file) {
-  const std::size_t begin = file.find("<svg");
-  return begin == std::string::npos ? file : file.substr(begin);
-}
-
-// The picture alone has options that this command has not.
-constexpr std::array<Remedy, 3> kRemedies = {
-    {{Code::P01,
-      "install Graphviz, or draw the fabric alone with `forestcoll topo show`, whose --dot needs "
-      "no "
-      "Graphviz"},
-     {Code::P02,
-      "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz"},
-     {Code::P04,
-      "draw the fabric alone with `forestcoll topo show`, whose --dot needs no Graphviz and whose "
-      "--time-limit and --detail help"}}};
-
 Expected<std::string> picture(const Comparison& comparison) {
   DrawOptions options;
   options.sending = comparison.bottleneck.sending;
   const Drawing drawing = draw(comparison.fabric->topology, options);
   if (drawing.items > kMostItemsDrawn) {
     return make_error(Code::P03,
-                      fmt::format("a picture of {} nodes cannot be laid out in good time; the "
-                                  "most are {}",
+                      fmt::format("a picture of {} nodes cannot be read; the most are {}",
                                   drawing.items, kMostItemsDrawn),
                       "give the nodes boxes, which are drawn as one");
   }
-  auto svg = render(drawing.dot, "svg");
-  if (!svg) return with_remedies(svg.errors(), kRemedies);
-  return inline_svg(*svg);
+  return drawing.svg;
 }
 
 std::string paragraphs(const std::vector<std::string>& sentences) {

@@ -9,7 +9,7 @@
 
 namespace forestcoll::cli {
 
-/// The page, with the fabric's picture in it. Where that cannot be drawn (P01, P02, P03), the page
+/// The page, with the fabric's picture in it. Where that cannot be drawn (P03), the page
 /// says so in its place, and `warnings` has the reason. Same input, same bytes.
 struct Page {
   std::string html;

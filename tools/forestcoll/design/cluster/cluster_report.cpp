@@ -110,7 +110,8 @@ Scatter offer_scatter(const ClusterStudy& study) {
   Scatter scatter{.title = fmt::format("{} GPUs in boxes of {}", study.gpus, study.box),
                   .x_title = "cost, " + study.currency,
                   .y_title = "allgather, GB/s",
-                  .points = {}};
+                  .points = {},
+                  .more_is_better = true};
   for (const ClusterOffer& offer : study.offers) {
     scatter.points.push_back({.x = offer.cost.to_double(),
                               .y = offer.figures.allgather.to_double(),

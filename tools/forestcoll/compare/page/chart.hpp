@@ -1,0 +1,44 @@
+// A chart of rates over sizes, as SVG.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forestcoll::cli {
+
+/// A thick line, a thin one of the same colour, points, hollow points.
+enum class Mark { line, thin, dot, circle };
+
+struct ChartPoint {
+  double bytes = 0, value = 0;
+};
+
+/// How many colours there are.
+inline constexpr std::size_t kChartSlots = 12;
+
+struct ChartSeries {
+  std::string name;
+  std::size_t slot = 0;  ///< its colour, below kChartSlots; 0 is ours
+  Mark mark = Mark::line;
+  std::vector<ChartPoint> points;
+  bool named = true;  ///< false: grey, without a name
+};
+
+struct Chart {
+  std::string title;
+  std::string value_title;      ///< "algbw, GB/s"
+  std::optional<double> limit;  ///< a dashed line across
+  std::string limit_name;
+  std::vector<ChartSeries> series;
+  int width = 900, height = 460;  ///< below 500, names are listed below the chart
+  bool standalone = true;         ///< with its colours, a background and an XML namespace
+};
+
+/// Solid lines on logarithmic axes, ours above the others, names at the ends of the lines; grey
+/// ones are listed below. Same input, same bytes. REQUIRES: some series has a point, all are above
+/// 0.
+[[nodiscard]] std::string write_chart(const Chart& chart);
+
+}  // namespace forestcoll::cli
