@@ -26,7 +26,7 @@ constexpr double kLeastCost = 6000;
 
 std::string extension(const std::string& format) {
   if (format == "msccl" || format == "forest-xml") return ".xml";
-  return format == "dot" ? ".dot" : ".json";
+  return format == "dot" || format == "svg" ? "." + format : ".json";
 }
 
 // -k, where none is given, as `synth` takes it.

@@ -150,7 +150,7 @@ std::string algorithm_of(const MadeSchedule& made, const SynthArguments& asked) 
 
 std::string_view extension_of(const std::string& format) {
   if (format == "msccl" || format == "forest-xml") return "xml";
-  return format == "dot" ? "dot" : "json";
+  return format == "dot" || format == "svg" ? format : std::string_view("json");
 }
 
 // Makes what is not made yet, group by group.

@@ -2,6 +2,7 @@
 
 #include "common/report/alltoall_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
+#include "common/synthesis/output/tree_picture.hpp"
 #include "forestcoll/baseline.hpp"
 
 namespace forestcoll::cli {
@@ -70,6 +71,9 @@ Expected<MadeSchedule> make_schedule(PreparedSynthesis& prepared, Laps& laps,
   made.baseline = *std::move(baseline);
   const double making = made.baseline ? laps.lap() : 0;
   if (const auto done = compile_into(made, prepared, console); !done) return done.errors();
+  if (prepared.arguments.format == kPictureFormat) {
+    made.compiled.text = tree_picture(made.compiled, prepared.fabric.topology);
+  }
   laps.seconds.add(made.compiled.seconds, laps.lap());
   laps.seconds.of_paths = made.compiled.paths.has_value();
   if (made.baseline) {

@@ -147,7 +147,8 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "--format", arguments.format,
           "What to write; mscclpp is an execution plan of MSCCL++; an allreduce as forest, or as\n"
           "mscclpp in one box, uses in-network multicast and reduction; none only solves and\n"
-          "reports; forest-symmetric writes one tree\n"
+          "reports; svg is a picture of one tree on its\n"
+          "fabric, dot one of all trees; forest-symmetric writes one tree\n"
           "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
           "paths of an alltoall, scatter or gather; goal (LogGOPSim) and chakra (ASTRA-sim,\n"
           "a directory) are the messages of one size, for others' simulators; nccl-tuner (NCCL's\n"
@@ -155,7 +156,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "the library's own algorithms to take by size, for all collectives without -c;\n"
           "nccl-graph is rings and trees in the boxes for NCCL_GRAPH_FILE")
       ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
-                             "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner", "nccl-graph",
+                             "svg", "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner", "nccl-graph",
                              "none"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();

@@ -48,6 +48,7 @@ Format parse_format(std::string_view name) {
   if (name == "forest-symmetric") return Format::forest_symmetric;
   if (name == "forest-xml") return Format::forest_xml;
   if (name == "dot") return Format::dot;
+  if (name == "svg") return Format::dot;  // drawn by the program, of the same trees
   if (name == "none") return Format::none;
   return Format::msccl;  // of a trace, too, whose messages are those of XML
 }
