@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "cli/compare.hpp"
+#include "support/svg_picture.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -133,6 +135,32 @@ TEST(CompareLong, TheChartIsSvg) {
   EXPECT_EQ(series, 3U);
   EXPECT_THAT(text, HasSubstr("model, not measurement"));
   EXPECT_THAT(text, HasSubstr("prefers-color-scheme:dark"));
+  // Solid, ours last, and no name covers another one or is cut off.
+  EXPECT_GT(text.rfind("<g class=\"fc-series fc-s0\">"),
+            text.rfind("<g class=\"fc-series fc-s2\">"));
+  const auto polylines = svg.select_nodes("//polyline[@stroke-dasharray]");
+  EXPECT_EQ(polylines.size(), 0U);
+  const test::SvgPicture picture = test::read_svg(text);
+  EXPECT_THAT(picture.overlaps, IsEmpty());
+  EXPECT_THAT(picture.outside, IsEmpty());
+}
+
+// More than six lines: the others are grey and listed below.
+TEST(CompareLong, TheChartNamesSixLines) {
+  const auto result = compare({"--trees", "--algorithms",
+                               "forestcoll,nccl-ring,ring,double-tree,halving-doubling,multitree,"
+                               "recursive-doubling,all-pairs",
+                               "--sizes", "1K:4G:16", "--svg", "-"},
+                              "dgx-a100-x1");
+  ASSERT_EQ(result.code, 0) << result.err;
+  const test::SvgPicture picture = test::read_svg(result.out);
+  EXPECT_THAT(picture.overlaps, IsEmpty());
+  EXPECT_THAT(picture.outside, IsEmpty());
+  EXPECT_EQ(std::ranges::count_if(
+                picture.texts,
+                [](const test::SvgText& text) { return text.classes.starts_with("fc-name"); }),
+            6);
+  EXPECT_THAT(result.out, HasSubstr(">grey: "));
 }
 
 TEST(Compare, TheChartEscapesNames) {

@@ -12,6 +12,7 @@
 
 #include "cli/program.hpp"
 #include "cli/stub_path.hpp"
+#include "support/svg_picture.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -76,7 +77,10 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
     }
   }
   EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("fabric,leaf_switch,upper_switch,"));
-  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<circle"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<path class=\"front\""));
+  const test::SvgPicture picture = test::read_svg(read_file(scratch / "a.svg"));
+  EXPECT_THAT(picture.overlaps, ::testing::IsEmpty());
+  EXPECT_THAT(picture.outside, ::testing::IsEmpty());
   EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>rail-only, "));
   // Again, from what was kept.
   EXPECT_EQ(run(asked).out, result.out);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "support/svg_picture.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -17,6 +18,7 @@ using Json = nlohmann::json;
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 Json direct_json(std::vector<std::string> arguments) {
@@ -81,6 +83,10 @@ TEST(DesignDirect, WritesTablesPicturesAndFiles) {
   EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("wiring,front,"));
   EXPECT_THAT(read_file(scratch / "a.csv"), HasSubstr("\"ring(8)\",false,"));
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<circle"));
+  const test::SvgPicture picture = test::read_svg(read_file(scratch / "a.svg"));
+  EXPECT_THAT(picture.overlaps, IsEmpty());
+  EXPECT_THAT(picture.outside, IsEmpty());
+  EXPECT_THAT(picture.no_dark, IsEmpty());
   EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>genkautz-joined(2,8)</td>"));
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {

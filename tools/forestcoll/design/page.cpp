@@ -184,9 +184,17 @@ class ScatterWriter {
     std::ranges::sort(points);
     std::string path;
     double best = 1e300;
+    std::pair<double, double> corner;
     for (const auto& [x, y] : points) {
       if (y >= best) continue;
       best = y;
+      const std::pair next(x_.at(x), y_.at(sign * y));
+      if (!path.empty()) {
+        taken_.push_back({corner.first, next.first, corner.second - 1, corner.second + 1});
+        taken_.push_back({next.first - 1, next.first + 1, std::min(corner.second, next.second),
+                          std::max(corner.second, next.second)});
+      }
+      corner = next;
       path += fmt::format("{}{:.1f}", path.empty() ? "M" : "H", x_.at(x));
       path +=
           fmt::format("{}{:.1f}", path.find('H') == std::string::npos ? " " : "V", y_.at(sign * y));
@@ -213,25 +221,24 @@ class ScatterWriter {
   // Each name of the front beside its point, or a little way off with a line to it, where it covers
   // no point and no other name. A name without such a place is shown on pointing at it alone.
   void labels() {
-    std::vector<Area> taken;
     for (const ScatterPoint& point : scatter_.points) {
       const double half = point.marked ? 6 : 4;
-      taken.push_back({x_.at(point.x) - half, x_.at(point.x) + half, y_.at(point.y) - half,
-                       y_.at(point.y) + half});
+      taken_.push_back({x_.at(point.x) - half, x_.at(point.x) + half, y_.at(point.y) - half,
+                        y_.at(point.y) + half});
     }
     for (const ScatterPoint& point : scatter_.points) {
-      if (point.marked) label(point, taken);
+      if (point.marked) label(point);
     }
   }
 
-  void label(const ScatterPoint& point, std::vector<Area>& taken) {
+  void label(const ScatterPoint& point) {
     constexpr double kNear = 9, kFar = 150, kStep = 14, kHeightOfText = 13;
     const double px = x_.at(point.x), py = y_.at(point.y);
     const double width = text_width(point.name, kLabelFont);
     const auto fits = [&](const Area& area) {
       return area.left >= kLeft && area.right <= kWidth - 4 && area.top >= kTop - 8 &&
              area.bottom <= kHeight - kBottom &&
-             std::ranges::none_of(taken, [&](const Area& one) { return one.covers(area); });
+             std::ranges::none_of(taken_, [&](const Area& one) { return one.covers(area); });
     };
     for (double off = 0; off <= kFar; off += kStep) {
       // Right, left, and, further off, up and down to both sides.
@@ -245,7 +252,7 @@ class ScatterWriter {
         if (!fits(area)) continue;
         if (off > 0 || up != 0) line(px, py, begin, middle, Ink::frame);
         text(begin, middle + 4, side > 0 ? "start" : "end", kLabelFont, point.name);
-        taken.push_back(area);
+        taken_.push_back(area);
         return;
       }
     }
@@ -254,6 +261,7 @@ class ScatterWriter {
   const Scatter& scatter_;
   pugi::xml_node svg_;
   Axis x_, y_;
+  std::vector<Area> taken_;  ///< by the front, points and names
 };
 
 constexpr const char* kStyle =

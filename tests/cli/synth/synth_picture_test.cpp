@@ -1,0 +1,59 @@
+// `forestcoll synth --format svg` from outside: one tree on its fabric.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/program.hpp"
+#include "support/svg_picture.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(SynthPicture, ShowsATreeOnItsFabric) {
+  for (const std::string collective : {"allgather", "reduce_scatter", "broadcast"}) {
+    const auto drawn =
+        run({"synth", topology("torus-4x4"), "-c", collective, "--format", "svg", "-o", "-"});
+    ASSERT_EQ(drawn.code, 0) << drawn.err;
+    const test::SvgPicture picture = test::read_svg(drawn.out);
+    EXPECT_THAT(picture.overlaps, IsEmpty()) << collective;
+    EXPECT_THAT(picture.outside, IsEmpty()) << collective;
+    EXPECT_EQ(picture.nodes.size(), 16U) << collective;
+    // A tree of 16 GPUs on direct links has 15 of them; one around an end has two lines.
+    std::size_t hops = 0;
+    for (std::size_t at = 0; (at = drawn.out.find("<title>round ", at)) != std::string::npos;
+         ++at) {
+      ++hops;
+    }
+    EXPECT_GE(hops, 15U) << collective;
+    EXPECT_LE(hops, 30U) << collective;
+    EXPECT_THAT(drawn.out, AllOf(HasSubstr(collective + " on torus 4x4: the tree "),
+                                 HasSubstr(">round 1</text>")));
+    EXPECT_THAT(drawn.out, HasSubstr(collective == "reduce_scatter" ? "towards n" : "from n"));
+  }
+}
+
+// Where trees branch at a switch, what it passes on is one message.
+TEST(SynthPicture, SwitchesPassOnInTheSameRound) {
+  const Scratch scratch;
+  const std::string file = scratch / "h100.json";
+  ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
+  const auto drawn = run({"synth", file, "--format", "svg", "-o", "-"});
+  ASSERT_EQ(drawn.code, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, AllOf(HasSubstr(">round 1</text>"), Not(HasSubstr(">round 2</text>"))));
+}
+
+TEST(SynthPicture, PathsHaveNone) {
+  const auto refused = run({"synth", topology("torus-4x4"), "-c", "alltoall", "--format", "svg"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--format svg is for trees"));
+}
+
+}  // namespace
+}  // namespace forestcoll::testing
