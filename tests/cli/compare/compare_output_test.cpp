@@ -147,7 +147,7 @@ TEST(CompareLong, TheChartIsSvg) {
 
 // More than six lines: the others are grey and listed below.
 TEST(CompareLong, TheChartNamesSixLines) {
-  const auto result = compare({"--trees", "--algorithms",
+  const auto result = compare({"--algorithms",
                                "forestcoll,nccl-ring,ring,double-tree,halving-doubling,multitree,"
                                "recursive-doubling,all-pairs",
                                "--sizes", "1K:4G:16", "--svg", "-"},

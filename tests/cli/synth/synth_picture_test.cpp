@@ -18,8 +18,10 @@ using ::testing::Not;
 
 TEST(SynthPicture, ShowsATreeOnItsFabric) {
   for (const std::string collective : {"allgather", "reduce_scatter", "broadcast"}) {
-    const auto drawn =
-        run({"synth", topology("torus-4x4"), "-c", collective, "--format", "svg", "-o", "-"});
+    std::vector<std::string> words = {
+        "synth", topology("torus-4x4"), "-c", collective, "--format", "svg", "-o", "-"};
+    if (collective == "broadcast") words.insert(words.end(), {"--root", "5"});
+    const auto drawn = run(words);
     ASSERT_EQ(drawn.code, 0) << drawn.err;
     const test::SvgPicture picture = test::read_svg(drawn.out);
     EXPECT_THAT(picture.overlaps, IsEmpty()) << collective;

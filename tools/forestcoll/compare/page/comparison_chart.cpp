@@ -90,10 +90,14 @@ std::string to_chart(const Comparison& comparison, int width, bool standalone) {
                                                          : "lines are a model, points measured");
   chart.limit = comparison.optimum.to_double();
   chart.limit_name = fmt::format("{}: {} GB/s", optimum_name(comparison), number(*chart.limit));
+  // Programs are told apart where trees are shown beside them.
+  const bool trees = std::ranges::any_of(comparison.rows, [](const ComparedRow& row) {
+    return !times_of(row, Simulated::trees).empty() || !times_of(row, Simulated::flows).empty();
+  });
   for (const Simulated kind : kSimulatedKinds) {
     for (const ComparedRow& row : comparison.rows) {
       if (times_of(row, kind).empty()) continue;
-      const bool program = kind == Simulated::program;
+      const bool program = trees && kind == Simulated::program;
       ChartSeries series{short_name(row.algorithm) + (program ? ", program" : ""),
                          slot_of(comparison, row),
                          program ? Mark::thin : Mark::line,
