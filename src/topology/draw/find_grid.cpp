@@ -33,8 +33,7 @@ Adjacency adjacency_of(const Topology& topology) {
   }
   for (auto& list : adjacency) {
     std::ranges::sort(list);
-    const auto rest = std::ranges::unique(list);
-    list.erase(rest.begin(), rest.end());
+    list.erase(std::unique(list.begin(), list.end()), list.end());
   }
   return adjacency;
 }
