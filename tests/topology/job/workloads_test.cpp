@@ -153,7 +153,7 @@ TEST(OptcclWorkload, BrokenOnesAreRefusedWithThePlace) {
            {"\"participants\"", "\"members\"", "O01", "/collectives/0/participants"},
            {"[0, [\"g\", 1]]", "[0, {}]", "O01", "/collectives/0/participants"},
            {"[0, [\"g\", 1]]", "[7, [\"g\", 1]]", "O03", "/collectives"},
-           {"[0, [\"g\", 1]]", "[0, [\"g\", 2]]", "O04", "/collectives"},
+           {"[0, [\"g\", 1]]", "[0, [\"g\", 2]]", "O04", "/collectives/0/participants"},
            {"\"collectives\": [", "\"collectives\": 3, \"x\": [", "O01", "/collectives"},
            {"\"source\"", "\"from\"", "O01", "/collectives/2/source"},
        }) {

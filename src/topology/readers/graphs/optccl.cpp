@@ -113,16 +113,21 @@ class SpecReader {
       return refuse(Code::I09, place, fmt::format("at most {} components in all", kMaxParts),
                     root.find("components"));
     }
+    std::vector<std::pair<std::string, Attributes>> components;
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Place at(place, i);
       const std::string id = id_of(list[i].find("id"), Place(at, "id"));
-      const Attributes attributes = attributes_of(list[i], at);
-      for (std::size_t n = 0; n < context_.options.boxes && !failed_; ++n) {
-        Attributes here = attributes;
-        if (context_.options.boxes > 1) here["box"] = fmt::format("box{}", n);
-        builder_.add_node(in_node(n, id), here, [&] { return at.pointer(); });
-      }
+      components.emplace_back(id, attributes_of(list[i], at));
       known_.insert(id);
+    }
+    if (failed_) return;
+    // Box by box: so ranks are in the order of OptCCL's workloads.
+    for (std::size_t n = 0; n < context_.options.boxes; ++n) {
+      for (std::size_t i = 0; i < components.size(); ++i) {
+        auto [id, attributes] = components[i];
+        if (context_.options.boxes > 1) attributes["box"] = fmt::format("box{}", n);
+        builder_.add_node(in_node(n, id), attributes, [&] { return Place(place, i).pointer(); });
+      }
     }
   }
 
@@ -232,7 +237,7 @@ class SpecReader {
                               nics_.empty() ? "the spec names no NIC, and there are several boxes"
                                             : "nothing says what a NIC carries between boxes",
                               nics_.empty()
-                                  ? "Name the NICs under `nics`, or import one box."
+                                  ? "Name them in the list of nics, or import one box."
                                   : "Give `nic_bandwidth`, or connection_bw in the file.");
       return false;
     }

@@ -10,9 +10,9 @@
 #include "forestcoll/job.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/format/json_value.hpp"
+#include "topology/job/files/workload.hpp"
 #include "topology/job/groups.hpp"
 #include "topology/job/words.hpp"
-#include "topology/job/workloads/workload.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "forestcoll/codes.hpp"
+#include "topology/job/files/workload.hpp"
 #include "topology/job/words.hpp"
-#include "topology/job/workloads/workload.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {
@@ -90,9 +90,9 @@ class SimaiReader {
     }
     if (all == 0) return wrong(1, "expected \"all_gpus: N\"");
     if (all != static_cast<std::int64_t>(ranks_)) {
-      return make_error(
-          Code::O03, fmt::format("the workload is for {} GPUs, the fabric has {}", all, ranks_),
-          "use a fabric of as many GPUs, such as `topo gen` makes", {std::string(file_), "line 1"});
+      return make_error(Code::O03,
+                        fmt::format("the workload is for {} GPUs, the fabric has {}", all, ranks_),
+                        "use a fabric of as many GPUs", {std::string(file_), "line 1"});
     }
     return set_mesh(all);
   }

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "forestcoll/codes.hpp"
+#include "topology/job/files/workload.hpp"
 #include "topology/job/words.hpp"
-#include "topology/job/workloads/workload.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -1,4 +1,4 @@
-#include "topology/job/workloads/workload.hpp"
+#include "topology/job/files/workload.hpp"
 
 #include <fmt/format.h>
 

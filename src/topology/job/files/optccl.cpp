@@ -11,8 +11,8 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/ratio.hpp"
+#include "topology/job/files/workload.hpp"
 #include "topology/job/words.hpp"
-#include "topology/job/workloads/workload.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -130,6 +130,11 @@ class OptcclReader {
         return wrong(
             place, fmt::format("expected GPUs such as [0, [\"g\", 1]], found {}", describe(each)));
       }
+      if (std::ranges::find(entry.members, component) != entry.members.end()) {
+        return make_error(Code::O04,
+                          fmt::format("the GPU {} is twice in one collective", describe(each)),
+                          "name each GPU once", at(place));
+      }
       entry.members.push_back(std::move(component));
     }
     return {};
@@ -175,7 +180,7 @@ class OptcclReader {
       return make_error(
           Code::O03,
           fmt::format("the workload names {} GPUs, the fabric has {}", named.size(), ranks_),
-          "use a fabric of as many GPUs: `topo import` reads OptCCL's topologies",
+          "use a fabric of as many GPUs, such as that of the workload's own topology",
           {std::string(file_), "/collectives"});
     }
     for (const Component& component : named) rank_of_.emplace(component, Rank(rank_of_.size()));
