@@ -2,6 +2,7 @@
 // miniature gets the right numbers, and what does not fit is refused with the limit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "audit/plan/plan_executor.hpp"
