@@ -17,7 +17,7 @@ TopologyLike = Union["Topology", str, "os.PathLike[str]", Mapping[str, Any], "ne
 _NUMBERS = ("bandwidth", "latency", "weight")
 #: What an unnamed file in memory is called.
 _FILE = "topology.json"
-#: Codes of drawings: Graphviz is absent, fails or is too slow, or the fabric is too large.
+#: Codes of drawings, such as of a fabric that is too large for one.
 _NO_PICTURE = ("P01", "P02", "P03", "P04")
 
 
@@ -96,9 +96,9 @@ class Topology(Document):
         return report_of(self._ask("topo", "show", "--json", **options))
 
     def svg(self, **options: Any) -> str:
-        """A picture with the bottleneck in red, by Graphviz: `topo show --svg`.
+        """A picture with the bottleneck in red: `topo show --svg`.
 
-        Errors: P01 without Graphviz, P03 too large to be drawn, P04 after 60 s (`time_limit`).
+        Errors: P03 too large to be drawn.
         """
         return self._ask("topo", "show", "--svg=-", **options).decode()
 
