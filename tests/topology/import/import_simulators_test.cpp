@@ -16,6 +16,17 @@ TEST(ImportSccl, ARowIsWhatANodeReceives) {
               Contains("gpu1 -> gpu0 50"));
 }
 
+TEST(ImportSccl, SwitchesAreLimitsOfAllLinksBetweenTheirNodes) {
+  const Topology fabric = import_fabric(
+      Source::sccl,
+      R"({"links":[[0,1,1],[1,0,1],[1,1,0]],"switches":[[[0],[1,2],1.5,"out"],[[0],[0],1,"no"]]})",
+      {.bandwidths = {{"link", Ratio(10)}}});
+  ASSERT_EQ(fabric.limits.size(), 1U);
+  EXPECT_EQ(fabric.limits.front().name, "out");
+  EXPECT_EQ(fabric.limits.front().bandwidth, Ratio(15));
+  EXPECT_EQ(fabric.limits.front().uses.size(), 2U);
+}
+
 TEST(ImportSccl, BrokenMatricesAreRefusedWithTheirPlace) {
   EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,1],[1]]})"), ElementsAre("I02 /links/1"));
   EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,1],[1,"x"]]})"),
@@ -23,9 +34,13 @@ TEST(ImportSccl, BrokenMatricesAreRefusedWithTheirPlace) {
   EXPECT_THAT(import_errors(Source::sccl, R"({"links":[[0,-1],[1,0]]})"),
               ElementsAre("I03 /links/0/1"));
   EXPECT_THAT(import_errors(Source::sccl, R"({"links":3})"), ElementsAre("I01"));
-  EXPECT_THAT(
-      import_errors(Source::sccl, R"({"links":[[0,1],[1,0]],"switches":[[[0],[1],1,"s"]]})"),
-      ElementsAre("I08 /switches"));
+  const auto with = [](const std::string& switches) {
+    return import_errors(Source::sccl, R"({"links":[[0,1],[1,0]],"switches":[)" + switches + "]}");
+  };
+  EXPECT_THAT(with(R"([[0],[1],0,"s"])"), ElementsAre("I03 /switches/0"));
+  EXPECT_THAT(with(R"([[0],[1],1,"s"],[[0],[1]])"), ElementsAre("I03 /switches/1"));
+  EXPECT_THAT(with(R"([[0],[2],1,"s"])"), ElementsAre("I02 /switches/0"));
+  EXPECT_THAT(with(R"([[0],["x"],1,"s"])"), ElementsAre("I02 /switches/0"));
 }
 
 // OptCCL, where sets of edges have bounds.

@@ -188,6 +188,52 @@ std::optional<Graph> read_json_graph(const Context& context) {
                         metadata == nullptr ? "" : text_of(metadata->find("description")));
 }
 
+// A number of a node of a matrix of so many rows.
+std::optional<std::size_t> node_of_matrix(const JsonValue& value, std::size_t size) {
+  const auto number = value.kind == Kind::number ? natural(value.text) : std::nullopt;
+  if (!number || *number >= static_cast<std::int64_t>(size)) return std::nullopt;
+  return static_cast<std::size_t>(*number);
+}
+
+// "switches" of [sources, destinations, bandwidth, name]: what all links from these to those carry
+// together at most.
+std::optional<std::vector<LimitText>> limits_of_sccl(const Context& context, const JsonValue& root,
+                                                     const JsonValue& links) {
+  std::vector<LimitText> limits;
+  const JsonValue* switches = root.find("switches");
+  if (switches == nullptr) return limits;
+  const Place top, place(top, "switches");
+  const auto unit = context.overridden("link").value_or(Ratio(1));
+  for (std::size_t i = 0; i < switches->items.size(); ++i) {
+    const JsonValue& entry = switches->items[i];
+    const bool is_entry = entry.items.size() == 4 && entry.items[2].kind == Kind::number;
+    const auto value = is_entry ? parse_ratio(entry.items[2].text) : std::nullopt;
+    const auto bandwidth = value ? checked_mul(*value, unit) : std::nullopt;
+    if (!bandwidth || *bandwidth <= Ratio(0)) {
+      refuse(context, Code::I03, Place(place, i), "sources, destinations, a bandwidth and a name",
+             &entry, kNumberOfLinks);
+      return std::nullopt;
+    }
+    LimitText limit{text_of(&entry.items[3]), {}, {}, bandwidth->to_string()};
+    for (const JsonValue& from : entry.items[0].items) {
+      for (const JsonValue& to : entry.items[1].items) {
+        const auto src = node_of_matrix(from, links.items.size());
+        const auto dst = node_of_matrix(to, links.items.size());
+        if (!src || !dst) {
+          refuse(context, Code::I02, Place(place, i), "nodes of the matrix", &entry,
+                 kNumberOfLinks);
+          return std::nullopt;
+        }
+        const auto carried = parse_ratio(links.items[*dst].items[*src].text);
+        if (*src == *dst || !carried || *carried == Ratio(0)) continue;
+        limit.links.push_back(fmt::format("gpu{}->gpu{}", *src, *dst));
+      }
+    }
+    if (!limit.links.empty()) limits.push_back(std::move(limit));
+  }
+  return limits;
+}
+
 // {"name", "links": a matrix, "switches"}. A row holds what a node receives: links[dst][src].
 std::optional<Graph> read_sccl(const Context& context) {
   const auto root = topology::parse_json(context.text, context.findings);
@@ -197,13 +243,6 @@ std::optional<Graph> read_sccl(const Context& context) {
   if (links == nullptr || links->kind != Kind::array) {
     refuse(context, Code::I01, top, "an object with the matrix links", &*root,
            "Give a topology as SCCL writes it.");
-    return std::nullopt;
-  }
-  const JsonValue* switches = root->find("switches");
-  if (switches != nullptr && !switches->items.empty()) {
-    refuse(context, Code::I08, Place(top, "switches"), "no switches", switches,
-           "SCCL's switches bound sums over sets of links, which no fabric of links and switches "
-           "has to match: describe the fabric by hand.");
     return std::nullopt;
   }
   const std::size_t size = links->items.size();
@@ -249,12 +288,16 @@ std::optional<Graph> read_sccl(const Context& context) {
     }
   }
   if (!ok) return std::nullopt;
+  const auto limits = limits_of_sccl(context, *root, *links);
+  if (!limits) return std::nullopt;
   if (!context.overridden("link")) {
     context.report.guesses.emplace_back(
         "the unit of SCCL's links: 1 GB/s (`bandwidths=FILE.csv` with a line \"link,25\" gives "
         "another)");
   }
-  return builder.finish(text_of(root->find("name")), "");
+  auto graph = builder.finish(text_of(root->find("name")), "");
+  if (graph) graph->limits = *limits;
+  return graph;
 }
 
 }  // namespace forestcoll::importing
