@@ -156,8 +156,8 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "the library's own algorithms to take by size, for all collectives without -c;\n"
           "nccl-graph is rings and trees in the boxes for NCCL_GRAPH_FILE")
       ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
-                             "svg", "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner", "nccl-graph",
-                             "none"}))
+                             "svg", "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner",
+                             "nccl-graph", "none"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);
