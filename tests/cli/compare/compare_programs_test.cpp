@@ -59,7 +59,7 @@ TEST(CompareProgramsLongest, NobodyIsFasterThanWhatSynthWritesForTheSize) {
             2 * ours["program_times"][0]["seconds"].get<double>());
   EXPECT_EQ(row(report, "recursive-doubling")["algbw"]["exact"], "100");
   const auto sentence = report["who_wins"].back().get<std::string>();
-  EXPECT_THAT(sentence, ::testing::StartsWith("By size, programs of threadblocks, against "));
+  EXPECT_THAT(sentence, ::testing::StartsWith("By size, programs of threadblocks, compared with "));
 }
 
 // What the program that is written takes by `simulate` is what the row says.
