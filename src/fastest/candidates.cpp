@@ -46,6 +46,26 @@ bool is_one(const auto& names, std::string_view name) {
 
 using solver::height_of;
 
+// Whether the trees join the same GPUs, whatever paths they take.
+bool have_same_edges(const Forest& a, const Forest& b) {
+  if (a.tree_count() != b.tree_count()) return false;
+  for (std::size_t t = 0; t < a.tree_count(); ++t) {
+    const auto &tree = a.tree(TreeId(t)), &other = b.tree(TreeId(t));
+    if (tree.root != other.root || tree.multiplicity != other.multiplicity) return false;
+    for (std::size_t v = 0; v < a.rank_count(); ++v) {
+      if (a.parent(TreeId(t), Rank(v)) != b.parent(TreeId(t), Rank(v))) return false;
+    }
+  }
+  return true;
+}
+
+bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
+  const auto are_same = [](const std::optional<Forest>& x, const std::optional<Forest>& y) {
+    return x.has_value() == y.has_value() && (!x || have_same_edges(*x, *y));
+  };
+  return are_same(a.reduce, b.reduce) && are_same(a.broadcast, b.broadcast);
+}
+
 class CandidateFinder {
  public:
   CandidateFinder(const Fabric& fabric, const CompileOptions& options, const FastestOptions& asked,
@@ -106,12 +126,12 @@ class CandidateFinder {
 
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
 
-  // Of forestcoll; one that is there already, or loads all links as it does, is not taken again.
+  // Of forestcoll; one that is there already is not taken again.
   void add(Synthesis synthesis) {
     const auto is_same = [&](const Candidate& candidate) {
       const CollectiveForest& other = candidate.forest();
       return other.k == synthesis.forest.k && other.weight == synthesis.forest.weight &&
-             height_of(other) == height_of(synthesis.forest) &&
+             have_same_edges(other, synthesis.forest) &&
              link_loads(other, fabric_.links()) == link_loads(synthesis.forest, fabric_.links());
     };
     if (std::ranges::any_of(candidates_, is_same)) return;

@@ -394,9 +394,8 @@ TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
                     parameters_for(contenders_[winner.contender]));
 }
 
-std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
-                                      std::optional<std::size_t> first) {
-  ContestQueue queue(*this, bytes, takes, of, first);
+std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of) {
+  ContestQueue queue(*this, bytes, takes, of);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
   bool has_lowest = false;  // the one with the lowest bound is simulated

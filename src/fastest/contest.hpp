@@ -58,10 +58,9 @@ class Contest {
   /// selects at sizes around it, which their chunks divide; or all, as those of the runtime itself,
   /// which serve every size.
   enum class Of { files, files_around, all };
-  /// At one size, which may be another one. `first`, which is likely to be it, is simulated first.
+  /// At one size, which may be another one.
   [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes,
-                                             Of of = Of::files,
-                                             std::optional<std::size_t> first = {});
+                                             Of of = Of::files);
   /// Whether one of them takes less than `seconds` at that size.
   [[nodiscard]] bool is_below(std::int64_t bytes, double seconds, const Takes& takes,
                               Of of = Of::files);

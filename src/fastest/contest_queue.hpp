@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <queue>
 #include <tuple>
 #include <vector>
@@ -20,11 +19,9 @@ namespace forestcoll::fastest {
 /// it is simulated. What was made for another size changes nothing.
 class ContestQueue {
  public:
-  /// Of those that `takes` says, and `of`; `first`, which is there, comes first, whatever its
-  /// bound.
-  ContestQueue(Contest& contest, std::int64_t bytes, const Contest::Takes& takes, Contest::Of of,
-               std::optional<std::size_t> first = {})
-      : contest_(contest), bytes_(bytes), takes_(takes), of_(of), first_(first) {
+  /// Of those that `takes` says, and `of`.
+  ContestQueue(Contest& contest, std::int64_t bytes, const Contest::Takes& takes, Contest::Of of)
+      : contest_(contest), bytes_(bytes), takes_(takes), of_(of) {
     const std::vector<Contender>& contenders = contest.contenders();
     for (std::size_t c = 0; c < contenders.size(); ++c) {
       if (!takes(c)) continue;
@@ -33,7 +30,6 @@ class ContestQueue {
         unmade_.push_back({contest.least_of_links(candidate, bytes), candidate, {}});
       }
       unmade_.back().contenders.push_back(c);
-      if (first == c) unmade_.back().seconds = 0;
     }
     std::ranges::stable_sort(unmade_, std::greater(), &Unmade::seconds);
   }
@@ -138,8 +134,7 @@ class ContestQueue {
     if (!contest_.is_there(contender) || !is_one(contender)) return;
     const std::size_t same = contest_.representative(contender, bytes_);
     if (same != contender && takes_(same)) return;
-    const bool is_first = first_ == contender;
-    bounds_.push({is_first ? 0 : contest_.quick_bound(contender, bytes_), contender, !is_first});
+    bounds_.push({contest_.quick_bound(contender, bytes_), contender, true});
   }
 
   void push_higher(const Bound& line) {
@@ -156,7 +151,6 @@ class ContestQueue {
   std::int64_t bytes_;
   const Contest::Takes& takes_;
   Contest::Of of_;
-  std::optional<std::size_t> first_;
   std::vector<Unmade> unmade_;  // the lowest last
   std::priority_queue<Bound, std::vector<Bound>, std::greater<>> bounds_;
 };

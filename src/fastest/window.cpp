@@ -46,15 +46,15 @@ class WindowFinder {
   SizeWindow find(std::int64_t bytes) {
     is_for_sizes_around_ = !contest_.serves(contender_, bytes);
     SizeWindow window{bytes, bytes, {}};
-    const TimeBeside there = time_at(bytes);
-    note_winning(there);
+    note_winning(bytes);
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
     const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
-    const std::set<std::int64_t> told = {window.first, bytes, last};
-    for (const std::int64_t size : told) {
-      window.times.push_back(size == bytes ? there : time_at(size));
-    }
+    // The largest first: what is simulated of it tells of the others.
+    const std::set<std::int64_t> sizes = {window.first, bytes, last};
+    const std::vector<std::int64_t> told(sizes.begin(), sizes.end());
+    window.times.resize(told.size());
+    for (std::size_t i = told.size(); i-- > 0;) window.times[i] = time_at(told[i]);
     if (window.first <= kLeastLooked) window.first = 0;
     if (*window.last >= kMostLooked) window.last.reset();
     return window;
@@ -63,9 +63,8 @@ class WindowFinder {
   [[nodiscard]] TimeBeside time_at(std::int64_t bytes) {
     TimeBeside time{.bytes = bytes, .seconds = contest_.seconds(contender_, bytes).value_or(0)};
     if (!runtime_) return time;
-    const auto own = contest_.winner(bytes, runtime_takes(bytes), Contest::Of::all, runtime_first_);
+    const auto own = contest_.winner(bytes, runtime_takes(bytes), Contest::Of::all);
     if (!own) return time;
-    if (!runtime_first_) runtime_first_ = own->contender;
     time.runtime_algorithm = contest_.candidate(own->contender).algorithm;
     time.runtime_seconds = own->seconds;
     return time;
@@ -80,11 +79,11 @@ class WindowFinder {
   };
 
   // All others at the size at which it wins.
-  void note_winning(const TimeBeside& there) {
-    if (there.runtime_seconds > 0) {
-      known_.push_back({there.bytes, there.runtime_seconds, runtime_takes(there.bytes)});
-    }
-    if (there.seconds > 0) (void)has_faster_file(there.bytes, there.seconds);
+  void note_winning(std::int64_t bytes) {
+    const auto seconds = contest_.seconds(contender_, bytes);
+    if (!seconds) return;
+    if (runtime_) (void)is_runtime_faster(bytes, *seconds);
+    (void)has_faster_file(bytes, *seconds);
   }
 
   [[nodiscard]] bool is_good(std::int64_t bytes) {
@@ -143,7 +142,6 @@ class WindowFinder {
   std::optional<Selector> runtime_;
   bool is_for_sizes_around_ = false;
   std::vector<Known> known_;
-  std::optional<std::size_t> runtime_first_;  // the runtime's fastest where ours wins
 };
 
 }  // namespace
@@ -165,10 +163,12 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
   const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
     return picked(c) && (!buffer_bytes || runs_with(contest, c, *buffer_bytes));
   };
+  if (!contest.is_below(bytes, found.seconds / Contest::kWorthwhile, may_run, Contest::Of::all)) {
+    return found;
+  }
   const auto own = contest.winner(bytes, may_run, Contest::Of::all);
-  if (!own || found.seconds <= Contest::kWorthwhile * own->seconds) return found;
   auto other = contest.winner(bytes, takes, Contest::Of::files_around);
-  if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
+  if (!own || !other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
   const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
   return window.first == bytes && window.last == bytes ? std::move(found) : *std::move(other);
 }

@@ -69,13 +69,15 @@ constexpr double kAllPasses = 32;       // the last of them: so many are simulat
 // Passes of the others of these, for each of the first one's: all but those that do not grow.
 constexpr double kFurtherPasses = 0.9 * (2 + 4 + 8);
 // How much what a pass adds may change over three doublings, relatively. Some schedules never come
-// to take the same time for each pass; they are content with less after many.
+// to take the same time for each pass; they are content with less after many, and with what is
+// within the error of any model after twice as many.
 constexpr double kSteady = 3e-3;
 // So much less than passes have added is nothing that they will add.
 constexpr double kClearly = 0.9, kClearlyAtFirst = 0.75;
 // Nor so little less, once the last two doublings have agreed that well.
 constexpr double kAgree = 0.01, kClearlyWhereTheyAgree = 0.98;
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
+constexpr double kSteadyAtLast = 4e-2;  // after twice as many
 
 class Sweep {
  public:
@@ -212,8 +214,11 @@ class Sweep {
                                           slope_between(last[-2], last[-1]),
                                           slope_between(last[-1], last[0])};
     const auto [least, most] = std::minmax_element(slopes.begin(), slopes.end());
-    const bool many = last->bytes >= kManyPasses * runs_.full_pass();
-    if (*most - *least > (many ? kSteadyEnough : kSteady) * *most) return std::nullopt;
+    const double passes = last->bytes / runs_.full_pass();
+    const double enough = passes < kManyPasses       ? kSteady
+                          : passes < 2 * kManyPasses ? kSteadyEnough
+                                                     : kSteadyAtLast;
+    if (*most - *least > enough * *most) return std::nullopt;
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
     if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
     return std::max(slope_between(last[-2], last[0]), link_seconds_);
