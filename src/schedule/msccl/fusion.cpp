@@ -153,9 +153,9 @@ class ChainOrder {
 
 }  // namespace
 
-std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages,
+std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages, const Ends& ends,
                                     const Waits& waits, const IdVector<LaneId, PlacedLane>& lanes) {
-  IdVector<MessageId, LaneId> lane_of(messages.size());
+  IdVector<MessageId, LaneId> lane_of(ends.at_ranks().size());
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     for (const MessageId m : lanes[LaneId(i)].lane.messages) lane_of[m] = LaneId(i);
   }
@@ -164,7 +164,7 @@ std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages
     const MessageId sent(i);
     const MessageId received = predecessor(messages, waits, sent);
     if (!received.valid()) continue;
-    const LaneId recv = lane_of[received], send = lane_of[sent];
+    const LaneId recv = lane_of[ends.received(received)], send = lane_of[ends.sent(sent)];
     if (lanes[recv].channel == lanes[send].channel) {
       groups[{recv, send}].push_back({received, sent});
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "schedule/msccl/ends.hpp"
 #include "schedule/msccl/lanes.hpp"
 #include "schedule/msccl/waits.hpp"
 
@@ -22,8 +23,9 @@ struct RelayGroup {
   std::vector<Relay> relays;
   std::size_t within_phase = 0;  ///< of the relays, those that go on up or go on down
 };
+/// `lanes` are of `ends`, `messages` of trees.
 [[nodiscard]] std::vector<RelayGroup> find_relays(const IdVector<MessageId, Message>& messages,
-                                                  const Waits& waits,
+                                                  const Ends& ends, const Waits& waits,
                                                   const IdVector<LaneId, PlacedLane>& lanes);
 
 /// Steps that each rank has at least, nops not counted, whatever lanes there will be: one for each

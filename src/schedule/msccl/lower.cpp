@@ -13,6 +13,8 @@
 #include "forestcoll/schedule.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/msccl/addressing.hpp"
+#include "schedule/msccl/class_schedule.hpp"
+#include "schedule/msccl/ends.hpp"
 #include "schedule/msccl/fusion.hpp"
 #include "schedule/msccl/lanes.hpp"
 #include "schedule/msccl/merge.hpp"
@@ -224,20 +226,21 @@ bool has_wide_trees(const CollectiveForest& forest, std::int64_t instances) {
 using Messages = IdVector<schedule::MessageId, schedule::Message>;
 
 // All tree edges as messages in one order, with every wide tree in so many parts.
-Messages order_messages(const CollectiveForest& forest, const LowerOptions& options,
-                        const TargetLimits& target, const schedule::Rails& rails,
-                        const schedule::Views& views, std::int32_t parts) {
+Messages messages_of(const CollectiveForest& forest, const LowerOptions& options,
+                     const TargetLimits& target, const schedule::Rails& rails,
+                     const schedule::Views& views, std::int32_t parts, bool of_firsts = false) {
   return schedule::order_messages(forest,
                                   {.max_count = target.max_count,
                                    .parts = parts,
                                    .instances = options.instances,
                                    .per_tree = options.threadblocks == ThreadblockUse::per_tree},
-                                  rails, views);
+                                  rails, views, of_firsts);
 }
 
 // Of steps, nops not counted: the algorithm and the GPUs are elements, too.
-Expected<void> refuse_many_steps(const IdVector<Rank, std::int64_t>& steps,
+Expected<void> refuse_many_steps(IdVector<Rank, std::int64_t> steps, const schedule::Ends& ends,
                                  const TargetLimits& target, const char* remedy) {
+  ends.gather(steps);
   const auto most = std::max_element(steps.begin(), steps.end());
   const std::int64_t elements = 1 + std::ssize(steps) + *most;
   if (elements <= target.max_elements) return {};
@@ -245,14 +248,16 @@ Expected<void> refuse_many_steps(const IdVector<Rank, std::int64_t>& steps,
                            fmt::format("at least {}", elements), target, remedy);
 }
 
+// `messages`: of trees, whose images `ends` has.
 Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOptions& options,
-                                  const TargetLimits& target, const Messages& messages) {
+                                  const TargetLimits& target, const Messages& messages,
+                                  const schedule::Ends& ends) {
   // 1. What each message must wait for.
   const std::size_t ranks = rank_count(forest);
   const schedule::Waits waits(messages, ranks);
   const bool forwards = options.forward && target.fused_steps;
   const char* remedy = with_fewer_elements(forest, options);
-  if (auto done = refuse_many_steps(schedule::fewest_steps(messages, waits, ranks, forwards),
+  if (auto done = refuse_many_steps(schedule::fewest_steps(messages, waits, ranks, forwards), ends,
                                     target, remedy);
       !done) {
     return done.errors();
@@ -261,11 +266,11 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   // 2. Channels and threadblocks: as parallel as fits.
   const std::int64_t limit = most_threadblocks(options, target);
   const auto lanes =
-      schedule::place_lanes(messages, schedule::StepBounds(messages, waits, addition), ranks,
+      schedule::place_lanes(ends.at_ranks(), schedule::StepBounds(ends, waits, addition), ranks,
                             target, limit, options.threadblocks);
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
-  if (forwards) groups = find_relays(messages, waits, *lanes);
+  if (forwards) groups = find_relays(messages, ends, waits, *lanes);
   const auto threadblocks = assign_threadblocks(
       *lanes, groups, ranks, target,
       {.most = limit, .use = options.threadblocks, .instances = options.instances});
@@ -275,7 +280,7 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
                                         schedule::root_chunks(forest, ranks));
   const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
   if (auto done =
-          refuse_many_steps(schedule::fewest_steps(messages, fusion, ranks), target, remedy);
+          refuse_many_steps(schedule::fewest_steps(messages, fusion, ranks), ends, target, remedy);
       !done) {
     return done.errors();
   }
@@ -287,19 +292,20 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   result.chunks = addressing.chunks();
   result.in_place = options.placement != Placement::out_of_place;
   result.out_of_place = options.placement != Placement::in_place;
-  result.programs = schedule::write_programs(
-      {.messages = messages,
-       .waits = waits,
-       .fusion = fusion,
-       .lanes = *lanes,
-       .addressing = addressing,
-       .addition = addition,
-       .acquires_outputs = target.acquires_outputs,
-       .max_steps = target.max_steps,
-       .max_count = target.max_count,
-       .spare_threadblocks_from =
-           options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit},
-      threadblocks->of_rank);
+  const schedule::Writing writing = {
+      .ends = ends,
+      .waits = waits,
+      .fusion = fusion,
+      .lanes = *lanes,
+      .addressing = addressing,
+      .addition = addition,
+      .acquires_outputs = target.acquires_outputs,
+      .max_steps = target.max_steps,
+      .max_count = target.max_count,
+      .spare_threadblocks_from =
+          options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit};
+  if (!schedule::take_turns(writing, threadblocks->of_rank)) return Schedule();
+  result.programs = schedule::write_programs(writing, threadblocks->of_rank);
   for (const RankProgram& program : result.programs) {
     for (const Threadblock& block : program.threadblocks) {
       result.channels = std::max(result.channels, block.channel + 1);
@@ -322,7 +328,7 @@ Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptio
   for (std::int32_t most = 2; most <= target.max_count; most *= 4) {
     const Messages merged = merger.merged(most);
     if (merged.size() > refused - refused / kLeastMerged) continue;
-    auto schedule = lower_messages(forest, options, target, merged);
+    auto schedule = lower_messages(forest, options, target, merged, schedule::Ends(merged));
     if (schedule || !is_of_many_messages(schedule.errors().front().code)) return schedule;
     refused = merged.size();
   }
@@ -347,18 +353,44 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   const schedule::Rails rails(forest, options.boxes, views);
   // In parts if these fit. The fewest threadblocks have no steps to spare.
   if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
-    auto schedule =
-        lower_messages(forest, options, target,
-                       order_messages(forest, options, target, rails, views, kPartsOfWideTrees));
+    const Messages parts = messages_of(forest, options, target, rails, views, kPartsOfWideTrees);
+    auto schedule = lower_messages(forest, options, target, parts, schedule::Ends(parts));
     if (schedule) return schedule;
   }
-  Messages messages = order_messages(forest, options, target, rails, views, 1);
-  auto schedule = lower_messages(forest, options, target, messages);
+  Messages messages = messages_of(forest, options, target, rails, views, 1);
+  auto schedule = lower_messages(forest, options, target, messages, schedule::Ends(messages));
   if (schedule || !may_merge(forest, options) ||
       !is_of_many_messages(schedule.errors().front().code)) {
     return schedule;
   }
   return lower_merged(forest, options, target, std::move(messages), schedule.errors());
+}
+
+std::optional<schedule::ClassSchedule> schedule::lower_classes(const CollectiveForest& asked,
+                                                               const LowerOptions& options) {
+  if (is_rooted(asked.collective) || !asked.weight.empty()) return std::nullopt;
+  const auto found = xml_target(options.target);
+  if (!found) return std::nullopt;
+  const TargetLimits& target = **found;
+  if (!refuse_shares(asked, target, options) || !refuse_early(asked, target, options)) {
+    return std::nullopt;
+  }
+  const CollectiveForest forest = in_instances(asked, options.instances);
+  Views views(forest);
+  if (!views.move_all()) return std::nullopt;
+  const Rails rails(forest, options.boxes, views, true);
+  const auto lowered = [&](std::int32_t parts) {
+    const Messages messages = messages_of(forest, options, target, rails, views, parts, true);
+    return lower_messages(forest, options, target, messages, Ends(messages, forest, views));
+  };
+  // As all ranks would be.
+  Expected<Schedule> result = Diagnostics();
+  if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
+    result = lowered(kPartsOfWideTrees);
+  }
+  if (!result) result = lowered(1);
+  if (!result || result->programs.empty()) return std::nullopt;
+  return ClassSchedule{*std::move(result), std::move(views)};
 }
 
 bool sends(Operation operation) {

@@ -50,8 +50,8 @@ std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest
 class Builder {
  public:
   Builder(const CollectiveForest& whole, const Cutting& cutting, const Rails& rails,
-          const Views& views)
-      : whole_(whole), cutting_(cutting), rails_(rails), views_(views) {}
+          const Views& views, bool of_firsts)
+      : whole_(whole), cutting_(cutting), rails_(rails), views_(views), of_firsts_(of_firsts) {}
 
   void add_reduce(const Forest& forest) {
     const auto ranges = tree_chunks(forest, whole_);
@@ -68,6 +68,7 @@ class Builder {
       reduced_[t.index()] = {ranges[t.index()], heights[forest.tree(t).root]};
     });
     trees_before_ = forest.tree_count();
+    std::erase_if(reduced_, [](const Reduced& each) { return each.range.size() == 0; });
     std::sort(reduced_.begin(), reduced_.end(),
               [](const auto& a, const auto& b) { return a.range.begin < b.range.begin; });
   }
@@ -129,8 +130,10 @@ class Builder {
   template <class AddTree>
   void add_trees(const Forest& forest, AddTree add_tree) {
     std::vector<std::vector<Placed>> made(forest.tree_count());
-    tbb::parallel_for(std::size_t{0}, made.size(),
-                      [&](std::size_t t) { add_tree(TreeId(t), made[t]); });
+    tbb::parallel_for(std::size_t{0}, made.size(), [&](std::size_t t) {
+      const bool is_left_out = of_firsts_ && !views_.is_first(forest.tree(TreeId(t)).root);
+      if (!is_left_out) add_tree(TreeId(t), made[t]);
+    });
     for (const auto& of_tree : made) placed_.insert(placed_.end(), of_tree.begin(), of_tree.end());
   }
 
@@ -212,6 +215,7 @@ class Builder {
   const Cutting& cutting_;
   const Rails& rails_;
   const Views& views_;
+  bool of_firsts_;
   std::size_t trees_before_ = 0;  // of the phase before
   std::vector<Reduced> reduced_;
   std::vector<Placed> placed_;
@@ -220,8 +224,9 @@ class Builder {
 }  // namespace
 
 IdVector<MessageId, Message> order_messages(const CollectiveForest& forest, const Cutting& cutting,
-                                            const Rails& rails, const Views& views) {
-  Builder builder(forest, cutting, rails, views);
+                                            const Rails& rails, const Views& views,
+                                            bool of_firsts) {
+  Builder builder(forest, cutting, rails, views, of_firsts);
   if (forest.reduce) builder.add_reduce(*forest.reduce);
   if (forest.broadcast) builder.add_broadcast(*forest.broadcast);
   return builder.sorted();

@@ -41,16 +41,18 @@ struct Cutting {
   bool per_tree = false;       ///< every tree is a stream of its own
 };
 
-/// The messages of both phases in an order in which every message follows those whose data it
-/// carries, and images of one another are together. What two ranks that are images of one another
-/// send and receive is in the same order at both, but for images of one message at one rank.
-/// REQUIRES: chunk numbers fit 32 bits; each root's multiplicities sum to k times its weight, and
-/// are multiples of the number of instances.
-/// Cost: O(N · trees + messages · log).
+/// The messages of both phases, of all trees or, with `of_firsts`, of those alone whose roots are
+/// the first of their orbits (`rails` have to be of the same ones), in an order in which every
+/// message follows those whose data it carries, and images of one another are together. What two
+/// ranks that are images of one another send and receive is in the same order at both, but for
+/// images of one message at one rank. REQUIRES: chunk numbers fit 32 bits; each root's
+/// multiplicities sum to k times its weight, and are multiples of the number of instances. Cost:
+/// O(N · trees + messages · log).
 [[nodiscard]] IdVector<MessageId, Message> order_messages(const CollectiveForest& forest,
                                                           const Cutting& cutting,
                                                           const Rails& rails = {},
-                                                          const Views& views = {});
+                                                          const Views& views = {},
+                                                          bool of_firsts = false);
 
 /// The same messages with the roots' chunks one after the other in this order of the roots, where
 /// those of rank 0 came first. REQUIRES: of an allreduce, where no rank owns any part of the data;

@@ -32,7 +32,7 @@
 namespace forestcoll::schedule {
 namespace {
 
-// A step to be: the message that it receives, the one that it sends, or both.
+// A step to be: the message of a tree that it receives, the one that it sends, or both.
 struct Event {
   MessageId recv, send;
   std::int32_t threadblock;
@@ -69,16 +69,19 @@ class ProgramWriter {
         made.send_peer = w_.lanes[served.send].dst;
         made.channel = w_.lanes[served.send].channel;
         for (const MessageId m : w_.lanes[served.send].lane.messages) {
-          if (w_.fusion.received_as[m].valid()) continue;  // in the event that receives
-          result.push_back({{}, m, threadblock, w_.fusion.turn[m]});
+          const MessageId of_tree = w_.ends.of_tree(m);
+          if (w_.fusion.received_as[of_tree].valid()) continue;  // in the event that receives
+          result.push_back({{}, of_tree, threadblock, w_.fusion.turn[of_tree]});
         }
       }
       if (served.recv.valid()) {
         made.recv_peer = w_.lanes[served.recv].src;
         made.channel = w_.lanes[served.recv].channel;
         for (const MessageId m : w_.lanes[served.recv].lane.messages) {
-          result.push_back({m, w_.fusion.sent_as[m], threadblock, w_.fusion.turn[m]});
-          const Message& message = w_.messages[m];
+          const MessageId of_tree = w_.ends.of_tree(m);
+          result.push_back(
+              {of_tree, w_.fusion.sent_as[of_tree], threadblock, w_.fusion.turn[of_tree]});
+          const Message& message = w_.ends.at_ranks()[m];
           if (message.reduces) largest = std::max<std::int64_t>(largest, message.count);
         }
       }
@@ -124,7 +127,7 @@ class ProgramWriter {
 
   void append(const Event& event) {
     if (!event.recv.valid()) return send(event);
-    const Message& message = w_.messages[event.recv];
+    const Message& message = received_message(event);
     if (event.send.valid()) return relay(event);
     if (!message.reduces) return receive(event);
     if (w_.addition == Addition::fused) return receive_and_add(event);
@@ -132,7 +135,7 @@ class ProgramWriter {
   }
 
   void send(const Event& event) {
-    const Message& message = w_.messages[event.send];
+    const Message& message = w_.ends.at_ranks()[w_.ends.sent(event.send)];
     const auto awaited = w_.waits.at_sender(event.send);
     Step step = step_for(Operation::send, message);
     step.src =
@@ -152,14 +155,14 @@ class ProgramWriter {
   }
 
   void receive(const Event& event) {
-    const Message& message = w_.messages[event.recv];
+    const Message& message = received_message(event);
     Step step = step_for(Operation::recv, message);
     step.dst = step.src = kept(message);
     received_[event.recv] = push(event.threadblock, step, {});
   }
 
   void relay(const Event& event) {
-    const Message& message = w_.messages[event.recv];
+    const Message& message = received_message(event);
     if (!message.reduces) {
       Step step = step_for(Operation::recv_copy_send, message);
       step.dst = step.src = kept(message);
@@ -167,7 +170,7 @@ class ProgramWriter {
       return;
     }
     const auto awaited = w_.waits.at_receiver(event.recv);
-    const bool at_root = !w_.messages[event.send].reduces;
+    const bool at_root = !w_.ends.at_ranks()[w_.ends.sent(event.send)].reduces;
     Step step =
         step_for(at_root ? Operation::recv_reduce_copy_send : Operation::recv_reduce_send, message);
     step.src = sum_so_far(message, awaited.empty());
@@ -176,7 +179,7 @@ class ProgramWriter {
   }
 
   void receive_and_add(const Event& event) {
-    const Message& message = w_.messages[event.recv];
+    const Message& message = received_message(event);
     const auto awaited = w_.waits.at_receiver(event.recv);
     Step step = step_for(Operation::recv_reduce_copy, message);
     step.src = sum_so_far(message, awaited.empty());
@@ -188,7 +191,7 @@ class ProgramWriter {
   // otherwise it goes to scratch and is added from there. With both placements the rank's own may
   // lie where the sum will be, so they are added in scratch and copied.
   void add_apart(const Event& event) {
-    const Message& message = w_.messages[event.recv];
+    const Message& message = received_message(event);
     const auto awaited = w_.waits.at_receiver(event.recv);
     const bool is_first = awaited.empty();
     const Placement placement = w_.addressing.placement();
@@ -209,6 +212,10 @@ class ProgramWriter {
     copy.src = recv.dst;
     copy.dst = sum;
     received_[event.recv] = push(event.threadblock, copy, {});
+  }
+
+  [[nodiscard]] const Message& received_message(const Event& event) const {
+    return w_.ends.at_ranks()[w_.ends.received(event.recv)];
   }
 
   static Step step_for(Operation operation, const Message& message) {
@@ -351,15 +358,43 @@ class ProgramWriter {
 
 }  // namespace
 
+bool take_turns(const Writing& writing,
+                const IdVector<Rank, std::vector<BlockLanes>>& threadblocks) {
+  if (writing.ends.are_all()) return true;
+  const auto is_open = [&](const BlockLanes& block) {
+    std::vector<std::int32_t> turns;
+    if (block.send.valid()) {
+      for (const MessageId m : writing.lanes[block.send].lane.messages) {
+        const MessageId of_tree = writing.ends.of_tree(m);
+        if (writing.fusion.received_as[of_tree].valid()) continue;
+        turns.push_back(writing.fusion.turn[of_tree]);
+      }
+    }
+    if (block.recv.valid()) {
+      for (const MessageId m : writing.lanes[block.recv].lane.messages) {
+        turns.push_back(writing.fusion.turn[writing.ends.of_tree(m)]);
+      }
+    }
+    std::sort(turns.begin(), turns.end());
+    return std::adjacent_find(turns.begin(), turns.end()) != turns.end();
+  };
+  for (std::size_t r = 0; r < threadblocks.size(); ++r) {
+    if (!writing.ends.is_written(Rank(r))) continue;
+    if (std::ranges::any_of(threadblocks[Rank(r)], is_open)) return false;
+  }
+  return true;
+}
+
 IdVector<Rank, RankProgram> write_programs(
     const Writing& writing, const IdVector<Rank, std::vector<BlockLanes>>& threadblocks) {
-  IdVector<MessageId, StepRef> received(writing.messages.size());
+  IdVector<MessageId, StepRef> received(writing.ends.tree_messages());
   IdVector<Rank, RankProgram> programs(threadblocks.size());
   // A rank looks up what it has received itself, and no others.
   tbb::parallel_for(std::size_t{0}, threadblocks.size(), [&](std::size_t r) {
+    if (!writing.ends.is_written(Rank(r))) return;
     programs[Rank(r)] = ProgramWriter(writing, received, Rank(r)).write(threadblocks[Rank(r)]);
   });
-  name_senders(programs);
+  if (writing.ends.are_all()) name_senders(programs);
   return programs;
 }
 

@@ -13,7 +13,7 @@ namespace forestcoll::schedule {
 
 /// What programs are written from.
 struct Writing {
-  const IdVector<MessageId, Message>& messages;
+  const Ends& ends;
   const Waits& waits;
   const Fusion& fusion;
   const IdVector<LaneId, PlacedLane>& lanes;
@@ -25,10 +25,16 @@ struct Writing {
   std::int64_t spare_threadblocks_from = 0;  ///< more than so many are not made for copies
 };
 
-/// The program of every rank. In each threadblock, steps are in the order of `fusion.turn`, with
-/// the nops that carry extra dependencies in front of the step that needs them. Copies within a
-/// rank come first in a threadblock of their own, or where there is none to spare in the one with
-/// the fewest steps. Threadblocks that others wait for come first.
+/// Whether what every threadblock does is in one order: false only where one program stands for
+/// several, two of whose chains are images of one another in one threadblock. Then their order
+/// depends on the numbers of the ranks. Cost: O(messages · log).
+[[nodiscard]] bool take_turns(const Writing& writing,
+                              const IdVector<Rank, std::vector<BlockLanes>>& threadblocks);
+
+/// The program of every rank that is written. In each threadblock, steps are in the order of
+/// `fusion.turn`, with the nops that carry extra dependencies in front of the step that needs them.
+/// Copies within a rank come first in a threadblock of their own, or where there is none to spare
+/// in the one with the fewest steps. Threadblocks that others wait for come first.
 [[nodiscard]] IdVector<Rank, RankProgram> write_programs(
     const Writing& writing, const IdVector<Rank, std::vector<BlockLanes>>& threadblocks);
 

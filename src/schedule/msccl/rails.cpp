@@ -15,8 +15,8 @@ Rank sender_of(const Forest& forest, TreeId t, Rank child) {
 }  // namespace
 
 Rails::Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes,
-             const Views& views)
-    : boxes_(boxes), views_(views) {
+             const Views& views, bool of_firsts)
+    : boxes_(boxes), views_(views), of_firsts_(of_firsts) {
   if (boxes.empty()) return;
   for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
     if (*phase) add_edges(**phase);
@@ -29,6 +29,7 @@ void Rails::add_edges(const Forest& forest) {
   auto& edges = forest.is_in_forest() ? up_ : down_;
   edges.resize(forest.tree_count() * ranks);
   tbb::parallel_for(std::size_t{0}, forest.tree_count(), [&](std::size_t t) {
+    if (of_firsts_ && !views_.is_first(forest.tree(TreeId(t)).root)) return;
     for (std::size_t v = 0; v < ranks; ++v) {
       if (!forest.parent(TreeId(t), Rank(v)).valid()) continue;
       edges[t * ranks + v] = exit(forest, TreeId(t), Rank(v));
@@ -38,11 +39,17 @@ void Rails::add_edges(const Forest& forest) {
     for (std::size_t v = 0; v < ranks; ++v) {
       const NodeId nic = edges[t * ranks + v];
       if (!nic.valid()) continue;
-      auto& known = exits_[sender_of(forest, TreeId(t), Rank(v))];
+      auto& known = exits_[seen_sender(forest, TreeId(t), Rank(v))];
       const auto at = std::lower_bound(known.begin(), known.end(), nic);
       if (at == known.end() || *at != nic) known.insert(at, nic);
     }
   }
+}
+
+// Trees of one root have edges that leave all ranks of an orbit, and all of them see the same.
+Rank Rails::seen_sender(const Forest& forest, TreeId t, Rank child) const {
+  const Rank sender = sender_of(forest, t, child);
+  return of_firsts_ ? views_.seen(sender, sender) : sender;
 }
 
 Rails::Rail Rails::of(const Forest& forest, TreeId t, Rank child) const {
@@ -50,7 +57,7 @@ Rails::Rail Rails::of(const Forest& forest, TreeId t, Rank child) const {
   const auto& edges = forest.is_in_forest() ? up_ : down_;
   const NodeId nic = edges[t.index() * forest.rank_count() + child.index()];
   if (!nic.valid()) return {};
-  const auto& known = exits_[sender_of(forest, t, child)];
+  const auto& known = exits_[seen_sender(forest, t, child)];
   const auto at = std::lower_bound(known.begin(), known.end(), nic);
   return {static_cast<std::int32_t>(at - known.begin()), static_cast<std::int32_t>(known.size())};
 }

@@ -23,10 +23,11 @@ class Rails {
   };
 
   Rails() = default;
-  /// `boxes`: the box of each node, a negative number for none; empty: none are known.
-  /// Cost: O(N · trees · length of a path) where boxes are known.
+  /// `boxes`: the box of each node, a negative number for none; empty: none are known. `of_firsts`:
+  /// of the trees alone whose roots are the first of their orbits. REQUIRES: then, that these
+  /// stand for all. Cost: O(N · trees · length of a path) where boxes are known.
   Rails(const CollectiveForest& forest, const IdVector<NodeId, std::int32_t>& boxes,
-        const Views& views = {});
+        const Views& views = {}, bool of_firsts = false);
 
   /// The rail of the edge between `child` and its parent in tree `t`; {0, 1} where it stays in a
   /// box, passes no switch, or its sender has one NIC.
@@ -34,6 +35,8 @@ class Rails {
 
  private:
   void add_edges(const Forest& forest);
+  // Whose exits are those of the edge's sender.
+  [[nodiscard]] Rank seen_sender(const Forest& forest, TreeId t, Rank child) const;
   [[nodiscard]] NodeId exit(const std::vector<NodeId>& path) const;
   // Of the edge between `child` and its parent, as its sender sees it; none: it stays in a box.
   [[nodiscard]] NodeId exit(const Forest& forest, TreeId t, Rank child) const;
@@ -42,6 +45,7 @@ class Rails {
   std::vector<NodeId> up_, down_;              // of a phase's edges, by tree and child
   IdVector<Rank, std::vector<NodeId>> exits_;  // by sender, ascending
   Views views_;
+  bool of_firsts_ = false;
 };
 
 }  // namespace forestcoll::schedule

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "schedule/msccl/ends.hpp"
 #include "schedule/msccl/waits.hpp"
 
 namespace forestcoll::schedule {
@@ -18,21 +19,23 @@ enum class Addition {
 /// Upper bounds, one nop for every wait but one counted in.
 class StepBounds {
  public:
-  StepBounds(const IdVector<MessageId, Message>& messages, const Waits& waits, Addition addition)
-      : messages_(messages), waits_(waits), addition_(addition) {}
+  /// `waits` are of the messages of trees.
+  StepBounds(const Ends& ends, const Waits& waits, Addition addition)
+      : ends_(ends), waits_(waits), addition_(addition) {}
 
   [[nodiscard]] std::int64_t send(MessageId m) const {
-    return std::max<std::int64_t>(1, std::ssize(waits_.at_sender(m)));
+    return std::max<std::int64_t>(1, std::ssize(waits_.at_sender(ends_.of_tree(m))));
   }
   [[nodiscard]] std::int64_t recv(MessageId m) const {
-    const std::int64_t adding = std::max<std::int64_t>(1, std::ssize(waits_.at_receiver(m)));
-    if (addition_ == Addition::fused || !messages_[m].reduces) return adding;
-    const bool is_copied = addition_ == Addition::aliased && waits_.at_receiver(m).empty();
+    const auto awaited = waits_.at_receiver(ends_.of_tree(m));
+    const std::int64_t adding = std::max<std::int64_t>(1, std::ssize(awaited));
+    if (addition_ == Addition::fused || !ends_.at_ranks()[m].reduces) return adding;
+    const bool is_copied = addition_ == Addition::aliased && awaited.empty();
     return 1 + adding + (is_copied ? 1 : 0);
   }
 
  private:
-  const IdVector<MessageId, Message>& messages_;
+  const Ends& ends_;
   const Waits& waits_;
   Addition addition_;
 };

@@ -43,6 +43,11 @@ Views::Views(const CollectiveForest& forest) {
   }
 }
 
+bool Views::move_all() const {
+  return knows_nodes_ && symmetry_.size() > 1 &&
+         std::ranges::all_of(moved_, [](char is_moved) { return is_moved != 0; });
+}
+
 // The one that the forest has been made with.
 bool Views::take_symmetry(const CollectiveForest& forest) {
   const Symmetry* symmetry = nullptr;

@@ -21,6 +21,18 @@ class Views {
   /// different ones, under one that its trees show (`find_tree_symmetry`).
   explicit Views(const CollectiveForest& forest);
 
+  /// Whether one rank of each orbit stands for all: the symmetry that the forest has been made with
+  /// moves every rank.
+  [[nodiscard]] bool move_all() const;
+  /// How many ranks an orbit has.
+  [[nodiscard]] std::size_t images() const { return symmetry_.size(); }
+  /// Where the element of that number, from 0 on, takes a rank.
+  [[nodiscard]] Rank image(std::size_t number, Rank rank) const {
+    return symmetry_.apply(symmetry_.element(number), rank);
+  }
+  /// Whether the rank is the first of its orbit, through which the others see themselves.
+  [[nodiscard]] bool is_first(Rank rank) const { return seen(rank, rank) == rank; }
+
   /// False: no element moves the rank.
   [[nodiscard]] bool is_moved(Rank rank) const { return !moved_.empty() && moved_[rank] != 0; }
   /// `what` as `from` sees it. Nodes only where the forest was made with the symmetry; else they
