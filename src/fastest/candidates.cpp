@@ -46,12 +46,15 @@ bool is_one(const auto& names, std::string_view name) {
 
 using solver::height_of;
 
-// Whether the trees join the same GPUs, whatever paths they take.
-bool have_same_edges(const Forest& a, const Forest& b) {
+// Whether the trees join the same GPUs, whatever paths they take, and carry the same parts of what
+// their roots have, of which they cut `of_a` and `of_b` chunks.
+bool have_same_edges(const Forest& a, std::int64_t of_a, const Forest& b, std::int64_t of_b) {
   if (a.tree_count() != b.tree_count()) return false;
   for (std::size_t t = 0; t < a.tree_count(); ++t) {
     const auto &tree = a.tree(TreeId(t)), &other = b.tree(TreeId(t));
-    if (tree.root != other.root || tree.multiplicity != other.multiplicity) return false;
+    if (tree.root != other.root || tree.multiplicity * of_b != other.multiplicity * of_a) {
+      return false;
+    }
     for (std::size_t v = 0; v < a.rank_count(); ++v) {
       if (a.parent(TreeId(t), Rank(v)) != b.parent(TreeId(t), Rank(v))) return false;
     }
@@ -60,8 +63,8 @@ bool have_same_edges(const Forest& a, const Forest& b) {
 }
 
 bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
-  const auto are_same = [](const std::optional<Forest>& x, const std::optional<Forest>& y) {
-    return x.has_value() == y.has_value() && (!x || have_same_edges(*x, *y));
+  const auto are_same = [&](const std::optional<Forest>& x, const std::optional<Forest>& y) {
+    return x.has_value() == y.has_value() && (!x || have_same_edges(*x, a.k, *y, b.k));
   };
   return are_same(a.reduce, b.reduce) && are_same(a.broadcast, b.broadcast);
 }
@@ -126,12 +129,16 @@ class CandidateFinder {
 
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
 
-  // Of forestcoll; one that is there already is not taken again.
+  // Of forestcoll; one that is there already is not taken again, nor, of many ranks, whose programs
+  // are large as they are, one that has the same trees in more chunks.
   void add(Synthesis synthesis) {
+    const bool are_many = fabric_.network.ranks.size() > kMostRanksLowered;
     const auto is_same = [&](const Candidate& candidate) {
       const CollectiveForest& other = candidate.forest();
-      return other.k == synthesis.forest.k && other.weight == synthesis.forest.weight &&
-             have_same_edges(other, synthesis.forest) &&
+      if (other.weight != synthesis.forest.weight) return false;
+      if (!are_many && other.k != synthesis.forest.k) return false;
+      if (!have_same_edges(other, synthesis.forest)) return false;
+      return are_many ||
              link_loads(other, fabric_.links()) == link_loads(synthesis.forest, fabric_.links());
     };
     if (std::ranges::any_of(candidates_, is_same)) return;

@@ -11,6 +11,7 @@
 #include "fastest/write.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
+#include "schedule/msccl/class_schedule.hpp"
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/prepare_program.hpp"
 
@@ -107,6 +108,14 @@ class ProgramMaker {
     for (const std::int32_t instances : kInstances) {
       if (instances > most || steps > most_steps) break;
       const std::int32_t n = asked.value_or(instances);
+      if (auto one = of_classes(candidate, n)) {
+        const bool fits = (has_first && made.empty()) || one->all_steps <= most_steps;
+        if (!fits) break;
+        steps = kStepsOfTwice * one->all_steps;
+        made.push_back(std::move(one->program));
+        if (asked || options_.synthesis.packing.stop.stop_requested()) break;
+        continue;
+      }
       auto lowered = lower(candidate, n);
       if (!lowered && made.empty()) return lowered.errors();
       if (!lowered) break;
@@ -115,7 +124,7 @@ class ProgramMaker {
       const auto count = static_cast<double>(step_count(schedule));
       if (!is_first && count > most_steps) break;
       steps = kStepsOfTwice * count;
-      if (auto program = prepared(candidate, n, schedule)) made.push_back(*std::move(program));
+      if (auto program = prepared(candidate, n, schedule, {})) made.push_back(*std::move(program));
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
@@ -145,12 +154,42 @@ class ProgramMaker {
     return Lowered();
   }
 
+  struct OfClasses {
+    Program program;
+    double all_steps = 0;  // of all ranks
+  };
+
+  // Where one rank of each class does what all do, no other is lowered or simulated.
+  std::optional<OfClasses> of_classes(std::size_t number, std::int32_t instances) const {
+    const Candidate& candidate = candidates_[number];
+    const bool is_known = candidate.chosen.schedule && instances == options_.lowering.instances;
+    if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) {
+      return std::nullopt;
+    }
+    LowerOptions lowering = options_.lowering;
+    lowering.instances = instances;
+    const auto classes = schedule::lower_classes(candidate.forest(), lowering);
+    if (!classes) return std::nullopt;
+    const schedule::Views& views = classes->views;
+    const simulate::Images images = {
+        views.images(), [&](std::size_t i, Rank rank) { return views.image(i, rank); },
+        [&](std::pair<std::int32_t, std::int32_t> ends) {
+          const Rank sender(ends.first);
+          return std::pair(views.seen(sender, sender).value,
+                           views.seen(sender, Rank(ends.second)).value);
+        }};
+    auto program = prepared(number, instances, classes->schedule, images);
+    if (!program) return std::nullopt;
+    const auto count = static_cast<double>(step_count(classes->schedule) * views.images());
+    return OfClasses{*std::move(program), count};
+  }
+
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,
-                                  const Schedule& schedule) const {
+                                  const Schedule& schedule, const simulate::Images& images) const {
     const Candidate& candidate = candidates_[number];
     audit::Program program = program_of(schedule);
     const Fingerprint fingerprint = fingerprint_of(program);
-    auto made = simulate::prepare_program(std::move(program), fabric_.topology, links_);
+    auto made = simulate::prepare_program(std::move(program), fabric_.topology, links_, images);
     if (!made) return std::nullopt;
     const bool has_trees = !candidate.exchange && !candidate.routes;
     if (!has_trees && !note_rate(number, instances, schedule)) return std::nullopt;

@@ -180,12 +180,16 @@ class Preparation {
 
 Expected<simulate::PreparedProgram> simulate::prepare_program(audit::Program program,
                                                               const Topology& topology,
-                                                              Fabric fabric) {
+                                                              Fabric fabric, const Images& images) {
   Simulator::Model::Description description{"msccl-xml", std::string(to_string(program.pattern)),
                                             program.protocol, program.ranks,
                                             busbw_of(to_string(program.pattern), program.ranks)};
   Findings findings("the schedule");
-  ProgramSource source(std::move(program), fabric, findings);
+  ProgramSource source(std::move(program), fabric, findings, images);
+  if (!findings.blocked() && images.count > 1 && !source.knows_classes()) {
+    return refuse("", "", "the fabric's routes are not as alike as the programs",
+                  "give the programs of all ranks");
+  }
   if (findings.blocked()) {
     const Diagnostic first = findings.sorted(1).front();
     return refuse("", first.where, first.message, "give the topology that it was made for");

@@ -8,6 +8,7 @@
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
 #include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/images.hpp"
 
 namespace forestcoll::simulate {
 
@@ -18,8 +19,10 @@ struct PreparedProgram {
 
 /// What `prepare_simulation` makes of the program's text, without reading or verifying any.
 /// `fabric` is that of the topology without its relays. REQUIRES: `verify` finds the program right,
-/// but for the topology and a runtime's limits. Errors: M04 where no links lead to a peer.
+/// but for the topology and a runtime's limits. `images`: whose programs it stands for. Errors: M04
+/// where no links lead to a peer, or where those of an image are not the image of those.
 [[nodiscard]] Expected<PreparedProgram> prepare_program(audit::Program program,
-                                                        const Topology& topology, Fabric fabric);
+                                                        const Topology& topology, Fabric fabric,
+                                                        const Images& images = {});
 
 }  // namespace forestcoll::simulate

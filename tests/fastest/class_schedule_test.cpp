@@ -10,8 +10,13 @@
 #include <utility>
 
 #include "fastest/fabrics.hpp"
+#include "fastest/programs.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/simulate.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "simulate/prepare_program.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll {
@@ -41,45 +46,87 @@ std::string in_words(const RankProgram& program) {
   return words;
 }
 
-struct Compared {
-  int alike = 0, none = 0;
-};
+simulate::Images images_of(const schedule::Views& views) {
+  return {views.images(), [&](std::size_t i, Rank rank) { return views.image(i, rank); },
+          [&](std::pair<std::int32_t, std::int32_t> ends) {
+            const Rank sender(ends.first);
+            return std::pair(views.seen(sender, sender).value,
+                             views.seen(sender, Rank(ends.second)).value);
+          }};
+}
 
-// `symmetric`: how many of the forests have programs by class.
-Compared compare(const Fabric& fabric, Collective collective, std::int64_t k) {
-  Compared compared;
+void expect_equal_times(const Fabric& fabric, const schedule::ClassSchedule& classes,
+                        const Schedule& all) {
+  auto links = simulate::Fabric::make(without_relays(fabric.topology));
+  ASSERT_TRUE(links);
+  const auto one = simulate::prepare_program(fastest::program_of(classes.schedule), fabric.topology,
+                                             *links, images_of(classes.views));
+  const auto each = simulate::prepare_program(fastest::program_of(all), fabric.topology, *links);
+  ASSERT_TRUE(one && each);
+  EXPECT_LE(one->steps, each->steps);
+  const auto parameters = find_simulation_parameters(fabric.gpu.name);
+  ASSERT_TRUE(parameters);
+  for (const std::int64_t bytes :
+       {std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 30}) {
+    const auto fast = one->simulator.run({bytes}, *parameters, {});
+    const auto full = each->simulator.run({bytes}, *parameters, {});
+    ASSERT_TRUE(fast && full);
+    EXPECT_NEAR(fast->times.front().seconds / full->times.front().seconds, 1, 1e-9) << bytes;
+    ASSERT_EQ(fast->links.size(), full->links.size());
+    for (std::size_t i = 0; i < fast->links.size(); ++i) {
+      EXPECT_EQ(fast->links[i].src, full->links[i].src);
+      EXPECT_NEAR(fast->links[i].busy, full->links[i].busy, 1e-9);
+    }
+  }
+}
+
+// Trees of ours, or of a baseline.
+std::optional<CollectiveForest> forest_of(const Fabric& fabric, Collective collective,
+                                          const std::string& algorithm, std::int64_t k) {
+  if (algorithm != "forestcoll") {
+    auto made = make_baseline(algorithm, fabric.topology, fabric.links(), collective, {}, {});
+    if (!made || !made->forest) return std::nullopt;
+    return *std::move(made->forest);
+  }
   SynthesizeOptions options;
   options.collective = collective;
   options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
-  const auto found = synthesize(fabric.network, options);
-  if (!found) return compared;
-  for (const std::int32_t instances : {1, 2, 4}) {
-    for (const char* target : {"azure", "msccl-tools"}) {
+  auto found = synthesize(fabric.network, options);
+  if (!found) return std::nullopt;
+  return std::move(found->forest);
+}
+
+// How many ways of lowering have programs of classes, which are compared with those of all ranks.
+int compare(const Fabric& fabric, Collective collective, const std::string& algorithm,
+            std::int64_t k) {
+  int alike = 0;
+  const auto forest = forest_of(fabric, collective, algorithm, k);
+  if (!forest) return alike;
+  for (const std::int32_t instances : {1, 4}) {
+    for (const char* target : {"azure", "msccl"}) {
       for (const ThreadblockUse use : {ThreadblockUse::spread, ThreadblockUse::merge}) {
         LowerOptions lowering;
         lowering.target = target;
         lowering.instances = instances;
         lowering.threadblocks = use;
         lowering.boxes = boxes_of_nodes(fabric.topology);
-        const auto classes = schedule::lower_classes(found->forest, lowering);
-        if (!classes) {
-          ++compared.none;
-          continue;
-        }
-        const auto all = lower(found->forest, lowering);
+        const auto classes = schedule::lower_classes(*forest, lowering);
+        if (!classes) continue;
+        ++alike;
+        const auto all = lower(*forest, lowering);
         EXPECT_TRUE(all);
         if (!all) continue;
         EXPECT_EQ(classes->schedule.chunks, all->chunks);
+        expect_equal_times(fabric, *classes, *all);
         for (std::size_t r = 0; r < all->programs.size(); ++r) {
           if (!classes->views.is_first(Rank(r))) continue;
-          ++compared.alike;
           EXPECT_EQ(in_words(classes->schedule.programs[Rank(r)]), in_words(all->programs[Rank(r)]))
               << "rank " << r << ", k " << k << ", " << instances << " instances, " << target;
         }
       }
     }
   }
-  return compared;
+  return alike;
 }
 
 Fabric generated(const std::string& name, const std::map<std::string, std::string>& options) {
@@ -88,25 +135,39 @@ Fabric generated(const std::string& name, const std::map<std::string, std::strin
   return *std::move(fabric);
 }
 
-TEST(ClassSchedule, ProgramsOfClassesAreThoseOfAll) {
-  const std::vector<std::pair<std::string, std::map<std::string, std::string>>> fabrics = {
-      {"dgx-a100", {{"boxes", "2"}}},
-      {"dgx-a100", {{"boxes", "3"}}},
-      {"mi300x", {{"boxes", "2"}}},
-      {"dgx-h100", {{"boxes", "2"}}},
-  };
-  for (const auto& [name, options] : fabrics) {
-    const Fabric fabric = generated(name, options);
-    for (const Collective collective :
-         {Collective::allreduce, Collective::allgather, Collective::reduce_scatter}) {
-      for (const std::int64_t k : {1, 2, 4}) {
-        const Compared compared = compare(fabric, collective, k);
-        fmt::print("{} {} k {}: {} alike, {} none\n", name, to_string(collective), k,
-                   compared.alike, compared.none);
-        EXPECT_GT(compared.alike, 0) << name << " " << to_string(collective) << " k " << k;
+const std::vector<Collective> kCollectives = {Collective::allreduce, Collective::allgather,
+                                              Collective::reduce_scatter};
+
+TEST(ClassScheduleLong, ProgramsOfOurTreesAreThoseOfAll) {
+  for (const auto& [name, boxes] : {std::pair("dgx-a100", "3"), std::pair("mi300x", "2")}) {
+    const Fabric fabric = generated(name, {{"boxes", boxes}});
+    for (const Collective collective : kCollectives) {
+      for (const std::int64_t k : {1, 4}) {
+        EXPECT_GT(compare(fabric, collective, "forestcoll", k), 0)
+            << name << " " << to_string(collective) << " k " << k;
       }
     }
   }
+}
+
+TEST(ClassScheduleLong, ProgramsOfOthersAreThoseOfAll) {
+  const Fabric fabric = generated("mi300x", {{"boxes", "2"}});
+  for (const char* algorithm : {"two-level", "hierarchical", "multitree", "greedy", "bfb"}) {
+    EXPECT_GT(compare(fabric, Collective::allreduce, algorithm, 0), 0) << algorithm;
+  }
+}
+
+// In a ring the order of steps depends on the numbers of the ranks.
+TEST(ClassSchedule, ThereIsNoneWhereRanksDiffer) {
+  EXPECT_EQ(compare(test::bundled_fabric("dgx-a100-x1"), Collective::allgather, "nccl-ring", 0), 0);
+  EXPECT_EQ(
+      compare(test::bundled_fabric("dgx-a100-x2-degraded"), Collective::allgather, "forestcoll", 1),
+      0);
+}
+
+TEST(ClassSchedule, ProgramsOfOneBoxAreThoseOfAll) {
+  EXPECT_GT(compare(test::star_of(4), Collective::allreduce, "forestcoll", 2), 0);
+  EXPECT_GT(compare(test::boxes_of_two(2), Collective::allgather, "forestcoll", 1), 0);
 }
 
 }  // namespace

@@ -86,7 +86,13 @@ void match(StepGraph& graph, const Connections::key_type& key, const Connection&
   graph.blocks[static_cast<std::size_t>(connection.receiver)].receives_from = connection.sender;
 }
 
-void number_steps(const Program& program, StepGraph& graph, Connections& connections) {
+void number_steps(const Program& program, StepGraph& graph, Connections& connections,
+                  const std::function<Pair(Pair)>& seen) {
+  const auto connection = [&](std::int32_t from, std::int32_t to,
+                              std::int32_t channel) -> Connection& {
+    const Pair pair = seen ? seen({from, to}) : Pair(from, to);
+    return connections[{pair.first, pair.second, channel}];
+  };
   for (const Gpu& gpu : program.gpus) {
     for (const Threadblock& tb : gpu.threadblocks) {
       const auto number = static_cast<std::int32_t>(graph.blocks.size());
@@ -104,10 +110,10 @@ void number_steps(const Program& program, StepGraph& graph, Connections& connect
         graph.steps.push_back(node);
       }
       if (tb.send_peer >= 0) {
-        connections[{gpu.id, tb.send_peer, tb.channel}].sender = number;
+        connection(gpu.id, tb.send_peer, tb.channel).sender = number;
       }
       if (tb.recv_peer >= 0) {
-        connections[{tb.recv_peer, gpu.id, tb.channel}].receiver = number;
+        connection(tb.recv_peer, gpu.id, tb.channel).receiver = number;
       }
     }
   }
@@ -132,10 +138,11 @@ void link_dependencies(const Program& program, StepGraph& graph) {
 
 }  // namespace
 
-StepGraph build_step_graph(const Program& program, Findings& findings) {
+StepGraph build_step_graph(const Program& program, Findings& findings,
+                           const std::function<Pair(Pair)>& seen) {
   StepGraph graph;
   Connections connections;
-  number_steps(program, graph, connections);
+  number_steps(program, graph, connections, seen);
   link_dependencies(program, graph);
   for (const auto& [key, connection] : connections) match(graph, key, connection, findings);
   return graph;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "audit/common/findings.hpp"
@@ -53,9 +55,12 @@ struct StepGraph {
 
 /// Numbers the steps and matches the i-th send of every connection with its i-th receive. A
 /// message or connection without its other end, or a message of another size there, is a finding.
-/// REQUIRES: check_structure found nothing that blocks; `program` outlives the result.
-/// Cost: O(steps + threadblocks log threadblocks).
-[[nodiscard]] StepGraph build_step_graph(const Program& program, Findings& findings);
+/// `seen`: where programs of some ranks stand for all, the connection of one of these senders that
+/// a connection (sender, receiver) is an image of. REQUIRES: check_structure found nothing that
+/// blocks; `program` outlives the result. Cost: O(steps + threadblocks log threadblocks).
+using Pair = std::pair<std::int32_t, std::int32_t>;
+[[nodiscard]] StepGraph build_step_graph(const Program& program, Findings& findings,
+                                         const std::function<Pair(Pair)>& seen = {});
 
 /// Threadblocks that wait for one another: `cycle[i]` waits for `cycle[i + 1]`, the last for the
 /// first, each at its step.

@@ -366,6 +366,27 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   return lower_merged(forest, options, target, std::move(messages), schedule.errors());
 }
 
+namespace {
+
+// Whether what the trees of first roots send passes the NICs that its images pass.
+bool are_alike(const schedule::Rails& rails, const CollectiveForest& forest,
+               const schedule::Views& views) {
+  for (const auto* phase : {&forest.reduce, &forest.broadcast}) {
+    for (std::size_t t = 0; *phase && t < (*phase)->tree_count(); ++t) {
+      const Rank root = (*phase)->tree(TreeId(t)).root;
+      const TreeId first = views.seen(root, TreeId(t), phase == &forest.reduce);
+      for (std::size_t v = 0; v < (*phase)->rank_count(); ++v) {
+        const auto rail = rails.of(**phase, TreeId(t), Rank(v));
+        const auto other = rails.of(**phase, first, views.seen(root, Rank(v)));
+        if (rail.number != other.number || rail.count != other.count) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 std::optional<schedule::ClassSchedule> schedule::lower_classes(const CollectiveForest& asked,
                                                                const LowerOptions& options) {
   if (is_rooted(asked.collective) || !asked.weight.empty()) return std::nullopt;
@@ -378,7 +399,8 @@ std::optional<schedule::ClassSchedule> schedule::lower_classes(const CollectiveF
   const CollectiveForest forest = in_instances(asked, options.instances);
   Views views(forest);
   if (!views.move_all()) return std::nullopt;
-  const Rails rails(forest, options.boxes, views, true);
+  const Rails rails(forest, options.boxes, views, views.know_nodes());
+  if (!views.know_nodes() && !are_alike(rails, forest, views)) return std::nullopt;
   const auto lowered = [&](std::int32_t parts) {
     const Messages messages = messages_of(forest, options, target, rails, views, parts, true);
     return lower_messages(forest, options, target, messages, Ends(messages, forest, views));

@@ -44,7 +44,7 @@ Views::Views(const CollectiveForest& forest) {
 }
 
 bool Views::move_all() const {
-  return knows_nodes_ && symmetry_.size() > 1 &&
+  return keeps_order_ && symmetry_.size() > 1 &&
          std::ranges::all_of(moved_, [](char is_moved) { return is_moved != 0; });
 }
 
@@ -65,7 +65,7 @@ bool Views::take_symmetry(const CollectiveForest& forest) {
     }
   }
   symmetry_ = *symmetry;
-  knows_nodes_ = true;
+  knows_nodes_ = keeps_order_ = true;
   return symmetry_.size() > 1;
 }
 
@@ -77,6 +77,11 @@ void Views::find_symmetry(const CollectiveForest& forest) {
       action->add_generator(found.trees[i], Symmetry::width(found.generators[i]));
     }
   }
+  const Forest& trees = forest.reduce ? *forest.reduce : *forest.broadcast;
+  keeps_order_ = std::ranges::equal(found.generators, found.trees,
+                                    [&](const auto& generator, const auto& image) {
+                                      return image == trees_of(trees, generator);
+                                    });
   symmetry_ = Symmetry(std::move(found.generators));
   knows_nodes_ = false;
 }

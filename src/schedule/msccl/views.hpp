@@ -21,9 +21,11 @@ class Views {
   /// different ones, under one that its trees show (`find_tree_symmetry`).
   explicit Views(const CollectiveForest& forest);
 
-  /// Whether one rank of each orbit stands for all: the symmetry that the forest has been made with
-  /// moves every rank.
+  /// Whether one rank of each orbit stands for all: the symmetry moves every rank, and the trees of
+  /// a root to those of another one in the same order.
   [[nodiscard]] bool move_all() const;
+  /// Whether nodes are seen, too: where the forest was made with the symmetry.
+  [[nodiscard]] bool know_nodes() const { return knows_nodes_; }
   /// How many ranks an orbit has.
   [[nodiscard]] std::size_t images() const { return symmetry_.size(); }
   /// Where the element of that number, from 0 on, takes a rank.
@@ -59,6 +61,7 @@ class Views {
   IdVector<Rank, Element> back_;  // from each rank to the first of its orbit
   IdVector<Rank, char> moved_;    // by the symmetry; empty: there is none
   bool knows_nodes_ = false;
+  bool keeps_order_ = false;  // of the trees of a root
 };
 
 }  // namespace forestcoll::schedule

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "audit/msccl/step_graph.hpp"
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/images.hpp"
 
 namespace forestcoll::simulate {
 
@@ -32,6 +34,15 @@ struct ProgramClasses {
 [[nodiscard]] ProgramClasses program_classes(const audit::StepGraph& steps,
                                              std::span<const std::int32_t> routes,
                                              const Fabric& fabric);
+
+/// Where the programs of some ranks stand for all: each of their threadblocks with all its images,
+/// which send over the images of its route. None where a route's images are not routes of the
+/// fabric. `peers`: the rank that each threadblock sends to.
+/// Cost: O(n log n) in the parts of the routes of all ranks.
+[[nodiscard]] std::optional<ProgramClasses> classes_of_images(const audit::StepGraph& steps,
+                                                              std::span<const std::int32_t> peers,
+                                                              const Images& images, Fabric& fabric,
+                                                              audit::Findings& findings);
 
 /// The finest: each threadblock and each link by itself.
 [[nodiscard]] ProgramClasses each_by_itself(const audit::StepGraph& steps,

@@ -9,17 +9,36 @@ namespace forestcoll::simulate {
 
 using audit::StepGraph;
 
-ProgramSource::ProgramSource(audit::Program program, Fabric& fabric, audit::Findings& findings)
-    : program_(std::move(program)), steps_(build_step_graph(program_, findings)) {
-  bool has_routes = true;
-  for (const StepGraph::Block& block : steps_.blocks) {
-    route_.push_back(-1);
-    if (block.sends_to < 0) continue;
-    const StepGraph::Block& other = steps_.blocks[static_cast<std::size_t>(block.sends_to)];
-    route_.back() = fabric.between(Rank(block.rank), Rank(other.rank), findings);
-    has_routes = has_routes && route_.back() >= 0;
+namespace {
+
+// By threadblock, the rank that it sends to.
+std::vector<std::int32_t> peers_of(const audit::Program& program) {
+  std::vector<std::int32_t> peers;
+  for (const audit::Gpu& gpu : program.gpus) {
+    for (const audit::Threadblock& block : gpu.threadblocks) peers.push_back(block.send_peer);
   }
-  if (has_routes) classes_ = program_classes(steps_, route_, fabric);
+  return peers;
+}
+
+}  // namespace
+
+ProgramSource::ProgramSource(audit::Program program, Fabric& fabric, audit::Findings& findings,
+                             const Images& images)
+    : program_(std::move(program)), steps_(build_step_graph(program_, findings, images.seen)) {
+  const std::vector<std::int32_t> peers = peers_of(program_);
+  bool has_routes = true;
+  for (std::size_t b = 0; b < peers.size(); ++b) {
+    const StepGraph::Block& block = steps_.blocks[b];
+    route_.push_back(
+        block.sends_to < 0 ? -1 : fabric.between(Rank(block.rank), Rank(peers[b]), findings));
+    has_routes = has_routes && (block.sends_to < 0 || route_.back() >= 0);
+  }
+  if (!has_routes) return;
+  if (images.count == 1) {
+    classes_ = program_classes(steps_, route_, fabric);
+  } else if (auto classes = classes_of_images(steps_, peers, images, fabric, findings)) {
+    classes_ = *std::move(classes);
+  }
 }
 
 std::int64_t ProgramSource::simulated_steps() const {

@@ -10,19 +10,24 @@
 #include "forestcoll/simulate.hpp"
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/images.hpp"
 #include "simulate/sources/program_classes.hpp"
 
 namespace forestcoll::simulate {
 
 class ProgramSource {
  public:
-  /// Finds the routes of all connections; findings where there is none.
+  /// Finds the routes of all connections; findings where there is none. `images`: what the program
+  /// of some ranks stands for; empty: it is of all. `knows_classes()` says whether the fabric's
+  /// routes are as alike.
   /// REQUIRES: verify finds the program to be right.
-  ProgramSource(audit::Program program, Fabric& fabric, audit::Findings& findings);
+  ProgramSource(audit::Program program, Fabric& fabric, audit::Findings& findings,
+                const Images& images = {});
   ProgramSource(const ProgramSource&) = delete;  // its graph leads into its program
   ProgramSource(ProgramSource&&) = default;
 
   [[nodiscard]] const audit::Program& program() const { return program_; }
+  [[nodiscard]] bool knows_classes() const { return !classes_.first.empty(); }
   /// Bytes of the whole buffer for which one pass over the program is full.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
   /// Of one of each class of threadblocks. REQUIRES: there are routes for all connections.
