@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -55,29 +56,33 @@ simulate::Images images_of(const schedule::Views& views) {
           }};
 }
 
-void expect_equal_times(const Fabric& fabric, const schedule::ClassSchedule& classes,
-                        const Schedule& all) {
+// False: the fabric's routes are not as alike as the programs.
+bool have_equal_times(const Fabric& fabric, const schedule::ClassSchedule& classes,
+                      const Schedule& all) {
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
-  ASSERT_TRUE(links);
+  EXPECT_TRUE(links);
   const auto one = simulate::prepare_program(fastest::program_of(classes.schedule), fabric.topology,
                                              *links, images_of(classes.views));
   const auto each = simulate::prepare_program(fastest::program_of(all), fabric.topology, *links);
-  ASSERT_TRUE(one && each);
+  EXPECT_TRUE(each);
+  if (!one || !each) return false;
   EXPECT_LE(one->steps, each->steps);
   const auto parameters = find_simulation_parameters(fabric.gpu.name);
-  ASSERT_TRUE(parameters);
+  EXPECT_TRUE(parameters);
   for (const std::int64_t bytes :
        {std::int64_t{1} << 16, std::int64_t{1} << 24, std::int64_t{1} << 30}) {
     const auto fast = one->simulator.run({bytes}, *parameters, {});
     const auto full = each->simulator.run({bytes}, *parameters, {});
-    ASSERT_TRUE(fast && full);
+    EXPECT_TRUE(fast && full);
+    if (!fast || !full) return false;
     EXPECT_NEAR(fast->times.front().seconds / full->times.front().seconds, 1, 1e-9) << bytes;
-    ASSERT_EQ(fast->links.size(), full->links.size());
-    for (std::size_t i = 0; i < fast->links.size(); ++i) {
+    EXPECT_EQ(fast->links.size(), full->links.size());
+    for (std::size_t i = 0; i < std::min(fast->links.size(), full->links.size()); ++i) {
       EXPECT_EQ(fast->links[i].src, full->links[i].src);
       EXPECT_NEAR(fast->links[i].busy, full->links[i].busy, 1e-9);
     }
   }
+  return true;
 }
 
 // Trees of ours, or of a baseline.
@@ -112,12 +117,11 @@ int compare(const Fabric& fabric, Collective collective, const std::string& algo
         lowering.boxes = boxes_of_nodes(fabric.topology);
         const auto classes = schedule::lower_classes(*forest, lowering);
         if (!classes) continue;
-        ++alike;
         const auto all = lower(*forest, lowering);
         EXPECT_TRUE(all);
         if (!all) continue;
         EXPECT_EQ(classes->schedule.chunks, all->chunks);
-        expect_equal_times(fabric, *classes, *all);
+        if (have_equal_times(fabric, *classes, *all)) ++alike;
         for (std::size_t r = 0; r < all->programs.size(); ++r) {
           if (!classes->views.is_first(Rank(r))) continue;
           EXPECT_EQ(in_words(classes->schedule.programs[Rank(r)]), in_words(all->programs[Rank(r)]))
@@ -157,9 +161,10 @@ TEST(ClassScheduleLong, ProgramsOfOthersAreThoseOfAll) {
   }
 }
 
-// In a ring the order of steps depends on the numbers of the ranks.
+// In rings over boxes the order of steps depends on the numbers of the ranks; trees may be more
+// alike than the links of the fabric.
 TEST(ClassSchedule, ThereIsNoneWhereRanksDiffer) {
-  EXPECT_EQ(compare(test::bundled_fabric("dgx-a100-x1"), Collective::allgather, "nccl-ring", 0), 0);
+  EXPECT_EQ(compare(test::bundled_fabric("dgx-a100-x2"), Collective::allgather, "nccl-ring", 0), 0);
   EXPECT_EQ(
       compare(test::bundled_fabric("dgx-a100-x2-degraded"), Collective::allgather, "forestcoll", 1),
       0);
