@@ -28,9 +28,12 @@ double best_seconds(const std::string& machine, const std::string& nic_bandwidth
 // What was made for slower NICs is no slower with faster ones. At this size messages count: trees
 // that use all of the faster NICs' bandwidth send more of them.
 TEST(NarrowerLong, FasterNicsMakeNothingSlower) {
-  for (const char* machine : {"dgx-a100", "dgx-1v"}) {
-    EXPECT_LE(best_seconds(machine, "400 Gb/s"), best_seconds(machine, "200 Gb/s")) << machine;
-  }
+  EXPECT_LE(best_seconds("dgx-a100", "400 Gb/s"), best_seconds("dgx-a100", "200 Gb/s"));
+}
+
+// Here the trees that are faster load all links as others do that are slower.
+TEST(NarrowerLongest, FasterNicsMakeNothingSlowerWhereTreesLoadLinksAlike) {
+  EXPECT_LE(best_seconds("dgx-1v", "400 Gb/s"), best_seconds("dgx-1v", "200 Gb/s"));
 }
 
 }  // namespace
