@@ -55,7 +55,8 @@ struct Verdict {
   Diagnostics findings;       ///< errors V…, each with rank, threadblock and step
   std::vector<Fault> faults;  ///< what each of `findings` says
   std::size_t finding_count = 0;  ///< of all, also those beyond max_findings
-  /// What the target would do with the file, in words: "runs, and is right", "does not load it: …".
+  /// What the target would do with the file, in words: "runs; the result is correct", "rejects it:
+  /// …".
   std::string outcome;
   /// What the schedule promises; "alltoallv" is an alltoall.
   std::string collective_name;

@@ -37,7 +37,7 @@ std::map<std::string, std::size_t> gpus_of_boxes(const Topology& topology) {
 std::string why_rccl_does_not(const Topology& topology) {
   constexpr std::array<std::string_view, 4> kGfx90a = {"mi250", "mi210", "mi200", "gfx90a"};
   if (!names_any(topology, kGfx90a)) {
-    return "RCCL enables it on gfx90a (MI200 series) alone, which the fabric does not name";
+    return "RCCL enables it only on gfx90a (MI200 series), which the fabric does not name";
   }
   for (const auto& [box, gpus] : gpus_of_boxes(topology)) {
     if (gpus != kDiesWithTables) {
@@ -55,7 +55,8 @@ std::string why_not_blackwell(const Topology& topology) {
 
 std::string why_not_over(const Topology& topology, NodeId src, NodeId dst) {
   return fmt::format(
-      "the runtime enables it over NVLink, and {} -> {} is not: elsewhere it may corrupt data",
+      "the runtime enables it only over NVLink, and {} -> {} is another link, where it may corrupt "
+      "data",
       topology.nodes[src].id, topology.nodes[dst].id);
 }
 

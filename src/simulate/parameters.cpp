@@ -196,10 +196,9 @@ Expected<SimulationParameters> find_simulation_parameters(std::string_view name)
   for (const simulate::GpuParameters& gpu : simulate::gpu_parameters()) {
     if (gpu.name == name) return parse_simulation_parameters(gpu.json, name);
   }
-  return make_error(Code::M03,
-                    fmt::format("there are no figures for a GPU \"{}\"", name.substr(0, kShown)),
-                    fmt::format("there are {}; other figures come from a file",
-                                fmt::join(simulation_gpus(), ", ")));
+  return make_error(
+      Code::M03, fmt::format("there are no parameters for a GPU \"{}\"", name.substr(0, kShown)),
+      fmt::format("there are {}; others come from a file", fmt::join(simulation_gpus(), ", ")));
 }
 
 }  // namespace forestcoll

@@ -110,7 +110,7 @@ Expected<ParsedTopology> parse_topology(std::string_view text, std::string_view 
   // 7. A coarser grid, if asked for.
   const auto change = round_bandwidths(expansion.topology, options.quantize, findings);
   if (!change) return findings.all();
-  // 8. Who is strict wants a file without a doubt.
+  // 8. With `strict`, warnings are errors.
   if (options.strict && !findings.warnings().empty()) return findings.as_errors();
   return ParsedTopology{std::move(expansion.topology), findings.warnings(), *change,
                         std::move(notes)};

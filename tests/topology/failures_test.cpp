@@ -411,7 +411,7 @@ TEST(Degrade, SaysWhatIsWrong) {
       {{.drop = {"box1/gpu1~box1/sw", "box1/gpu1~box1/nic"}},
        Code::E08,
        "\"box1/gpu1\" has no link"},
-      {{.drop = {"kind=ib"}}, Code::E09, "they fall into 2 components"},
+      {{.drop = {"kind=ib"}}, Code::E09, "there are 2 components"},
   };
   for (const Mistake& mistake : mistakes) {
     const auto result = degrade(two_boxes(), mistake.failures);

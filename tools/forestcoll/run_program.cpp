@@ -52,7 +52,7 @@ constexpr const char* kFooter =
     "  2   usage, or a wrong input\n"
     "  3   does not fit: a target's limits, exact arithmetic, time, memory or threads\n"
     "  4   cannot read or write a file\n"
-    "  70  a bug of ours\n"
+    "  70  internal error\n"
     "  130, 143  interrupted (Ctrl-C), terminated; no file is left half-written\n"
     "\n"
     "`forestcoll COMMAND --help` explains a command, `--help-all` all of its options.";
@@ -232,8 +232,8 @@ ExitCode run_words(std::vector<std::string> words, Console console) {
   program.set_help_all_flag("--help-all", "Explain all options, and exit");
   bool no_color = false;
   program.set_version_flag("--version", "forestcoll " + std::string(kVersion));
-  auto* quiet = program.add_flag("-q,--quiet", console.quiet, "Say nothing but errors");
-  program.add_flag("-v,--verbose", console.verbose, "Say more")->excludes(quiet);
+  auto* quiet = program.add_flag("-q,--quiet", console.quiet, "Print only errors");
+  program.add_flag("-v,--verbose", console.verbose, "Print more")->excludes(quiet);
   program.add_flag("--no-color", no_color, "No colour on standard error (also: NO_COLOR)");
 
   const std::vector<Command> commands = {add_synth(program),

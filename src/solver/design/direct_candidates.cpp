@@ -24,11 +24,11 @@ Expected<void> solver::check_request(const DirectRequest& request) {
   const auto [n, d] = std::pair(request.nodes, request.ports);
   if (n < 2 || n > kMostStudiedNodes) {
     return no_wiring(
-        fmt::format("{} nodes: a wiring is studied from 2 to {}", n, kMostStudiedNodes),
+        fmt::format("{} nodes: topologies are studied from 2 to {}", n, kMostStudiedNodes),
         "Ask for a number in between.");
   }
   if (d < 1 || d > kMostPorts) {
-    return no_wiring(fmt::format("{} ports: a wiring is studied from 1 to {}", d, kMostPorts),
+    return no_wiring(fmt::format("{} ports: topologies are studied from 1 to {}", d, kMostPorts),
                      "Ask for a number in between.");
   }
   if (d >= n) {

@@ -114,7 +114,7 @@ Expected<WiringSearch> search_wiring(const Wiring& start, const WiringSearchOpti
         fmt::format("{}: a search begins from 2 to {} nodes that all reach one another "
                     "over two cables or more",
                     start.name, kMostStudiedNodes),
-        "Choose another wiring to begin with.");
+        "Choose another topology to begin with.");
   }
   WiringSearch result;
   for (; result.tried < options.moves; ++result.tried) {

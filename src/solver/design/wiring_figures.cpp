@@ -125,7 +125,7 @@ class Study {
     const auto most = checked_div(second_, best->proof.reached);
     if (!least || !most) {
       return make_error(Code::E14, wiring_.name + ": the time of all-to-all does not fit 64 bits",
-                        "Choose a smaller wiring.");
+                        "Choose a smaller topology.");
     }
     figures_.alltoall = {*least, *most};
     return {};
@@ -205,7 +205,7 @@ Expected<WiringFigures> wiring_figures(const Wiring& wiring, const WiringFigures
   const auto distances = distances_of(wiring);
   if (!distances || wiring.nodes < 2) {
     return make_error(Code::K01, wiring.name + ": the nodes do not all reach one another",
-                      "Choose another wiring.");
+                      "Choose another topology.");
   }
   return Study(wiring, options).run(*distances);
 }

@@ -140,7 +140,7 @@ class ConnectionCheck {
       list += fmt::format(" and {} more components", order.size() - kMaxListed);
     }
     findings_.error(Code::E09, places_.links,
-                    fmt::format("the compute nodes do not all reach one another; they fall into {} "
+                    fmt::format("not all compute nodes reach each other: there are {} "
                                 "components: {}",
                                 order.size(), list),
                     places_.apart);
@@ -179,7 +179,7 @@ void check_connection(const Topology& topology, const std::string& where, Findin
                       .same_entry = [](NodeId, NodeId) { return false; },
                       .too_few = "Leave at least two compute nodes.",
                       .loose = "Drop the node as well, or leave it a link in each direction.",
-                      .apart = "Drop the nodes that are cut off as well, or leave a way to them."};
+                      .apart = "Drop the disconnected nodes as well, or keep links to them."};
   ConnectionCheck(topology, places, findings).run(true, true);
 }
 

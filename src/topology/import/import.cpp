@@ -164,7 +164,7 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
     if (std::ranges::find(told, message, &Diagnostic::message) == told.end())
       add(Code::I24, message, correct);
   }
-  for (const std::string& guess : report.guesses) add(Code::I23, "a guess: " + guess, correct);
+  for (const std::string& guess : report.guesses) add(Code::I23, "guessed: " + guess, correct);
   return findings;
 }
 

@@ -66,7 +66,7 @@ class PciePaths {
     number_groups();
     for (const auto& [why, names] : guesses_) {
       graph_.guesses.push_back(
-          fmt::format("the PCIe link of {} {}: taken as {}", listed(names), why.first, why.second));
+          fmt::format("the PCIe link of {} {}: assumed {}", listed(names), why.first, why.second));
     }
     return std::move(graph_);
   }

@@ -50,7 +50,7 @@ Diagnostics Findings::with_counts(const List& list) const {
                    .kind = info_of(code).kind,
                    .file = file_,
                    .where = "",
-                   .message = fmt::format("and {} more findings of this kind", count - kMaxPerCode),
+                   .message = fmt::format("and {} more of this kind", count - kMaxPerCode),
                    .remedy = "",
                    .counted = count - kMaxPerCode});
   }

@@ -86,7 +86,7 @@ class ExpressionParser {
     const auto known = constructions();
     if (std::ranges::find(known, name, &Construction::name) == known.end()) {
       at_ = begin;
-      fail("a wiring", suggestion(name));
+      fail("a direct-connect topology", suggestion(name));
     }
     return base_graph(name, arguments());
   }

@@ -70,9 +70,9 @@ TopologyDocument to_document(const Wiring& wiring, const std::string& bandwidth)
   const bool both_ways = is_two_way(wiring);
   TopologyDocument document;
   document.name = wiring.name;
-  document.description =
-      fmt::format("The wiring {}: {} nodes of {} ports, links of {}{}.", wiring.name, wiring.nodes,
-                  wiring.ports, bandwidth, both_ways ? " both ways" : ", one-way");
+  document.description = fmt::format(
+      "The direct-connect topology {}: {} nodes of {} ports, links of {}{}.", wiring.name,
+      wiring.nodes, wiring.ports, bandwidth, both_ways ? " both ways" : ", one-way");
   document.top.nodes = {{.ids = id_range("n", wiring.nodes)}};
   for (std::size_t at = 0; at < wiring.links.size();) {
     const NodeId tail = wiring.links[at].tail;

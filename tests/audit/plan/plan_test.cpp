@@ -32,7 +32,7 @@ TEST(Plan, VerdictDescribesThePlan) {
   EXPECT_EQ(verdict.channels, 2);
   EXPECT_EQ(verdict.steps, 8);
   EXPECT_NE(verdict.usable_counts.find("multiple of 48"), std::string::npos);
-  EXPECT_EQ(verdict.outcome, "runs, and is right");
+  EXPECT_EQ(verdict.outcome, "runs; the result is correct");
   EXPECT_EQ(check(barrier_broadcast()).root->value, 0);
 }
 
@@ -231,7 +231,7 @@ TEST(PlanBoxes, MemoryChannelsEndWithTheBox) {
       "8 memory channels lead to another box: the first from box a to rank 2 in box b", "rank 0"));
   EXPECT_TRUE(finds(across, Code::V20, "8 remote buffers are reached by memory in another box"));
   EXPECT_EQ(across.finding_count, 2U);
-  EXPECT_EQ(across.outcome, "runs, and is right, but is not for this topology");
+  EXPECT_EQ(across.outcome, "runs; the result is correct, but the file is not for this topology");
   // Without a channel, a buffer to write to by memory is as wrong.
   PlanJson buffer = two_box_allgather();
   buffer["gpus"][1]["remote_buffers"][1]["access_channel_types"] = {"port", "memory"};

@@ -198,7 +198,7 @@ TEST(LatenciesLong, AreSaidWhereTimesAreGiven) {
   const Scratch scratch;
   const std::string file = scratch.write("a100.json", on_nvswitch("2x DGX A100", "", "300", "25"));
   const std::string said =
-      "32 of 32 links have no latency: typical ones are taken (ib 2 us, nvlink 0.7 us)";
+      "32 of 32 links have no latency: typical ones are used (ib 2 us, nvlink 0.7 us)";
   const Result synth = run({"synth", file, "--size", "64K", "--json", "-o", scratch / "x.xml"});
   ASSERT_EQ(synth.code, 0) << synth.err;
   EXPECT_THAT(synth.err, HasSubstr(said));

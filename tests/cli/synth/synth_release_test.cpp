@@ -109,8 +109,8 @@ TEST(SynthReleaseLong, VerifyFindsWhatAReleaseDoesNotHave) {
   const auto all = run({"verify", plan, "--target", "all"});
   EXPECT_EQ(all.code, 1) << all.err;
   EXPECT_EQ(run({"verify", plan, "--target", "any"}).code, 0);
-  EXPECT_THAT(all.out, HasSubstr("  mscclpp-0.10  runs, and is right"));
-  EXPECT_THAT(all.out, HasSubstr("  mscclpp-0.9   does not take it"));
+  EXPECT_THAT(all.out, HasSubstr("  mscclpp-0.10  runs; the result is correct"));
+  EXPECT_THAT(all.out, HasSubstr("  mscclpp-0.9   rejects it"));
   const auto json = nlohmann::json::parse(run({"verify", plan, "--target", "all", "--json"}).out);
   expect_valid(json, "forestcoll-verify-targets.schema.json");
   ASSERT_EQ(json["targets"].size(), 2U);

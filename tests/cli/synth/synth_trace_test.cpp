@@ -68,7 +68,8 @@ TEST(SynthTrace, ChakraIsAFilePerRankAndASystemFile) {
   }
   const auto again = run(arguments);
   EXPECT_EQ(again.code, 2);
-  EXPECT_THAT(again.err, AllOf(HasSubstr("not empty"), HasSubstr("takes all files in it")));
+  EXPECT_THAT(again.err,
+              AllOf(HasSubstr("not empty"), HasSubstr("loads all files of the directory")));
 }
 
 // ASTRA-sim has no broadcast of its own to replace.

@@ -351,7 +351,7 @@ std::string left_out(const std::string& protocol, const std::string& file,
   expect_valid(json, "forestcoll-tune.schema.json");
   for (const auto& each : json["left_out"]) {
     if (each["protocol"] != protocol) continue;
-    EXPECT_THAT(tuned.err, HasSubstr("  " + protocol + " left out: "));
+    EXPECT_THAT(tuned.err, HasSubstr("  " + protocol + " is not used: "));
     for (const auto& made : json["files"]) EXPECT_NE(made["protocol"], protocol);
     return each["reason"];
   }

@@ -237,7 +237,7 @@ TEST(Findings, ManyOfOneKindAreCounted) {
   const auto report =
       Json::parse(run({"topo", "check", "--json", "-"}, {.input = text}).out)["files"][0];
   EXPECT_EQ(report["findings"].size(), 101U);
-  EXPECT_EQ(report["findings"][100]["message"], "and 30 more findings of this kind");
+  EXPECT_EQ(report["findings"][100]["message"], "and 30 more of this kind");
 }
 
 TEST(Findings, ThreeAreStillWhole) {

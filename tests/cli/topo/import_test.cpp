@@ -113,11 +113,11 @@ TEST(TopoImport, GuessesArePrintedAsGuesses) {
   const std::string csv = scratch.write("g.csv", "src,dst,bandwidth\na,b,5\nb,c,5\n");
   const auto imported = run({"topo", "import", "csv", csv});
   EXPECT_EQ(imported.code, 0) << imported.err;
-  EXPECT_THAT(imported.err, AllOf(HasSubstr("guess: every node is a GPU"),
-                                  HasSubstr("guess: every line is both directions")));
+  EXPECT_THAT(imported.err, AllOf(HasSubstr("guessed: every node is a GPU"),
+                                  HasSubstr("guessed: every line is both directions")));
   const auto bound = run({"bound", csv});
   EXPECT_EQ(bound.code, 0) << bound.err;
-  EXPECT_THAT(bound.err, HasSubstr("a guess: every node is a GPU"));
+  EXPECT_THAT(bound.err, HasSubstr("guessed: every node is a GPU"));
 }
 
 TEST(TopoImport, BandwidthsComeFromAFileOrAName) {

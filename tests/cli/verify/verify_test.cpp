@@ -38,7 +38,7 @@ TEST(VerifyTargets, TableSaysWhatEachWouldDo) {
   for (const char* target : {"azure", "rccl-5.7", "rccl-6", "rccl-6.2", "rccl-6.3", "msccl"}) {
     EXPECT_THAT(verify.out, HasSubstr(target));
   }
-  EXPECT_THAT(verify.out, HasSubstr("runs, and is right"));
+  EXPECT_THAT(verify.out, HasSubstr("runs; the result is correct"));
   EXPECT_THAT(verify.out, HasSubstr("count"));
 }
 
@@ -53,7 +53,7 @@ TEST(VerifyTargets, ReportFollowsItsSchema) {
   EXPECT_EQ(json["targets"][0]["ok"], true);
   // The research runtime calls the collective otherwise.
   EXPECT_EQ(json["targets"][5]["ok"], false);
-  EXPECT_THAT(json["targets"][5]["outcome"].get<std::string>(), HasSubstr("does not take it"));
+  EXPECT_THAT(json["targets"][5]["outcome"].get<std::string>(), HasSubstr("rejects it"));
 }
 
 TEST(VerifyTargets, NoRuntimeRunsABrokenFile) {
@@ -63,7 +63,7 @@ TEST(VerifyTargets, NoRuntimeRunsABrokenFile) {
   const auto verify = run({"verify", "-", "--target", "all"}, {.input = text});
   EXPECT_EQ(verify.code, 1);
   EXPECT_THAT(verify.out, HasSubstr("such as"));
-  EXPECT_THAT(verify.out, Not(HasSubstr("runs, and is right")));
+  EXPECT_THAT(verify.out, Not(HasSubstr("runs; the result is correct")));
 }
 
 TEST(VerifyTargets, AreForSchedulesAlone) {
@@ -258,7 +258,8 @@ TEST(VerifyTargets, AForeignTopologyIsNoFaultOfTheRuntime) {
   const auto verify = run({"verify", "-", "--target", "any", "--topology", topology("dgx-a100-x1")},
                           {.input = schedule("allgather")});
   EXPECT_EQ(verify.code, 1);
-  EXPECT_THAT(verify.out, HasSubstr("runs, and is right, but is not for this topology"));
+  EXPECT_THAT(verify.out,
+              HasSubstr("runs; the result is correct, but the file is not for this topology"));
   EXPECT_THAT(verify.out, HasSubstr("such as the schedule is for"));
 }
 

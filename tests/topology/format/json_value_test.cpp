@@ -115,7 +115,7 @@ TEST(Findings, OfOneKindAreCapped) {
   for (int i = 0; i < 3; ++i) findings.warning(Code::W03, "/y", "twice");
   const auto all = findings.all();
   ASSERT_EQ(all.size(), 100U + 1U + 3U);
-  EXPECT_EQ(all[100].message, "and 150 more findings of this kind");
+  EXPECT_EQ(all[100].message, "and 150 more of this kind");
   EXPECT_EQ(findings.warnings().size(), 3U);
 }
 

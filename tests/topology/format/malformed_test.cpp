@@ -123,7 +123,7 @@ TEST(Messages, AreForPeople) {
             "  Link it in both directions, or set \"enabled\": false.\n");
   EXPECT_EQ(
       words("e09-one-way.json"),
-      "bad.json: /links: the compute nodes do not all reach one another; they fall into 2 "
+      "bad.json: /links: not all compute nodes reach each other: there are 2 "
       "components: \"gpu0\" with 1 more (no way in), \"gpu2\" with 1 more (no way out) [E09]\n"
       "  Add the missing links, or the missing directions of one-way links.\n");
   EXPECT_EQ(words("e14-huge-and-tiny.json"),

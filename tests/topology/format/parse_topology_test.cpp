@@ -304,7 +304,7 @@ TEST(ParseTopology, FindingsOfOneKindAreCapped) {
   for (int i = 0; i < 300; ++i) links_text += R"(,{"src":"gpu0","dst":"nowhere","bandwidth":1})";
   const auto findings = testing::findings_of(flat_file(kSwitched, links_text));
   ASSERT_EQ(findings.size(), 101U);
-  EXPECT_EQ(findings.back().message, "and 200 more findings of this kind");
+  EXPECT_EQ(findings.back().message, "and 200 more of this kind");
 }
 
 TEST(ParseTopology, SixteenThousandGpus) {

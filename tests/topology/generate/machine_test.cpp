@@ -77,7 +77,7 @@ class MachineSchema {
 
 TEST(Machine, BundledOnesAreCompleteAndInTheDocument) {
   MachineSchema schema;
-  const std::string page = read_file(source_path("docs/machines.md"));
+  const std::string page = read_file(source_path("docs/machine-sources.md"));
   std::size_t count = 0;
   for (const auto& path : json_files("topologies/machines")) {
     const json machine = json::parse(read_file(path));

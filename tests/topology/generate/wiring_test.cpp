@@ -293,9 +293,9 @@ TEST(Wiring, ExpressionsAreReadAsWritten) {
 TEST(Wiring, WhatCannotBeReadIsRefusedWithItsColumn) {
   const std::tuple<const char*, const char*, const char*> refusals[] = {
       {"L2(diamond^2", "column 13", "expected )"},
-      {"", "column 1", "expected a wiring"},
-      {"diamnd^2", "column 1", "expected a wiring"},
-      {"diamond x", "column 10", "expected a wiring"},
+      {"", "column 1", "expected a direct-connect topology"},
+      {"diamnd^2", "column 1", "expected a direct-connect topology"},
+      {"diamond x", "column 10", "expected a direct-connect topology"},
       {"diamond^0", "column 9", "a power from 1"},
       {"ring(4,)", "column 8", "a whole number"},
       {"ring(4) ring(4)", "column 9", "the end of the expression"},

@@ -280,7 +280,7 @@ TEST(ImportNccl, GuessedPcieIsToldAsGuessed) {
     return import_valid(kNccl, NvswitchDump{.pcie = pcie}.text(), options).report.guesses;
   };
   EXPECT_THAT(guesses("link_speed=\"\" link_width=\"0\""),
-              ElementsAre(AllOf(HasSubstr("neither its speed"), HasSubstr("taken as 12 GB/s"))));
+              ElementsAre(AllOf(HasSubstr("neither its speed"), HasSubstr("assumed 12 GB/s"))));
   EXPECT_THAT(guesses("link_speed=\"2.5 GT/s\" link_width=\"1\""),
               ElementsAre(HasSubstr("virtual machines")));
   EXPECT_THAT(guesses("link_speed=\"fast\" link_width=\"16\""),

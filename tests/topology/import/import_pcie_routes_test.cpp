@@ -202,7 +202,7 @@ TEST(ImportPcieWays, AVirtualSlotIsNotTheBottleneck) {
   }
   EXPECT_EQ(allgather(import_fabric(Source::nccl, text)), Ratio(4 * 12, 3));
   EXPECT_THAT(import_valid(Source::nccl, text).report.guesses,
-              Contains(AllOf(HasSubstr("virtual machines"), HasSubstr("taken as 12 GB/s"))));
+              Contains(AllOf(HasSubstr("virtual machines"), HasSubstr("assumed 12 GB/s"))));
 }
 
 TEST(ImportPcieWays, RadeonsThatRcclDoesNotKnowHaveItsConstant) {

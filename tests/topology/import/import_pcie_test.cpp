@@ -35,7 +35,7 @@ TEST(ImportPcie, AGpuWithoutASlotIsGuessedAt) {
   EXPECT_THAT(arcs_of(import_fabric(Source::nccl, text, options)),
               Contains("box0/gpu0 -> box0/cpu_out0 12"));
   EXPECT_THAT(import_valid(Source::nccl, text, options).report.guesses,
-              ElementsAre("the PCIe link of GPU 0 has no slot in the file: taken as 12 GB/s"));
+              ElementsAre("the PCIe link of GPU 0 has no slot in the file: assumed 12 GB/s"));
 }
 
 }  // namespace

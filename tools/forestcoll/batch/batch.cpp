@@ -41,7 +41,8 @@ constexpr const char* kBatchFooter =
     "  forestcoll batch fabrics -o out --shard 1/4; ...; forestcoll batch merge out\n"
     "  mpirun -n 8 forestcoll batch fabrics -o out --mpi -j 4\n"
     "\n"
-    "Exit codes: 0 all is well; 1 an item failed, or --fail-on names how one differs from the\n"
+    "Exit codes: 0 every item is done; 1 an item failed, or --fail-on names how one differs from "
+    "the\n"
     "baseline; 2 wrong usage, manifest or report; 4 cannot read the directory or write the\n"
     "outputs, or another batch is at work there; 130 Ctrl-C, 143 terminated: the report has\n"
     "what was done until then.";
@@ -73,8 +74,8 @@ ExitCode serve(const Console& console) {
 
 Command add_batch(CLI::App& program) {
   auto arguments = std::make_shared<batch::Arguments>();
-  CLI::App* command =
-      program.add_subcommand("batch", "Synthesise for every topology of a directory, in parallel");
+  CLI::App* command = program.add_subcommand(
+      "batch", "Synthesise schedules for every topology of a directory, in parallel");
   batch::add_batch_arguments(*command, *arguments);
   group_options(*command, {"--output", "--collective", "--format", "--target", "--all"});
   command->footer(kBatchFooter);

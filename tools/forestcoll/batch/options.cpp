@@ -43,34 +43,35 @@ CLI::Option* add_list(CLI::App& command, const std::string& names, std::vector<s
 void add_selection_options(CLI::App& command, Arguments& arguments) {
   const OptionGroup group(command, "Which topologies");
   group.flag("--all", arguments.all,
-             "Every file whose content is known, not *.json alone: dumps, graphs");
+             "All files of a known format, not only *.json: dumps and graphs too");
   group.list("--include", arguments.include, "PATTERN",
-             "Only files that match one of these; * and ? also match /, and a pattern\n"
+             "Take only files that match one of these; * and ? also match /, and a pattern\n"
              "without / is for the file's name");
   group.list("--exclude", arguments.exclude, "PATTERN",
-             "No files or directories that match one of these");
+             "Skip files and directories that match one of these");
   group
       .option("--manifest", arguments.manifest, "FILE",
-              "Only the topologies that this JSON file lists, with options for each")
+              "Take only the topologies that this JSON file lists, with options for each")
       ->check(file_name());
 }
 
 void add_running_options(CLI::App& command, Arguments& arguments) {
   const OptionGroup group(command, "Running");
   group.option("-j,--jobs", arguments.jobs, "N",
-               "Items at once (default: the number of processors); no byte depends on it");
+               "Items at once (default: the number of processors); the outputs do not depend on\n"
+               "it");
   group.option("--memory", arguments.memory, "SIZE",
-               "Items run side by side only as far as their estimates fit into this, such as\n"
-               "64G, and one that takes more is ended; by default 80 % of the machine, and\n"
-               "nothing is ended");
+               "Memory for items that run at once, such as 64G; an item that takes more is\n"
+               "ended. Default: 80 % of the machine, and no item is ended");
   group.option("--time-limit", arguments.time_limit, "SECONDS",
-               "End an item after so many seconds");
-  group.flag("--force", arguments.force, "Make everything anew");
+               "End an item after this many seconds");
+  group.flag("--force", arguments.force, "Make all outputs again");
   group.flag("--fail-fast", arguments.fail_fast, "Stop when an item fails");
   group.flag("--in-process", arguments.in_process,
-             "Threads instead of a child process per item: a crash ends everything");
+             "Use threads instead of a child process per item; a crash then ends the whole\n"
+             "batch");
   group.option("--shard", arguments.shard, "I/N",
-               "The I-th of N parts of equal cost; `batch merge` joins them");
+               "Make the I-th of N parts of equal cost; `batch merge` joins them");
   group.flag("--mpi", arguments.mpi,
              "Share the work among the processes of mpirun (if built with FORESTCOLL_MPI)");
 }
@@ -159,10 +160,10 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
   // These first: what a batch has of the same name is its own.
   arguments.synth = std::make_unique<SynthOptions>(command);
   command.add_option("DIR", arguments.directory,
-                     "Directory of topologies; its directories as well");
+                     "Directory of topologies, with its subdirectories");
   const OptionGroup general(command);
-  general.option("-o,--output", arguments.output, "OUT", "Directory of outputs; made if need be");
-  add_collectives_option(command, arguments.collectives, "What to synthesise");
+  general.option("-o,--output", arguments.output, "OUT", "Directory of outputs; created if absent");
+  add_collectives_option(command, arguments.collectives, "The collectives");
   add_list(command, "--target", arguments.targets,
            fmt::format(
                "The runtimes: {};\nthe last two, and {} for the newer one, are --format mscclpp; "

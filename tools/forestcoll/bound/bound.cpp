@@ -236,7 +236,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
 Command add_bound(CLI::App& program) {
   auto options = std::make_shared<BoundArguments>();
   CLI::App* command = program.add_subcommand(
-      "bound", "The optimal rate of a fabric, and the bottleneck that proves it");
+      "bound", "Compute the optimal rate of a fabric, and the bottleneck that proves it");
   add_topology_argument(*command, options->topology);
   add_collective_option(
       *command, options->collective,
@@ -246,73 +246,62 @@ Command add_bound(CLI::App& program) {
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 2)");
   general.flag("--check", options->check,
-               "Compute the rate again by bisection, in independent code; they must agree");
-  general.flag(
-      "--whatif", options->whatif,
-      "Rank the links, their single cables, nodes, boxes and what switches can do by what their "
-      "failure costs, and the upgrades that pay, each solved exactly");
+               "Compute the rate again by bisection, with independent code; both must agree");
+  general.flag("--whatif", options->whatif,
+               "Rank failures and upgrades by their effect, each solved exactly; failures are of\n"
+               "links, single cables, nodes, boxes and roles of switches");
   general
       .option("--top", options->top, "N",
-              "List the N largest links of the bottleneck, and N lines of --whatif (the "
-              "report in text)")
+              "Number of lines for the links of the bottleneck and for --whatif (text report)")
       ->check(CLI::Range(std::size_t{1}, kMostLines).description(""));
   add_alltoall_options(*command, options->alltoall);
   add_jobs_option(*command, options->threads,
-                  "The most threads to use, of a large irregular alltoall (default: all\n"
-                  "processors); other work takes one");
+                  "Maximum number of threads for a large irregular alltoall (default: all\n"
+                  "processors); other work uses one");
   command
       ->add_option("--target", options->target,
-                   "Make the schedules of `synth` for this runtime, and say what they reach: " +
+                   "Also report the rates of the schedules that `synth` makes for this runtime: " +
                        names_of_targets())
       ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
   add_job_options(*command, options->job);
   OptionGroup(*command, "Process groups at once")
       .flag("--place", options->place,
-            "Try all orders in which the axes of the mesh can be laid over the GPUs; the report\n"
-            "is of the best");
+            "Try all orders of the mesh's axes over the GPUs; the report is of the best");
   add_reading_options(*command, options->reading);
   group_options(*command, {"--collective", "--json", "--whatif", "--target", "--drop"});
   command->footer(
-      "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests makes of\n"
-      "it. The rows are the optimum: no schedule is faster on this fabric, whatever its GPUs and\n"
-      "switches do. The bottleneck is the set of nodes whose data needs longest to leave it (for "
-      "a\n"
-      "reduce_scatter: to enter it). Where more enters a switch than leaves it, or less, trees "
-      "have\n"
-      "the rate of the best part of the fabric that they can use.\n"
-      "Where nodes have weights, the buffer is what all of them own together, and the rate per "
-      "root\n"
-      "is that of a root of weight 1 once all weights are in lowest integers.\n"
+      "algbw is the size of the whole buffer divided by the time, busbw what nccl-tests derives\n"
+      "from it. The rows are the optimum: no schedule is faster on this fabric, whatever its GPUs\n"
+      "and switches do. The bottleneck is the set of nodes whose data takes longest to leave it\n"
+      "(for a reduce_scatter: to enter it). Where a switch receives more than it sends, or less,\n"
+      "trees have the rate of the best part of the fabric that they can use. Where nodes have\n"
+      "weights, the buffer is what all of them own together. The rate per root is then that of a\n"
+      "root of weight 1, once all weights are in lowest integers.\n"
       "\n"
-      "Beside the optimum stand the optimum by trees over GPUs, without copies and sums in "
-      "switches\n"
-      "(\"multicast\" and \"reduce\" in the file), where it is less, and with --target what the\n"
-      "schedule reaches that `synth` writes for it (up to 64 GPUs; seconds to a minute each). The\n"
-      "three have the same names in `synth`, `compare` and `batch`. --drop and --derate print "
-      "them\n"
-      "before the failure and after it, and --whatif ranks failures by the optimum, of an "
-      "allreduce\n"
-      "without -c.\n"
+      "Trees over GPUs have a lower optimum where switches can copy and sum (\"multicast\" and\n"
+      "\"reduce\" in the file). It is printed where it is lower. With --target, the report also "
+      "has\n"
+      "the rate of the schedule that `synth` writes (up to 64 GPUs; seconds to a minute each).\n"
+      "These rates have the same names in `synth`, `compare` and `batch`. --drop and --derate\n"
+      "print them before the failure and after it. --whatif ranks failures by the optimum, of an\n"
+      "allreduce without -c.\n"
       "\n"
       "alltoall is the best concurrent flow of equal blocks between all GPUs, whatever their\n"
-      "weights, along any paths, or with --demand of any amounts. It is exact on fabrics that are\n"
-      "small or regular; else it is an interval: what flows reach, and a bound that lengths of "
-      "the\n"
-      "links prove.\n"
+      "weights, along any paths; with --demand, of any amounts. It is exact on fabrics that are\n"
+      "small or regular. Elsewhere it is an interval: what flows reach, and an upper bound that\n"
+      "lengths of the links prove.\n"
       "\n"
-      "--groups, --at-once and --job ask for collectives of process groups that run at once: "
-      "the rate\n"
-      "is of the largest buffer, all being done at the same time, beside each alone and one after "
-      "the\n"
-      "other; lengths of links prove it.\n"
+      "--groups, --at-once and --job ask for collectives of process groups that run at once. "
+      "Their\n"
+      "rate is of the largest buffer when all end at the same time. It stands beside the rates of\n"
+      "each alone and one after the other. Lengths of links prove it.\n"
       "\n"
       "Examples:\n"
       "  forestcoll bound topologies/dgx-a100-x2.json\n"
       "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --groups 'MOD 8' --check\n"
-      "  forestcoll bound topologies/dgx-a100-x2.json --mesh tp=8,dp=2 --at-once 'allgather tp "
-      "64M' \\\n"
-      "      --at-once 'allreduce dp 1G' --place\n"
+      "  forestcoll bound topologies/dgx-a100-x2.json --mesh tp=8,dp=2 \\\n"
+      "      --at-once 'allgather tp 64M' --at-once 'allreduce dp 1G' --place\n"
       "  forestcoll bound topologies/dragonfly-72.json -c alltoall --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json --json --check\n"
       "  forestcoll bound topologies/dgx-a100-x2.json -c allreduce --target azure\n"
@@ -321,7 +310,7 @@ Command add_bound(CLI::App& program) {
       "  forestcoll bound topologies/dgx-a100-x2.json --drop box0/nic3~ib1 --derate kind=pcie=1/2\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
-      "write, 70 a bug of ours (with --check: the two rates differ).");
+      "write, 70 internal error (with --check: the two rates differ).");
   return {command, [options](const Console& console) { return run_bound(*options, console); }};
 }
 

@@ -183,14 +183,15 @@ Expected<std::optional<FailurePrice>> price_of(const Fabric& fabric, const Parse
 
 void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments) {
   add_file_option(command, "--demand", arguments.demand,
-                  "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
-                  "CSV or a JSON array of arrays (with -c alltoall)");
+                  "All-to-all-v: bytes that each GPU sends to each other one; CSV or a JSON array\n"
+                  "of arrays with a row per sender (with -c alltoall)");
   const OptionGroup general(command);
   general.option("--gap", arguments.gap, "PERCENT",
-                 "Where the optimum is not found exactly, how near the bound is near enough:\n"
-                 "default 1 (with -c alltoall, scatter, gather)");
+                 "Accept a bound this near to what is reached where the optimum is not found\n"
+                 "exactly; default 1 (with -c alltoall, scatter, gather)");
   general.option("--time-limit", arguments.time_limit, "SECONDS",
-                 "Give the best interval after so many seconds (likewise)");
+                 "Report the best interval after this many seconds (with -c alltoall, scatter,\n"
+                 "gather)");
 }
 
 ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand, const Fabric& fabric,

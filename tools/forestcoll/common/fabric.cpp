@@ -113,27 +113,27 @@ std::optional<GroupBeside> group_beside(const Topology& whole, Failures failures
 void add_dump_options(CLI::App& command, DumpOptions& options) {
   const OptionGroup group(command, "Dumps of machines");
   group.option("--nvlink", options.nvlink, "nvswitch=GB/s",
-               "Of a file without the GPUs' links, as clouds ship them for NCCL: each GPU's GB/s\n"
-               "to the NVSwitches");
+               "GB/s of each GPU to the NVSwitches; for a dump without the GPUs' links, as\n"
+               "clouds ship them for NCCL");
   group.file("--box", options.box,
-             "Of such a file: a machine that has the links, or the GPUs too, by a name of\n"
-             "`topo gen --list`, a topology file or a dump. Of ibnetdiscover and Slurm: the\n"
-             "dump of one machine, which every host is",
+             "A machine that has the GPUs' links, for such a dump; a name of `topo gen\n"
+             "--list`, a topology file or a dump. For ibnetdiscover and Slurm: the dump of one\n"
+             "machine, which stands for each host",
              "NAME|FILE");
   group.flag("--pcie-p2p", options.pcie_p2p,
-             "GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; where these do\n"
-             "not join them all, they do so in any case");
+             "Let GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; always\n"
+             "so where these do not join all GPUs");
 }
 
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
   const OptionGroup general(command);
   general
       .option("--max-nodes", options.max_nodes, "N",
-              "Refuse topologies of more nodes after ranges are expanded")
+              "Refuse topologies with more nodes, after ranges are expanded")
       ->check(positive_integer())
       ->capture_default_str();
   general.flag("--strict", options.strict,
-               "A warning about the topology (W01 to W09, W12) is an error");
+               "Treat warnings about the topology (W01 to W09, W12, W16) as errors");
   general.option("--quantize", options.quantize, "GB/s",
                  "Round every bandwidth to a multiple of this many GB/s");
   add_dump_options(command, options.dump);
@@ -142,47 +142,47 @@ void add_reading_options(CLI::App& command, ReadingOptions& options) {
 void add_failure_options(CLI::App& command, Failures& failures) {
   const OptionGroup group(command, "Failures");
   group.list("--drop", failures.drop, "LINK|NODE|NODE:ROLE",
-             "Leave out a link (A~B both ways, A->B one way, kind=K), one of its parallel cables\n"
-             "(A~B*1, kind=K*1), a node, a box, or what a switch can do (nvsw:multicast, "
-             "nvsw:reduce);\n"
-             "ids and ranges such as box[0-1]/nic3; several times");
+             "Remove a link, node, box or role of a switch; A~B is a link both ways, A->B one\n"
+             "way, kind=K all of a kind. A~B*1 and kind=K*1 are one of parallel cables.\n"
+             "nvsw:multicast and nvsw:reduce are roles. Ids may have ranges, such as\n"
+             "box[0-1]/nic3; several times");
   group.list("--derate", failures.derate, "LINK=F",
-             "Leave F of a link's bandwidth, 0 < F <= 1, such as box0/nic0~ib0=1/2");
+             "Reduce a link's bandwidth to the fraction F, 0 < F <= 1, such as\n"
+             "box0/nic0~ib0=1/2");
   const auto names_some = [](const std::string& list) {
     return list.empty() ? std::string("the list names no GPU") : std::string();
   };
   auto* ranks =
       group
           .option("--ranks", failures.ranks, "LIST",
-                  "Only these GPUs, in this rank order: ids, ranges, boxes or rank numbers,\n"
-                  "with commas; the others are gone")
+                  "Keep only these GPUs, in this rank order; ids, ranges, boxes or rank numbers,\n"
+                  "with commas")
           ->check(names_some);
   auto* members = group
                       .option("--members", failures.members, "LIST",
-                              "A process group: only these GPUs take part, listed as for --ranks")
+                              "Process group: only these GPUs take part; listed as for --ranks")
                       ->check(names_some)
                       ->excludes(ranks);
   auto* relays =
       group
           .place(command.add_flag_callback(
               "--relays", [&failures] { failures.relays = Failures::Relays::all; },
-              "The GPUs that --members leaves out pass data on like switches where the format\n"
-              "can say so (forests, flows; not XML and plans, whose programs run on the\n"
-              "members alone)"))
+              "Let the GPUs outside --members forward data like switches; in forests and flows\n"
+              "only, as the programs of XML and plans run on the members alone"))
           ->needs(members);
   group
       .place(command.add_flag_callback(
           "--no-relays", [&failures] { failures.relays = Failures::Relays::none; },
-          "Nor do those that the topology itself says relay"))
+          "Let no other GPU forward data, not even those that the topology declares relays"))
       ->excludes(relays);
 }
 
 void add_latency_option(CLI::App& command, Failures& failures) {
   const OptionGroup general(command);
   general.list("--latency", failures.latency, "KIND=US",
-               "Microseconds, one way, of all links of a kind, whether the file gives them a\n"
-               "latency or not: ib=2, nvlink=700ns; =1 is of links without a kind; several\n"
-               "times. Links that have none in the file count with a typical one by kind");
+               "Microseconds, one way, of all links of a kind, such as ib=2 or nvlink=700ns; =1\n"
+               "is for links without a kind. It replaces the latency in the file. Links without\n"
+               "any have a typical one of their kind; several times");
 }
 
 Expected<Reading> reading_of(const ReadingOptions& options) {

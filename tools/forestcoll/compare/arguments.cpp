@@ -32,17 +32,18 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
     of_alltoall += fmt::format(", {}", info.name);
   group
       .list("--algorithms", options.algorithms, "NAME,...",
-            fmt::format("Which to compare: all, or names with commas: {}; of an alltoall:\n{}",
+            fmt::format("Algorithms to compare, with commas, or all; {}. For an alltoall: {}",
                         known, of_alltoall))
       ->delimiter(',');
   group.list("--schedule", options.schedules, "FILE",
-             "Also this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON; several\n"
-             "times");
+             "Also compare this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON;\n"
+             "several times");
   group.file("--nccl-graph", options.nccl_graph,
-             "nccl-ring has exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)");
-  group.flag("--cross-nic", options.cross_nic, "nccl-ring between boxes: mirror odd rings");
+             "nccl-ring: use exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE)");
+  group.flag("--cross-nic", options.cross_nic,
+             "nccl-ring: exchange pairs of rings between boxes, as with NCCL_CROSS_NIC");
   group.flag("--nccl-constants", options.nccl_constants,
-             "nccl-ring: only the ring speeds of NCCL's own table");
+             "nccl-ring: search for rings only at the speeds of NCCL's own table");
 }
 
 void add_model_options(CLI::App& command, CompareArguments& options) {
@@ -50,20 +51,21 @@ void add_model_options(CLI::App& command, CompareArguments& options) {
   group.option("--sizes", options.sizes, "SIZES=1K:4G:4",
                fmt::format("Buffer sizes to simulate: {}", kSizesInWords));
   group.flag("--trees", options.trees,
-             "Times of trees without threadblocks, as fast as their links allow, in place of\n"
-             "those of programs");
-  auto* gpu = group.option("--gpu", options.gpu, "NAME",
-                           fmt::format("Whose figures the simulation takes: {}\n(default: the "
-                                       "GPU that the fabric names or has the links of, else\n"
-                                       "a100)",
-                                       fmt::join(simulation_gpus(), ", ")));
+             "Simulate trees without threadblocks, as fast as links allow, instead of programs");
+  auto* gpu = group.option(
+      "--gpu", options.gpu, "NAME",
+      fmt::format(
+          "GPU parameters: {} (default: the GPU that the fabric names or has the links of,\n"
+          "else a100)",
+          fmt::join(simulation_gpus(), ", ")));
   group
       .file("--parameters", options.parameters,
-            "Figures of a GPU from a file, as for `forestcoll simulate`")
+            "GPU parameters from a JSON file, as for `forestcoll simulate`")
       ->excludes(gpu);
   group.list("--measured", options.measured, "[ALGORITHM=]FILE",
-             "Output of nccl-tests or forestcoll-run, laid over the times of one algorithm\n"
-             "(forestcoll where none is named) and marked as what it is; several times");
+             "Measured times to show beside the simulated ones; output of nccl-tests or\n"
+             "forestcoll-run, for one algorithm (forestcoll where none is named); several\n"
+             "times");
 }
 
 void add_output_options(CLI::App& command, CompareArguments& options) {
@@ -77,11 +79,11 @@ void add_output_options(CLI::App& command, CompareArguments& options) {
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
   group.file("--table", options.table,
-             "Write the tables as text to a file too, beside a report in another form");
+             "Also write the tables as text to a file, beside a report in another form");
   group.file("--svg", options.svg, "Draw algbw over size; - is standard output");
   group.file("--html", options.html,
-             "Write a page that needs no network: fabric, bottleneck, chart, busy links,\n"
-             "trees and tables");
+             "Write a page without links to the network: fabric, bottleneck, chart, busy\n"
+             "links, trees and tables");
 }
 
 // The baselines that have the collective.
@@ -164,7 +166,8 @@ Expected<void> refuse_for_algorithms(const CompareArguments& options,
                                         {"--nccl-constants", options.nccl_constants && !rings},
                                         {"--cross-nic", options.cross_nic && !nccl_ring}})) {
     return make_error(
-        Code::S04, fmt::format("{} says nothing to --algorithms {}", option, fmt::join(names, ",")),
+        Code::S04,
+        fmt::format("{} has no effect with --algorithms {}", option, fmt::join(names, ",")),
         "add nccl-ring to them, or leave it out");
   }
   return {};
@@ -196,7 +199,7 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
       ->required();
   add_jobs_option(command, options.threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
-  add_collective_option(command, options.collective, "What to compare")->capture_default_str();
+  add_collective_option(command, options.collective, "The collective")->capture_default_str();
   add_file_option(
       command, "--demand", options.demand,
       "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
@@ -211,23 +214,24 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
   add_reading_options(command, options.reading);
   group_options(command, {"--collective", "--sizes", "--algorithms", "--svg", "--measured"});
   command.footer(
-      "Rates are those of the links alone (congestion model), times are simulated: both are\n"
-      "models, not measurements. An algorithm that cannot exist on the fabric says why; the\n"
-      "others are compared all the same. An allreduce is compared with the best of NCCL's ring,\n"
-      "tree and NVLS. Its phases run at once, and so counts the link that both load most; its\n"
+      "Rates are those of the links alone (congestion model), and times are simulated. Neither is\n"
+      "a measurement. An algorithm that cannot exist on the fabric is listed with the reason, and\n"
+      "the others are compared. An allreduce is compared with the best of NCCL's ring, tree and\n"
+      "NVLS. Its two phases run at once, so its rate counts the link that both load most. Its\n"
       "optimum is that of all trees where it can be computed (see `bound`), else that of\n"
-      "reduce-scatter, then allgather. No optimum counts reduction inside switches. An alltoall "
-      "is\n"
-      "compared with NCCL's orders; its rows are paths, whose messages go in rounds.\n"
-      "Times are of the programs that would be written: of every algorithm the fastest by size,\n"
-      "over protocols and 1, 2, 4 and 8 instances, for any number of elements. forestcoll is what\n"
-      "synth --size writes, whose algorithm it may be; forestcoll (rate) the trees of the highest\n"
-      "rate; nccl-pick and mscclpp-pick what their published selectors take. With --trees\n"
-      "times are of trees without threadblocks; then, or where a file of --schedule has trees, "
-      "each\n"
-      "kind has a table of its own, and a file that is a program is set against programs.\n"
-      "tb/ch/steps are threadblocks, channels and steps per GPU of the program of the trees, or\n"
-      "the code of what keeps it from fitting.\n"
+      "reduce-scatter, then allgather, without reduction inside switches. An alltoall is compared\n"
+      "with NCCL's orders; its rows are paths, whose messages go in rounds.\n"
+      "\n"
+      "Times are of the programs that would be written. Each algorithm has its fastest variant by\n"
+      "size, over protocols and 1, 2, 4 and 8 instances, for any number of elements. "
+      "\"forestcoll\"\n"
+      "is what synth --size writes, and may use any algorithm. \"forestcoll (rate)\" has the "
+      "trees\n"
+      "of the highest rate. nccl-pick and mscclpp-pick are the choices of the published "
+      "selectors.\n"
+      "With --trees times are of trees without threadblocks. Then, or where a file of --schedule\n"
+      "has trees, programs and trees have tables of their own. tb/ch/steps are threadblocks,\n"
+      "channels and steps per GPU of the program, or the code of the limit that it exceeds.\n"
       "\n"
       "Examples:\n"
       "  forestcoll compare topologies/dgx-a100-x2.json\n"
@@ -238,7 +242,7 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
       "  forestcoll compare h100.json h100-more-nics.json --sizes 1M,1G\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
-      "write, 70 a bug of ours.");
+      "write, 70 internal error.");
 }
 
 Expected<void> refuse_with_several(const CompareArguments& options) {

@@ -251,7 +251,7 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
 Command add_compare(CLI::App& program) {
   auto options = std::make_shared<CompareArguments>();
   CLI::App* command = program.add_subcommand(
-      "compare", "Ours beside NCCL's rings and trees and the literature's schedules");
+      "compare", "Compare our schedules with those of NCCL and of the literature");
   add_compare_options(*command, *options);
   return {command, [options](const Console& console) { return run_compare(*options, console); }};
 }

@@ -144,8 +144,8 @@ struct FormulaArguments {
 };
 
 Expected<FormulaStudy> study_formulas(const FormulaArguments& options, const Console& console) {
-  const auto names =
-      at_work("listing the wirings", console, [&] { return formula_candidates(options.request); });
+  const auto names = at_work("listing the topologies", console,
+                             [&] { return formula_candidates(options.request); });
   if (!names) return names.errors();
   FormulaStudy study{options.request.most_nodes, options.request.ports, {}};
   study.checks.resize(names->size());
@@ -192,8 +192,9 @@ Command add_design_formulas(CLI::App& program) {
       "  forestcoll design formulas --nodes 64 --ports 4\n"
       "  forestcoll design formulas --nodes 256 --ports 2 --csv formulas.csv\n"
       "\n"
-      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"
-      "bug of ours.");
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 "
+      "internal\n"
+      "error.");
   return {command, [options](const Console& console) { return run_formulas(*options, console); }};
 }
 

@@ -103,10 +103,11 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
 Command add_explain(CLI::App& program) {
   auto arguments = std::make_shared<ExplainArguments>();
   CLI::App* command = program.add_subcommand(
-      "explain", "Say what the code of a finding means, with an example and a remedy");
-  command->add_option("CODE", arguments->code, "Such as E05; without one, all of them");
+      "explain", "Explain the code of an error or warning, with an example and a remedy");
+  command->add_option("CODE", arguments->code,
+                      "A code such as E05; without one, all codes are listed");
   const OptionGroup general(*command);
-  general.flag("--markdown", arguments->markdown, "All of them, as tables");
+  general.flag("--markdown", arguments->markdown, "List all codes as Markdown tables");
   command->footer(
       "Example:\n"
       "  forestcoll explain W12\n"

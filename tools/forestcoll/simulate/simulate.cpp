@@ -321,29 +321,30 @@ Command add_simulate(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "simulate", "Simulate a schedule: time and rate by size (a model, not a measurement)");
   add_schedule_argument(*command, options->schedule);
-  command->add_option("TOPOLOGY", options->topology, "The fabric that it runs on")->required();
+  command->add_option("TOPOLOGY", options->topology, "Topology file of the fabric that it runs on")
+      ->required();
   add_failure_options(*command, options->failures);
   add_latency_option(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   const OptionGroup general(*command);
   general
       .option("--sizes", options->sizes, "SIZES",
-              fmt::format("Bytes of the whole buffer, of an alltoall what a GPU sends: {}; an\n"
-                          "alltoallv of unequal amounts is simulated at its own size where\n"
-                          "none is given",
-                          kSizesInWords))
+              fmt::format(
+                  "Bytes of the whole buffer, in an alltoall of what a GPU sends: {}; the default\n"
+                  "for an alltoallv of unequal amounts is its own size",
+                  kSizesInWords))
       ->each([options](const std::string&) { options->sizes_given = true; })
       ->capture_default_str();
-  auto* gpu = general.option("--gpu", options->gpu, "NAME",
-                             fmt::format("GPU parameters: {}; \"ideal\" has no costs\n"
-                                         "but those of the topology's links. Default: the GPU\n"
-                                         "that the fabric names or has the links of, else a100",
-                                         fmt::join(simulation_gpus(), ", ")));
+  auto* gpu = general.option(
+      "--gpu", options->gpu, "NAME",
+      fmt::format("GPU parameters: {}; \"ideal\" has no costs but those of the topology's links.\n"
+                  "Default: the GPU that the fabric names or has the links of, else a100",
+                  fmt::join(simulation_gpus(), ", ")));
   add_file_option(*command, "--parameters", options->parameters,
                   "Your own GPU parameters, a JSON file (forestcoll-simulation-parameters)")
       ->excludes(gpu);
   general.flag("--every-pass", options->every_pass,
-               "Simulate every pass over the program; else the time of many passes is\n"
+               "Simulate every pass over the program; by default the time of many passes is\n"
                "extrapolated once each takes as long as the one before");
   add_jobs_option(*command, options->threads,
                   "Sizes at a time (default: all processors); the result does not depend on it");
@@ -362,8 +363,9 @@ Command add_simulate(CLI::App& program) {
       "  forestcoll simulate groups/job.json fabric.json    (all of `synth --groups` at once)\n"
       "\n"
       "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
-      "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 a bug\n"
-      "of ours.");
+      "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 "
+      "internal\n"
+      "error.");
   return {command, [options](const Console& console) { return run_simulate(*options, console); }};
 }
 

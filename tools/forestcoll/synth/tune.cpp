@@ -63,7 +63,7 @@ std::string row_of(const TunedFile& file, const CollectiveForest& trees) {
 }
 
 constexpr const char* kHead =
-    "         from          to  algorithm            times at both ends   times the runtime's own";
+    "         from          to  algorithm             time at both ends   time / the runtime's own";
 
 std::string text_of(const TunedFile& file, const CollectiveForest& trees,
                     const CompileOptions& options) {
@@ -147,7 +147,7 @@ void report(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric
   }
   for (const std::string& each : conditions) note(console, fmt::format("  only if {}", each));
   for (const auto& [protocol, why] : tuning.left_out) {
-    note(console, fmt::format("  {} left out: {}", protocol, why));
+    note(console, fmt::format("  {} is not used: {}", protocol, why));
   }
   if (tuning.not_served.empty()) return;
   std::vector<std::string> sizes;

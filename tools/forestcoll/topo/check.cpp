@@ -158,16 +158,17 @@ Command add_topo_check(CLI::App& program) {
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);
   command->footer(
-      "Findings go to standard error, one line per file to standard output.\n"
+      "Errors and warnings go to standard error, one line per file to standard output.\n"
       "\n"
       "Examples:\n"
       "  forestcoll topo check topologies/*.json\n"
       "  forestcoll topo check --strict --json fabric.json\n"
-      "  forestcoll topo check fabric.json --drop box3    # does the rest still hold together?\n"
+      "  forestcoll topo check fabric.json --drop box3    # is the rest still connected?\n"
       "\n"
       "Exit codes: 0 no errors (there may be warnings), 2 errors (with --strict also warnings "
       "about\n"
-      "the topology), 3 too large for exact arithmetic, 4 cannot read or write, 70 a bug of ours.");
+      "the topology), 3 too large for exact arithmetic, 4 cannot read or write, 70 internal "
+      "error.");
   return {command, [options](const Console& console) { return run_check(*options, console); }};
 }
 

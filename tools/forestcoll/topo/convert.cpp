@@ -126,7 +126,7 @@ Command add_topo_convert(CLI::App& program) {
       "  forestcoll topo convert fabric.json --to networkx -o fabric-nx.json\n"
       "  forestcoll topo convert fabric.json --to csv | head\n"
       "\n"
-      "Exit codes: 0 done, 2 wrong input, 4 cannot read or write, 70 a bug of ours.");
+      "Exit codes: 0 done, 2 wrong input, 4 cannot read or write, 70 internal error.");
   return {command, [options](const Console& console) { return run_convert(*options, console); }};
 }
 

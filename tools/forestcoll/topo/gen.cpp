@@ -36,7 +36,7 @@ std::string list_in_text() {
   for (const Generator& generator : generators()) {
     text += fmt::format("{:<12} {}\n", generator.name, generator.summary);
     for (const GeneratorParameter& parameter : generator.parameters) {
-      text += fmt::format("    --{:<18}{} (standard: {})\n", parameter.name, parameter.meaning,
+      text += fmt::format("    --{:<18}{} (default: {})\n", parameter.name, parameter.meaning,
                           parameter.standard);
     }
   }
@@ -174,7 +174,7 @@ void add_parameters(CLI::App& command, const std::shared_ptr<GenArguments>& opti
         .add_option_function<std::string>(
             "--" + name,
             [options, key = name](const std::string& value) { options->values[key] = value; },
-            "Of " + of)
+            "For " + of)
         ->type_name("VALUE")
         ->group("Parameters (see --list)");
   }
@@ -211,7 +211,7 @@ Command add_topo_gen(CLI::App& program) {
       "  forestcoll topo gen 'circulant(16,3,4) x ring(4)' --bandwidth 50\n"
       "  forestcoll topo gen jellyfish --switches 64 --degree 8 --seed 7 | forestcoll bound -\n"
       "\n"
-      "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 a bug of ours.");
+      "Exit codes: 0 done, 2 wrong name or parameter, 4 cannot write, 70 internal error.");
   return {
       command, [options](const Console& console) { return run_gen(*options, console); },
       [options](const std::vector<std::string>& unknown) { return explain(*options, unknown); }};

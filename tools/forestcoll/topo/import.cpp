@@ -259,7 +259,7 @@ std::string footer() {
          "  forestcoll topo import ibnetdiscover fabric.txt --box nccl-topo.xml -o cluster.json\n"
          "\n"
          "Exit codes: 0 done, 2 a file that cannot be made a topology, or usage, 4 cannot read or\n"
-         "write, 70 a bug of ours.";
+         "write, 70 internal error.";
 }
 
 std::vector<std::string> source_names() {
@@ -271,36 +271,35 @@ std::vector<std::string> source_names() {
 void add_machine_options(CLI::App& command, ImportArguments& options) {
   const OptionGroup group(command, "Machines");
   group.option("--bandwidths", options.bandwidths, "nominal|nccl|FILE",
-               "Of links that the file does not size: nominal (the vendor's), nccl (what NCCL\n"
-               "plans with; the default for its own files), or a CSV file of kind,GB/s of one\n"
-               "link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all else");
-  group.option("--gpu", options.import.gpu, "MODEL",
-               "The GPUs' model, for nvidia-smi: a100, h100, …");
+               "Bandwidths of links that the file does not give; nominal: the vendor's. nccl:\n"
+               "what NCCL plans with, the default for its own files. FILE: CSV of kind,GB/s of\n"
+               "one link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all others");
+  group.option("--gpu", options.import.gpu, "MODEL", "GPU model for nvidia-smi: a100, h100, …");
   group.option("--nic-bandwidth", options.nic_bandwidth, "GB/s",
-               "Of each NIC whose speed the file does not say, or not truly");
+               "Bandwidth of each NIC whose speed is missing or wrong in the file");
   group
-      .place(
-          command.add_option("--nvswitch", options.nvswitch,
-                             "merge: the NVSwitches of a machine are one node; split: each is one"))
+      .place(command.add_option(
+          "--nvswitch", options.nvswitch,
+          "NVSwitches of a machine; merge: one node for all. split: one node for each"))
       ->check(CLI::IsMember({"merge", "split"}))
       ->capture_default_str();
-  group.option("--host", options.import.host, "NAME",
-               "What boxes are called; default box0, box1, …");
+  group.option("--host", options.import.host, "NAME", "Name of the boxes; default box0, box1, …");
 }
 
 void add_cluster_options(CLI::App& command, ImportArguments& options) {
   const OptionGroup group(command, "Clusters");
-  group.option("--boxes", options.import.boxes, "N", "So many machines like the one of the file")
+  group.option("--boxes", options.import.boxes, "N", "Number of machines like that of the file")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   group.option("--fabric", options.import.fabric, "NAME",
-               "What joins their NICs: rail (a switch per NIC number), single (one switch),\n"
-               "odd-even (two), fat-tree:BOXES[:RATIO] (leaves of so many boxes below a spine,\n"
-               "oversubscribed RATIO to 1)");
+               "Network that joins their NICs; rail (a switch per NIC number), single (one\n"
+               "switch), odd-even (two), or fat-tree:BOXES[:RATIO] (leaves of BOXES boxes below\n"
+               "a spine, oversubscribed RATIO to 1)");
   group.option("--uplinks", options.import.uplinks, "N", "Slurm: links between two switches")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  group.option("--uplink-bandwidth", options.uplink_bandwidth, "GB/s", "Slurm: of one such link");
+  group.option("--uplink-bandwidth", options.uplink_bandwidth, "GB/s",
+               "Slurm: bandwidth of one such link");
 }
 
 }  // namespace
@@ -310,22 +309,23 @@ Command add_topo_import(CLI::App& program) {
   CLI::App* command = topo_group(program).add_subcommand(
       "import", "Make a topology file from a machine's dump or another tool's file");
   command
-      ->add_option("SOURCE", options->source, "What the file is, see below; auto: by its content")
+      ->add_option("SOURCE", options->source, "Format of the file, see below; auto: by its content")
       ->required()
       ->check(CLI::IsMember(source_names()));
-  command->add_option("FILE", options->file, "The file, or - for standard input")->required();
+  command->add_option("FILE", options->file, "File to read, or - for standard input")->required();
   const OptionGroup general(*command);
   general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
       ->capture_default_str();
   general.flag("--json", options->json,
-               "Report on standard output as JSON (format forestcoll-import, version 1)");
+               "Print the report as JSON (format forestcoll-import, version 1)");
   general.option("--compute", options->import.compute, "PATTERN",
-                 "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and\n"
-                 "Slurm: the hosts that are machines of --box; * and ? as in a shell");
+                 "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and Slurm:\n"
+                 "the hosts that are machines of --box. * and ? as in a shell");
   general.list("--health", options->health, "[GPUS=]FILE",
-               "What is down today, by a dump of nvidia-smi nvlink -s or -e, nvidia-smi -q, dcgmi\n"
-               "nvlink -s, NCCL's log, rocm-smi or iblinkinfo; several times. GPUS, a box or ids,\n"
-               "are those that the dump numbers from 0. FILE above may be a topology file then");
+               "Dump of what is down today: nvidia-smi nvlink -s or -e, nvidia-smi -q, dcgmi\n"
+               "nvlink -s, NCCL's log, rocm-smi or iblinkinfo; several times. GPUS, a box or\n"
+               "ids, are the GPUs that the dump numbers from 0. FILE above may then be a\n"
+               "topology file");
   add_jobs_option(*command);
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);

@@ -295,8 +295,7 @@ ExitCode run_show(const ShowArguments& options, const Console& console) {
 
 Command add_topo_show(CLI::App& program) {
   auto options = std::make_shared<ShowArguments>();
-  CLI::App* command =
-      topo_group(program).add_subcommand("show", "A fabric in words, and in a picture");
+  CLI::App* command = topo_group(program).add_subcommand("show", "Describe a fabric, and draw it");
   add_topology_argument(*command, options->topology);
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-show, version 1)");
@@ -309,19 +308,20 @@ Command add_topo_show(CLI::App& program) {
   }
   general
       .option("--detail", options->detail, "N",
-              "Draw up to so many nodes one by one; with more, boxes are drawn as one node "
-              "each, what is linked alike as one, and grids without names")
+              "Largest number of nodes that are drawn one by one; with more, a box is one node,\n"
+              "and so are nodes that are linked alike")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--detail"; });
   general
       .option("--width", options->width, "PIXELS",
-              "Where rows get wider than so many pixels, draw what is linked alike as one "
-              "node with a count, in boxes too, and break rows")
+              "Width in pixels from which nodes that are linked alike are drawn as one node\n"
+              "with a count, and rows are broken")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--width"; })
       ->check(CLI::Range(kLeastWidth, kMostWidth).description(""));
   general
-      .option("--time-limit", options->seconds, "SECONDS", "Give a PNG up after so many seconds")
+      .option("--time-limit", options->seconds, "SECONDS",
+              "Give up drawing a PNG after this many seconds")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--time-limit"; })
       ->check(seconds_error);
@@ -342,7 +342,7 @@ Command add_topo_show(CLI::App& program) {
       "  forestcoll topo gen dgx-h100 --boxes 128 | forestcoll topo show - --png h100.png\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read, write\n"
-      "or draw, 70 a bug of ours.");
+      "or draw, 70 internal error.");
   return {command, [options](const Console& console) { return run_show(*options, console); }};
 }
 

@@ -137,7 +137,7 @@ std::string text_report(const Verdict& verdict, const std::string& file) {
   if (verdict.safe_bytes) {
     text += fmt::format(
         "  free of deadlock up to buffers of {} bytes, with the runtime's default buffers; larger "
-        "ones, beyond its maxBytes, get stuck\n",
+        "ones, beyond its maxBytes, deadlock\n",
         *verdict.safe_bytes);
   }
   text += bits_line(verdict);
@@ -395,11 +395,10 @@ Command add_verify(CLI::App& program) {
       ->add_option(
           "--target", options->target,
           fmt::format(
-              "The runtime whose rules apply: {},\n"
-              "of which the last two load plans of MSCCL++ ({} is the newer one, the default\n"
-              "for plans), the others MSCCL XML; or {}, for a table of what each would do\n"
-              "with the file, exit code 1 unless all run it; or {}, the same table, exit code 1\n"
-              "unless one does",
+              "The runtime whose rules apply: {}; the last two load plans of MSCCL++ ({} is the\n"
+              "newer one, the default for plans), the others MSCCL XML. {} and {} print a table\n"
+              "with the outcome in every runtime. The exit code is then 1 unless all run the\n"
+              "file, or with the latter unless one does",
               names_of_targets(), kPlanTarget, kEveryTarget, kAnyTarget))
       ->check(CLI::Validator(refuse_unknown, "NAME"))
       ->each([options](const std::string&) { options->target_given = true; })
@@ -426,7 +425,7 @@ Command add_verify(CLI::App& program) {
       "Exit codes: 0 valid, 1 invalid or not for this topology, 2 none of these: MSCCL XML, a\n"
       "plan, forest or flows JSON, rules of a tuner; or a topology file with errors, 4 cannot "
       "read\n"
-      "or write, 70 a bug of ours.");
+      "or write, 70 internal error.");
   return {command, [options](const Console& console) { return run_verify(*options, console); }};
 }
 

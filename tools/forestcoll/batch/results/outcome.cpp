@@ -207,25 +207,25 @@ std::vector<Difference> differences_since(const Results& before, const Results& 
 
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
   const OptionGroup group(command, "Report");
-  group.flag("--json", arguments.json, "The report on standard output as well");
-  group.option("--junit", arguments.junit, "FILE", "A JUnit XML file, which CI systems read")
+  group.flag("--json", arguments.json, "Also print the report on standard output");
+  group.option("--junit", arguments.junit, "FILE", "JUnit XML file to write, for CI systems")
       ->check(file_name());
-  group.flag("--annotate", arguments.annotate,
-             "Failures on standard output as GitHub's workflow commands");
+  group.flag("--annotate", arguments.annotate, "Print failures as GitHub's workflow commands");
   group
       .option("--baseline", arguments.baseline, "FILE",
-              "report.json of an earlier run. Items are worse (a lower rate, higher trees, a\n"
-              "failure), missing, changed (other bytes) or better; exit code 1 by --fail-on")
+              "report.json of an earlier run to compare with; items are worse (a lower rate,\n"
+              "higher trees, a failure), missing, changed (other bytes) or better. --fail-on\n"
+              "decides the exit code")
       ->check(file_name());
   group.option("--tolerance", arguments.tolerance, "PART",
-               "A rate that is lower by no more than this part is not worse: 2% or 0.02");
+               "Relative loss of rate that still counts as equal: 2% or 0.02");
   group
       .list("--fail-on", arguments.fail_on, "GRADE,...",
-            "What fails the run: worse, missing, changed, better or none; default\n"
+            "Differences that fail the run: worse, missing, changed, better or none; default\n"
             "worse,missing")
       ->delimiter(',');
   group.list("--allow", arguments.allow, "KIND[:PATTERN]",
-             "Of these, what is no failure: rate, height, file or item, for all inputs or with\n"
+             "Differences to accept: rate, height, file or item, for all inputs or with\n"
              ":PATTERN for some; several times");
 }
 

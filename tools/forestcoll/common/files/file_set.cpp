@@ -88,7 +88,7 @@ Expected<void> refuse_directory(const std::string& directory, const std::string&
   if (!fs::is_empty(directory, error)) {
     return make_error(
         Code::S04, fmt::format("{}: the directory {} is not empty", option, directory),
-        "whoever reads the directory takes all files in it: name one that is empty or not there");
+        "a runtime loads all files of the directory: name one that is empty or absent");
   }
   return {};
 }

@@ -127,7 +127,7 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Fab
 
 std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
                          const Fabric& fabric) {
-  std::string text = fmt::format("{}: {}, the others of a group {}\n", fabric.topology.name,
+  std::string text = fmt::format("{}: {}; GPUs outside a group {}\n", fabric.topology.name,
                                  counted(fabric.network.ranks.size(), "GPU"),
                                  bounds.front().demand.relays ? "relay" : "do not relay");
   for (std::size_t i = 0; i < bounds.size(); ++i) {

@@ -90,21 +90,22 @@ Expected<Job> job_at_once(const std::vector<std::string>& words, std::size_t ran
 
 void add_job_options(CLI::App& command, JobArguments& arguments) {
   const OptionGroup group(command, "Process groups at once");
-  group.option(
-      "--groups", arguments.groups, "GROUPS|FILE.json",
-      "All of these groups run the collective at once: a colour as in nccl-tests ('MOD 8',\n"
-      "'DIV 8', 'AND 0x7', 'OR 0x7'), axes of --mesh (tp, dp-cp), or lists of ranks\n"
-      "('[[0,1],[2,3]]')");
+  group.option("--groups", arguments.groups, "GROUPS|FILE.json",
+               "Groups that run the collective at once; a colour as in nccl-tests ('MOD 8', 'DIV\n"
+               "8', 'AND 0x7', 'OR 0x7'), axes of --mesh (tp, dp-cp), or lists of ranks\n"
+               "('[[0,1],[2,3]]')");
   group.list("--at-once", arguments.at_once, "OPERATION",
-             "A collective of groups beside others: COLLECTIVE GROUPS [BYTES] [root=R], such as\n"
+             "One of several operations at once; COLLECTIVE GROUPS [BYTES] [root=R], such as\n"
              "'allgather tp 64M'; several times");
   group.file("--job", arguments.job,
-             "Steps of such operations: a file of the format forestcoll-job, a workload\nof SimAI "
-             "or OptCCL, or a trace of PyTorch's profiler (docs/jobs.md)");
+             "File of operations in steps; format forestcoll-job, a workload of SimAI or\n"
+             "OptCCL, or a trace of PyTorch's profiler (docs/jobs.md)");
   group.option("--mesh", arguments.mesh, "AXIS=N,...",
-               "The ranks as a grid: tp=8,dp=4; the first axis is the fastest, as in Megatron");
+               "Arrange the ranks as a grid, such as tp=8,dp=4; the first axis is the fastest,\n"
+               "as in Megatron");
   group.option("--mesh-order", arguments.mesh_order, "ORDER",
-               "megatron (default), or device-mesh: the last axis is the fastest, as in PyTorch");
+               "Order of the axes; megatron (default), or device-mesh: the last axis is the\n"
+               "fastest, as in PyTorch");
   command.get_option("--relays")->remove_needs(command.get_option("--members"));
 }
 

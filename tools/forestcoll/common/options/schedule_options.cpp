@@ -36,11 +36,12 @@ std::string names_of_targets() {
 
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {
   command
-      .add_option("--target", target,
-                  fmt::format("The runtime whose limits apply: {};\n"
-                              "the last two are releases of MSCCL++, for --format mscclpp, and {}\n"
-                              "is the newer one",
-                              names_of_targets(), kPlanTarget))
+      .add_option(
+          "--target", target,
+          fmt::format(
+              "The runtime whose limits apply: {}; the last two are releases of MSCCL++, for\n"
+              "--format mscclpp, and {} means the newer one",
+              names_of_targets(), kPlanTarget))
       ->check(CLI::Validator(refuse_unknown_target, "NAME"))
       ->capture_default_str();
   add_sms_option(command, sms);
@@ -50,10 +51,10 @@ void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms) {
   const OptionGroup general(command);
   general
       .option("--sms", sms, "N",
-              fmt::format("Threadblocks that a GPU holds at once (its streaming "
-                          "multiprocessors);\ndefault {}, for RCCL {}: with more, a schedule "
-                          "hangs",
-                          default_sms("azure"), default_sms("rccl-6")))
+              fmt::format(
+                  "Threadblocks that a GPU runs at once (its streaming multiprocessors); default\n"
+                  "{}, for RCCL {}. A schedule with more hangs",
+                  default_sms("azure"), default_sms("rccl-6")))
       ->check(CLI::Range(1, kSmsAtMost).description(""));
 }
 
@@ -61,20 +62,19 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
   const OptionGroup group(command, "Algorithm");
   group
       .option("--algorithm", arguments.algorithm, "NAME",
-              "Whose trees: forestcoll's, the best possible, or one to compare with:\n"
-              "nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb,\n"
-              "hierarchical, greedy, pat, swing, bine, one-shot, two-shot, two-level,\n"
-              "recursive-doubling, swing-doubling, all-pairs-once, all-pairs; of an alltoall:\n"
-              "nccl-pairwise, nccl-pxn, hierarchical, bruck, direct; of a scatter or gather:\n"
-              "binomial, direct")
+              "The algorithm: forestcoll, which is optimal, or one to compare with; nccl-ring,\n"
+              "ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb, hierarchical,\n"
+              "greedy, pat, swing, bine, one-shot, two-shot, two-level, recursive-doubling,\n"
+              "swing-doubling, all-pairs-once, all-pairs. For an alltoall: nccl-pairwise,\n"
+              "nccl-pxn, hierarchical, bruck, direct. For a scatter or gather: binomial, direct")
       ->capture_default_str();
   group.file("--nccl-graph", arguments.nccl_graph,
-             "Take exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) for the boxes; with\n"
+             "Use exactly the rings of this dump (NCCL_GRAPH_DUMP_FILE) within boxes; with\n"
              "nccl-ring, double-tree or hierarchical");
   group.flag("--cross-nic", arguments.cross_nic,
-             "nccl-ring between boxes: rings change places in pairs, as with NCCL_CROSS_NIC");
+             "nccl-ring: exchange pairs of rings between boxes, as with NCCL_CROSS_NIC");
   group.flag("--nccl-constants", arguments.nccl_constants,
-             "Search for rings at the speeds of NCCL's own table only");
+             "nccl-ring: search for rings only at the speeds of NCCL's own table");
 }
 
 bool has_box_rings(const std::string& algorithm) {

@@ -87,7 +87,7 @@ void add_jobs_option(CLI::App& command, int& threads, const std::string& meaning
 void add_jobs_option(CLI::App& command) {
   add_option(
       command, [](const CLI::results_t&) { return true; },
-      "The most threads to use; most of this work is not divided");
+      "Maximum number of threads; most of this work uses one");
 }
 
 std::optional<int> asked_threads(const CLI::App& command) {

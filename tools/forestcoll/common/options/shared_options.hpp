@@ -32,8 +32,8 @@ template <class Number>
 
 /// What --help says of every option that takes several sizes.
 constexpr const char* kSizesInWords =
-    "sizes with commas, each one size or\n"
-    "a range: 1K:4G doubles, 1K:4G:4 goes by factors of 4. K, M, G and T (or KB,\n"
+    "a comma-separated list of sizes and\n"
+    "ranges: 1K:4G doubles, 1K:4G:4 multiplies by 4; K, M, G and T (or KB,\n"
     "KiB, ...) are powers of 1024";
 
 /// One size. Error S03, which begins with the option's name.

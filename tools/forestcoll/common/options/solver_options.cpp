@@ -33,30 +33,29 @@ int threads_by_default() {
 void add_effort_options(CLI::App& command, SolverArguments& arguments) {
   command
       .add_option("--effort", arguments.effort,
-                  "How long to work on lower trees once a forest stands: no more than\n"
-                  "packing takes, a fraction of a second where forests are small, or\n"
-                  "minutes")
+                  "How long to search for lower trees after packing; fast: no longer than packing\n"
+                  "took. default: a fraction of a second for small forests. max: minutes")
       ->check(CLI::IsMember({"fast", "default", "max"}))
       ->capture_default_str();
   const OptionGroup general(command);
   general.option("-j,--jobs,--threads", arguments.threads, "N",
-                 "Threads (default: all processors); what is written does not depend on it. They\n"
-                 "share the tests of a packing, most of the work on fabrics of thousands of GPUs\n"
-                 "that are not symmetric; elsewhere they gain little");
+                 "Threads (default: all processors); the output does not depend on it. They share\n"
+                 "the tests of a packing, most of the work on asymmetric fabrics of thousands of\n"
+                 "GPUs. Elsewhere they gain little");
   general.option("--time-limit", arguments.time_limit, "SECONDS",
-                 "Stop solving after so many seconds, and take a forest that is made at once, at\n"
-                 "a lower rate; the summary says by how much");
+                 "Stop solving after this many seconds and write a quick forest of a lower rate;\n"
+                 "the summary says how much lower");
 }
 
 void add_shape_options(CLI::App& command, SolverArguments& arguments) {
   const OptionGroup general(command);
   general.option("--max-height", arguments.max_height, "H",
-                 "No tree higher than H hops, at the best rate found for that");
+                 "Limit the height of trees to H hops, at the best rate found for that");
   general.flag("--tradeoff", arguments.tradeoff,
-               "Also say what rate lower trees, and other k, would have; solves several times");
+               "Also report the rates of lower trees and of other k; solves several times");
   add_file_option(command, "--warm", arguments.warm,
-                  "Forest JSON from before a failure: keep its trees where the failure, given by\n"
-                  "--drop and --derate, does not touch them, and pack the rest anew",
+                  "Forest JSON from before a failure; keeps the trees that --drop and --derate do\n"
+                  "not affect, and packs the others anew",
                   "FOREST");
 }
 

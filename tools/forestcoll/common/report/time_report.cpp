@@ -33,12 +33,10 @@ void report_latencies(const Topology& topology, const Console& console) {
     if (taken.size() < kMostKinds) taken.push_back(words_of(typical));
   }
   if (latencies.typical.size() > kMostKinds) taken.emplace_back("…");
-  note(
-      console,
-      fmt::format("{} of {} {} no latency: typical ones are taken ({}); \"latency\" in the file or "
-                  "--latency KIND=US says others",
-                  without, counted(latencies.links, "link"), without == 1 ? "has" : "have",
-                  fmt::join(taken, ", ")));
+  note(console, fmt::format("{} of {} {} no latency: typical ones are used ({}); to change them: "
+                            "\"latency\" in the file, or --latency KIND=US",
+                            without, counted(latencies.links, "link"),
+                            without == 1 ? "has" : "have", fmt::join(taken, ", ")));
 }
 
 Json latencies_json(const Topology& topology) {

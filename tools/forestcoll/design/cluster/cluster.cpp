@@ -80,20 +80,20 @@ ExitCode run_cluster(const ClusterArguments& options, const Console& console) {
 Command add_design_cluster(CLI::App& program) {
   auto options = std::make_shared<ClusterArguments>();
   CLI::App* command = design_group(program).add_subcommand(
-      "cluster", "The best fabrics of switches for so many GPUs, by cost and rate");
+      "cluster", "Find the best switched fabrics for N GPUs, by cost and rate");
   const OptionGroup general(*command);
-  general.option("--gpus", options->request.gpus, "N", "How many, in whole boxes")
+  general.option("--gpus", options->request.gpus, "N", "Number of GPUs, in whole boxes")
       ->required()
       ->check(CLI::Range(std::size_t{2}, std::size_t{65'536}).description(""));
-  general.option("--box", options->request.box, "NAME", "What they sit in, a name of `topo gen`")
+  general.option("--box", options->request.box, "NAME", "Type of the boxes, a name of `topo gen`")
       ->capture_default_str();
   general.option("--costs", options->costs, "FILE", "Prices of switches and cables (JSON)")
       ->required();
   general.option("--kept", options->request.kept, "DIR",
-                 "Keep the figures of every fabric here, and take those that are known");
+                 "Directory that keeps the rates of every fabric; known ones are reused");
   general.flag("--json", options->json,
                "Report as JSON (format forestcoll-design-cluster, version 1)");
-  general.flag("--front", options->front, "List the Pareto front only");
+  general.flag("--front", options->front, "List only fabrics on the Pareto front");
   general.option("--csv", options->csv, "FILE", "Write all figures, exactly");
   general.option("--svg", options->svg, "FILE", "Draw allgather over cost");
   general.option("--html", options->html, "FILE", "Write a page with chart and table");
@@ -113,7 +113,7 @@ Command add_design_cluster(CLI::App& program) {
       "  forestcoll design cluster --gpus 16384 --box dgx-h100 --costs prices.json --kept figures\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
-      "write, 70 a bug of ours.");
+      "write, 70 internal error.");
   return {command, [options](const Console& console) { return run_cluster(*options, console); }};
 }
 

@@ -40,7 +40,8 @@ Expected<DirectAim> aim_of(const std::string& collective) {
   if (collective == "allgather" || collective == "reduce_scatter" || collective == "allreduce") {
     return DirectAim::allgather;
   }
-  return make_error(Code::S04, fmt::format("a wiring is not chosen by {}", collective),
+  return make_error(Code::S04,
+                    fmt::format("a direct-connect topology is not chosen by {}", collective),
                     "choose allgather, reduce_scatter, allreduce or alltoall, or leave it out");
 }
 
@@ -121,12 +122,14 @@ void add_outputs(CLI::App& command, DirectArguments& options) {
   const OptionGroup general(command);
   general.flag("--json", options.json,
                "Report as JSON (format forestcoll-design-direct, version 1)");
-  general.flag("--front", options.front, "List those on the Pareto front only");
+  general.flag("--front", options.front, "List only topologies on the Pareto front");
   general.option("--csv", options.csv, "FILE", "Write all figures, exactly");
   general.option("--svg", options.svg, "FILE", "Draw times over steps");
   general.option("--html", options.html, "FILE", "Write a page with chart and table");
   general.option("--write", options.directory, "DIR", "Write the Pareto front as topology files");
-  general.option("--bandwidth", options.bandwidth, "BANDWIDTH", "Of each link in these files")
+  general
+      .option("--bandwidth", options.bandwidth, "BANDWIDTH",
+              "Bandwidth of each link in these files")
       ->capture_default_str();
 }
 
@@ -135,43 +138,45 @@ void add_outputs(CLI::App& command, DirectArguments& options) {
 Command add_design_direct(CLI::App& program) {
   auto options = std::make_shared<DirectArguments>();
   CLI::App* command = design_group(program).add_subcommand(
-      "direct", "The best direct-connect topologies (no switches) of N accelerators");
+      "direct", "Find the best direct-connect topologies (no switches) of N accelerators");
   const OptionGroup general(*command);
-  general.option("-n,--nodes", options->request.nodes, "N", "How many accelerators")->required();
+  general.option("-n,--nodes", options->request.nodes, "N", "Number of accelerators")->required();
   general
-      .option("--ports,--degree", options->request.ports, "D", "Of each, to send and to receive")
+      .option("--ports,--degree", options->request.ports, "D",
+              "Ports of each, to send and to receive")
       ->required();
   add_collective_option(*command, options->collective,
                         "Pareto front of steps and the time of this collective (default: of\n"
                         "allgather and alltoall)");
-  general.list("--also", options->also, "WIRING",
-               "This topology too, an expression; several times");
-  general.flag("--two-way", options->request.two_way, "Cables both ways only");
-  general.option("--randoms", options->request.randoms, "N", "Random regular graphs to try")
+  general.list("--also", options->also, "TOPOLOGY",
+               "Also study this topology, an expression; several times");
+  general.flag("--two-way", options->request.two_way, "Use only cables that go both ways");
+  general
+      .option("--randoms", options->request.randoms, "N", "Number of random regular graphs to try")
       ->check(CLI::Range(0, 100).description(""))
       ->capture_default_str();
-  general.flag(
-      "--thorough", options->thorough,
-      "Solve all-to-all of large irregular topologies too, of --also and of all that may be on\n"
-      "the Pareto front, which takes long");
+  general.flag("--thorough", options->thorough,
+               "Also solve all-to-all of large irregular topologies that may be on the Pareto\n"
+               "front or are named by --also; takes long");
   add_outputs(*command, *options);
   add_jobs_option(*command, options->threads, "Topologies at a time (default: all processors)");
   command->footer(
-      "Candidates are all base graphs of the size (see `topo gen --list`), and line digraphs,\n"
-      "degree expansions, powers and products of those smaller ones that no other beats by steps,\n"
-      "BFB's time and mean distance. Rates are exact; of bisection and all-to-all a proved\n"
-      "interval is shown where they are not.\n"
+      "Candidates are all base graphs of the size (see `topo gen --list`), and products, powers,\n"
+      "line digraphs and degree expansions of smaller ones. A smaller one is used unless another\n"
+      "is better in steps, BFB time and mean distance. Rates are exact; for bisection and\n"
+      "all-to-all a proved interval is printed where they are not.\n"
       "\n"
-      "Times are in M/B, M the whole buffer and B what all ports of a node send together. No\n"
-      "allgather takes less than (N-1)/N.\n"
+      "Times are in units of M/B: M is the size of the whole buffer, B the bandwidth of all ports\n"
+      "of a node together. No allgather takes less than (N-1)/N.\n"
       "\n"
       "Examples:\n"
       "  forestcoll design direct --nodes 64 --degree 4\n"
       "  forestcoll design direct --nodes 1024 --degree 4 --front --html direct.html\n"
       "  forestcoll design direct -n 256 --ports 8 --two-way -c alltoall --write front/\n"
       "\n"
-      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"
-      "bug of ours.");
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 "
+      "internal\n"
+      "error.");
   return {command, [options](const Console& console) { return run_direct(*options, console); }};
 }
 

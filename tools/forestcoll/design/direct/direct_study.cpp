@@ -99,7 +99,8 @@ Expected<DirectStudy> study_direct(const DirectRequest& request,
                                    bool thorough, int threads, const Console& console) {
   const auto named = names_of(also, request);
   if (!named) return named.errors();
-  auto names = at_work("listing the wirings", console, [&] { return direct_candidates(request); });
+  auto names =
+      at_work("listing the topologies", console, [&] { return direct_candidates(request); });
   if (!names) return names.errors();
   for (const std::string& name : *named) {
     if (!contains(*names, name)) names->push_back(name);

@@ -138,8 +138,9 @@ Command add_design_search(CLI::App& program) {
       "  forestcoll design search 'torus(8,8)' --moves 2000\n"
       "  forestcoll design search 'genkautz(4,64)' --seed 7 --time-limit 60 -o direct.json\n"
       "\n"
-      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 a\n"
-      "bug of ours.");
+      "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot write, 70 "
+      "internal\n"
+      "error.");
   return {command, [options](const Console& console) { return run_search(*options, console); }};
 }
 

@@ -27,8 +27,7 @@ void add_placement_options(CLI::App& command, SynthArguments& arguments) {
   const OptionGroup group(command, kScheduleGroup);
   group.flag("--inplace", arguments.in_place, "For calls in place (the default)");
   group.flag("--outofplace", arguments.out_of_place,
-             "For calls out of place, which leave their input as it is; with --inplace, for\n"
-             "both");
+             "For calls out of place, which keep their input; with --inplace, for both");
 }
 
 void add_protocol_options(CLI::App& command, SynthArguments& arguments) {
@@ -36,71 +35,73 @@ void add_protocol_options(CLI::App& command, SynthArguments& arguments) {
   group
       .place(command.add_option(
           "--proto", arguments.protocol,
-          "The protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
-          "between boxes, where Simple hangs; with --size and --tune what is fastest"))
+          "Protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
+          "between boxes, where Simple hangs. With --size and --tune the default is the\n"
+          "fastest"))
       ->check(CLI::IsMember({"Simple", "LL", "LL128"}));
   group.flag("--force-simple", arguments.force_simple,
-             "Simple for a broadcast or reduce between boxes all the same");
+             "Use Simple for a broadcast or reduce between boxes although it may hang");
 }
 
 void add_threadblock_options(CLI::App& command, SynthArguments& arguments) {
   const OptionGroup group(command, kScheduleGroup);
   group
       .option("--instances", arguments.instances, "N",
-              "Cut every chunk into N parts, each with threadblocks and channels of its own;\n"
-              "default 1, with --size and --tune 1, 2, 4 or 8")
+              "Split each chunk into N parts with threadblocks and channels of their own;\n"
+              "default 1, or the fastest of 1, 2, 4 and 8 with --size and --tune")
       ->check(CLI::Range(1, kMostInstances).description(""));
   group.option("--threadblocks", arguments.threadblocks, "HOW",
-               "per-tree: one for every edge of every tree; merge: as few as the limits allow;\n"
-               "N: at most N per GPU. By default as many as fit and help");
+               "Threadblocks per GPU; per-tree: one for each edge of each tree. merge: as few as\n"
+               "the limits allow. N: at most N. Default: as many as fit and help");
   group.flag("--unfused", arguments.unfused,
-             "Only steps that simulators know: s, r, rrc, cpy, nop; none receives and forwards");
+             "Use only the steps that simulators know (s, r, rrc, cpy, nop); none receives and\n"
+             "forwards at once");
   group.flag("--any-buffers", arguments.any_buffers,
-             "Of mscclpp: data goes from scratch to scratch, so that calls may have any buffers,\n"
-             "such as tensors of PyTorch, not only whole allocations of one kind on all ranks");
+             "mscclpp: send from scratch to scratch, so that calls may use any buffers, such\n"
+             "as PyTorch tensors, not only whole allocations of one kind on all ranks");
 }
 
 // For which sizes a runtime selects the schedule.
 void add_window_options(CLI::App& command, SynthArguments& arguments) {
   const OptionGroup group(command, kScheduleGroup);
   group.option("--min-bytes", arguments.min_bytes, "SIZE",
-               "Buffer size from which a runtime selects the schedule, such as 64K; default 0");
+               "Smallest buffer for which the runtime selects the schedule, such as 64K; default\n"
+               "0");
   group.option("--max-bytes", arguments.max_bytes, "SIZE",
-               "Buffer size up to which it does, this size too; default 1T, for msccl what is\n"
-               "below 1G");
+               "Largest buffer for which it does, this size included; default 1T, for the target\n"
+               "msccl just below 1G");
   group.option("--sizes", arguments.sizes, "MIN:MAX",
-               "Both in one: --sizes 64K:16M is --min-bytes 64K --max-bytes 16M; one size is\n"
-               "that size alone. A window, no list: several sizes are for --tune. What is written\n"
-               "is the fastest for the larger one, or for 1G where that is less; of flows, small\n"
-               "messages for the next hop are put together where that pays");
+               "Both limits at once; 64K:16M is --min-bytes 64K --max-bytes 16M, one size is\n"
+               "that size alone. The schedule is the fastest for the larger limit, at most 1G.\n"
+               "For several sizes use --tune. In flows, small messages to the same next hop are\n"
+               "joined where that is faster");
 }
 
 // For which sizes it is to be the fastest.
 void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
   const OptionGroup group(command, kScheduleGroup);
   group
-      .option(
-          "--size", arguments.size, "SIZE",
-          "The fastest schedule for a buffer of this size, by simulation (a model, not a\n"
-          "measurement): of our own trees, many and few, high and low, and of all others of\n"
-          "--algorithm, in all protocols and several numbers of instances; as mscclpp of plans,\n"
-          "those with in-network multicast and reduction")
+      .option("--size", arguments.size, "SIZE",
+              "Write the schedule that is fastest for a buffer of this size, by simulation;\n"
+              "candidates are our own trees (several k and heights) and all of --algorithm, in\n"
+              "every protocol and with several numbers of instances. For mscclpp they are\n"
+              "plans, also with in-network multicast and reduction")
       ->check(CLI::Validator(refuse_nothing, ""));
   group
       .option(
           "--tune", arguments.tune, "SIZES",
           fmt::format(
-              "The same for each of these sizes, one file per range, into the directory -o, which\n"
-              "must be empty or not there: {}. A\n"
-              "size whose elements of 4 bytes no file's chunks divide is named as not served;\n"
-              "as mscclpp they are plans, each for its range of sizes",
+              "Write the fastest schedule for each of these sizes, one file per range, into the\n"
+              "directory -o; the directory must be empty or absent. SIZES is {}. A size is\n"
+              "reported as not served if no file's chunks divide its elements of 4 bytes. For\n"
+              "mscclpp the files are plans",
               kSizesInWords))
       ->check(CLI::Validator(refuse_nothing, ""));
   group
       .option("--buffsize", arguments.buffers, "SIZE",
-              "NCCL_BUFFSIZE that the ranks are started with, for --size and --tune; default\n"
-              "what is fastest of the runtime's own 4M, of 2M and of 512K, one for all files; 4M\n"
-              "where the environment is not yours to set")
+              "NCCL_BUFFSIZE with which the ranks are started, for --size and --tune; default:\n"
+              "the fastest of 4M (the runtime's own), 2M and 512K, one value for all files.\n"
+              "Give 4M if you cannot set the environment")
       ->check(CLI::Validator(refuse_nothing, ""));
 }
 
@@ -119,42 +120,41 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   const OptionGroup general(command);
   general
       .option("-o,--output", arguments.output, "FILE",
-              "Where the schedule goes; - is standard output, the default unless that is a\n"
-              "terminal")
+              "File to write; - is standard output, the default unless that is a terminal")
       ->each([&arguments](const std::string&) { arguments.output_given = true; });
   add_file_option(command, "--deploy", arguments.deploy,
-                  "In place of -o: a directory, empty or not there, with the schedule or those of\n"
-                  "--tune, the runtime's environment, the order of ranks and a launcher line",
+                  "Directory to write instead of -o; it must be empty or absent, and gets the\n"
+                  "schedule or those of --tune, the runtime's environment, the rank order and a\n"
+                  "launcher",
                   "DIR");
-  add_collective_option(command, arguments.collective, "What to synthesise")->capture_default_str();
+  add_collective_option(command, arguments.collective, "The collective")->capture_default_str();
   add_file_option(command, "--demand", arguments.demand,
-                  "All-to-all-v: bytes that every GPU has for every other, a row per sender, as\n"
-                  "CSV or a JSON array of arrays (with -c alltoall --format flows)");
+                  "All-to-all-v: bytes that each GPU sends to each other one; CSV or a JSON array\n"
+                  "of arrays with a row per sender (with -c alltoall --format flows)");
   add_root_option(command, arguments.root);
   general
-      .option(
-          "-k", arguments.trees, "K",
-          "Trees per root: `optimal` reaches the optimum; `auto` (default for msccl, mscclpp) is\n"
-          "the best power of two up to 16, or up to 128 where that gains half a percent; for\n"
-          "msccl, a smaller one that is as good for 1 GiB by the model of --tune, and 2^m chunks\n"
-          "in all for an allreduce over a number of ranks that is no power of two;\n"
-          "N is exactly N; max:N, with N up to 10000, is the best up to N. Of an alltoall: parts\n"
-          "that every pair's data is cut into; auto is the least of 1, 2, 4, 8 within 1 % of the\n"
-          "best, N and max:N go up to 4096")
+      .option("-k", arguments.trees, "K",
+              "Trees per root; in an alltoall, parts that the data of each pair is split into.\n"
+              "`optimal` reaches the optimum, N is exactly N, and max:N (N up to 10000) is the\n"
+              "best up to N. `auto`, the default for msccl and mscclpp, is the best power of\n"
+              "two up to 16, or up to 128 where that gains half a percent. For msccl it is a\n"
+              "smaller one if that is as fast at 1 GiB by simulation. Where the number of ranks\n"
+              "is no power of two, an allreduce has 2^m chunks in all. In an alltoall, `auto`\n"
+              "is the smallest of 1, 2, 4 and 8 within 1 % of the best, and N goes up to 4096")
       ->take_last();
   command
       .add_option(
           "--format", arguments.format,
-          "What to write; mscclpp is an execution plan of MSCCL++; an allreduce as forest, or as\n"
-          "mscclpp in one box, uses in-network multicast and reduction; none only solves and\n"
-          "reports; svg is a picture of one tree on its\n"
-          "fabric, dot one of all trees; forest-symmetric writes one tree\n"
-          "per orbit of the fabric's symmetry, for fabrics of thousands of GPUs; flows are the\n"
-          "paths of an alltoall, scatter or gather; goal (LogGOPSim) and chakra (ASTRA-sim,\n"
-          "a directory) are the messages of one size, for others' simulators; nccl-tuner (NCCL's\n"
-          "and RCCL's example plugin) and ncclx-tuner (torchcomms) are rules that say which of\n"
-          "the library's own algorithms to take by size, for all collectives without -c;\n"
-          "nccl-graph is rings and trees in the boxes for NCCL_GRAPH_FILE")
+          "Format of the output; `none` writes nothing and only reports. `mscclpp` is an\n"
+          "execution plan of MSCCL++. `svg` is a picture of one tree on its fabric, `dot`\n"
+          "of all trees. `forest-symmetric` has one tree per orbit of the fabric's\n"
+          "symmetry, for thousands of GPUs. `flows` are the paths of an alltoall, scatter\n"
+          "or gather. `goal` (LogGOPSim) and `chakra` (ASTRA-sim, a directory) are the\n"
+          "messages of one size, for other simulators. `nccl-tuner` (example plugin of NCCL\n"
+          "and RCCL) and `ncclx-tuner` (torchcomms) are rules that select the library's own\n"
+          "algorithms by size, for all collectives without -c. `nccl-graph` is rings and\n"
+          "trees within boxes, for NCCL_GRAPH_FILE. An allreduce as `forest`, or as\n"
+          "`mscclpp` in one box, uses in-network multicast and reduction")
       ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
                              "svg", "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner",
                              "nccl-graph", "none"}))
@@ -167,7 +167,7 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   });
   add_schedule_options(command, arguments);
   general.flag("--json", arguments.json,
-               "Summary as JSON on standard output (format forestcoll-synth, version 2)");
+               "Print the summary as JSON (format forestcoll-synth, version 2)");
   add_effort_options(command, arguments.solver);
   add_shape_options(command, arguments.solver);
   add_failure_options(command, arguments.failures);

@@ -103,9 +103,9 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
           first_given({{"--nccl-graph", !baseline.nccl_graph.empty() && !rings},
                        {"--nccl-constants", baseline.nccl_constants && !rings},
                        {"--cross-nic", baseline.cross_nic && baseline.algorithm != "nccl-ring"}})) {
-    return make_error(Code::S04,
-                      fmt::format("{} says nothing to --algorithm {}", option, baseline.algorithm),
-                      "ask for --algorithm nccl-ring with it, or leave it out");
+    return make_error(
+        Code::S04, fmt::format("{} has no effect with --algorithm {}", option, baseline.algorithm),
+        "ask for --algorithm nccl-ring with it, or leave it out");
   }
   if (!baseline.chosen()) return {};
   const SolverArguments& solver = arguments.solver;
