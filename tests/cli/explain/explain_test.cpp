@@ -35,7 +35,7 @@ std::string sources() {
 TEST(Explain, OneCodeInAnyCase) {
   const auto upper = run({"explain", "W12"});
   ASSERT_EQ(upper.code, 0) << upper.err;
-  EXPECT_THAT(upper.out, HasSubstr("W12: about the topology file: ranges that look alike"));
+  EXPECT_THAT(upper.out, HasSubstr("W12: about the topology file: two ranges that look alike"));
   EXPECT_EQ(run({"explain", "w12"}).out, upper.out);
 }
 
