@@ -63,6 +63,7 @@ std::vector<Golden> goldens_of_commands() {
           {"mistake-option", {"synth", topology("dgx-a100-x1"), "--colective", "allgather"}},
           {"mistake-simulate", {"simulate", topology("dgx-a100-x1"), "schedule.xml"}},
           {"mistake-verify", {"verify", topology("dgx-a100-x1")}},
+          {"mistake-second-file", {"verify", "schedule.xml", "topology.json"}},
           {"verify", {"verify", "-"}, read_file(source_path("tests/golden/allreduce-3.xml"))}};
 }
 

@@ -207,7 +207,10 @@ std::optional<NvlinkPart> nvlink_part(std::string_view pci_device) {
 }
 
 std::optional<GpuModel> gpu_model(std::string_view name) {
-  const auto found = std::ranges::find(kModels, name, &Model::name);
+  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const auto found = std::ranges::find_if(kModels, [&](const Model& model) {
+    return std::ranges::equal(model.name, name, {}, {}, lower);
+  });
   if (found == kModels.end()) return std::nullopt;
   return GpuModel{
       .name = found->name, .sm = found->sm, .nvlinks = found->nvlinks, .pcie = found->pcie};

@@ -61,7 +61,7 @@ struct NvlinkPart {
 };
 [[nodiscard]] std::optional<NvlinkPart> nvlink_part(std::string_view pci_device);
 
-/// What is known of a GPU by its name: "a100".
+/// What is known of a GPU by its name: "a100", or "A100".
 struct GpuModel {
   std::string_view name;
   std::int64_t sm;

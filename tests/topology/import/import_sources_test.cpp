@@ -103,6 +103,14 @@ TEST(ImportOptions, TheDescriptionNamesTheSourceAlone) {
               HasSubstr("nvidia-smi topo -m. "));
 }
 
+TEST(ImportOptions, AModelOfGpuIsTakenInAnyCase) {
+  const std::string smi = "GPU0 GPU1\nGPU0 X NV12\nGPU1 NV12 X\n";
+  const auto file_of = [&](const std::string& gpu) {
+    return to_topology_json(import_valid(Source::nvidia_smi, smi, {.gpu = gpu}).document);
+  };
+  EXPECT_EQ(file_of("A100"), file_of("a100"));
+}
+
 // Detection and the table of bandwidths.
 
 TEST(ImportSources, HaveNamesThatFindThem) {

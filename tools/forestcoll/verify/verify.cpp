@@ -381,6 +381,13 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
   return ExitCode::done;
 }
 
+// A second file: most likely the topology, as `simulate` takes it.
+std::string explain_second_file(const std::vector<std::string>& unknown) {
+  if (unknown.front().starts_with('-')) return {};
+  return fmt::format("verify takes one schedule; a topology is given as --topology {}",
+                     unknown.front());
+}
+
 }  // namespace
 
 Command add_verify(CLI::App& program) {
@@ -426,7 +433,8 @@ Command add_verify(CLI::App& program) {
       "plan, forest or flows JSON, rules of a tuner; or a topology file with errors, 4 cannot "
       "read\n"
       "or write, 70 internal error.");
-  return {command, [options](const Console& console) { return run_verify(*options, console); }};
+  return {command, [options](const Console& console) { return run_verify(*options, console); },
+          explain_second_file};
 }
 
 }  // namespace forestcoll::cli
