@@ -69,8 +69,8 @@ constexpr double kAllPasses = 32;       // the last of them: so many are simulat
 // Passes of the others of these, for each of the first one's: all but those that do not grow.
 constexpr double kFurtherPasses = 0.9 * (2 + 4 + 8);
 // How much what a pass adds may change over three doublings, relatively. Some schedules never come
-// to take the same time for each pass; they are content with less after many, and with what is
-// within the error of any model after twice as many.
+// to take the same time for each pass; they are content with less after many, and with what is less
+// than the model's own error after twice as many.
 constexpr double kSteady = 3e-3;
 // So much less than passes have added is nothing that they will add.
 constexpr double kClearly = 0.9, kClearlyAtFirst = 0.75;
