@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/functional/hash.hpp>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -108,23 +109,12 @@ class ProgramMaker {
     for (const std::int32_t instances : kInstances) {
       if (instances > most || steps > most_steps) break;
       const std::int32_t n = asked.value_or(instances);
-      if (auto one = of_classes(candidate, n)) {
-        const bool fits = (has_first && made.empty()) || one->all_steps <= most_steps;
-        if (!fits) break;
-        steps = kStepsOfTwice * one->all_steps;
-        made.push_back(std::move(one->program));
-        if (asked || options_.synthesis.packing.stop.stop_requested()) break;
-        continue;
-      }
-      auto lowered = lower(candidate, n);
-      if (!lowered && made.empty()) return lowered.errors();
-      if (!lowered) break;
-      const Schedule& schedule = lowered->here ? *lowered->here : known(candidate);
       const bool is_first = has_first && made.empty();
-      const auto count = static_cast<double>(step_count(schedule));
-      if (!is_first && count > most_steps) break;
-      steps = kStepsOfTwice * count;
-      if (auto program = prepared(candidate, n, schedule, {})) made.push_back(*std::move(program));
+      auto next = make_one(candidate, n, is_first ? kAny : most_steps);
+      if (!next && made.empty()) return next.errors();
+      if (!next || next->is_too_long) break;
+      steps = kStepsOfTwice * next->steps;
+      if (next->program) made.push_back(*std::move(next->program));
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
@@ -154,13 +144,29 @@ class ProgramMaker {
     return Lowered();
   }
 
-  struct OfClasses {
-    Program program;
-    double all_steps = 0;  // of all ranks
+  static constexpr double kAny = std::numeric_limits<double>::infinity();
+  struct MadeOne {
+    double steps = 0;  // of all ranks
+    bool is_too_long = false;
+    std::optional<Program> program = {};  // none where it is wrong, or too long
   };
 
+  // Up to `most` steps.
+  Expected<MadeOne> make_one(std::size_t candidate, std::int32_t instances, double most) const {
+    if (auto program = of_classes(candidate, instances)) {
+      if (program->steps > most) return MadeOne{program->steps, true};
+      return *std::move(program);
+    }
+    auto lowered = lower(candidate, instances);
+    if (!lowered) return lowered.errors();
+    const Schedule& schedule = lowered->here ? *lowered->here : known(candidate);
+    const auto steps = static_cast<double>(step_count(schedule));
+    if (steps > most) return MadeOne{steps, true};
+    return MadeOne{steps, false, prepared(candidate, instances, schedule, {})};
+  }
+
   // Where one rank of each class does what all do, no other is lowered or simulated.
-  std::optional<OfClasses> of_classes(std::size_t number, std::int32_t instances) const {
+  std::optional<MadeOne> of_classes(std::size_t number, std::int32_t instances) const {
     const Candidate& candidate = candidates_[number];
     const bool is_known = candidate.chosen.schedule && instances == options_.lowering.instances;
     if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) {
@@ -180,8 +186,8 @@ class ProgramMaker {
         }};
     auto program = prepared(number, instances, classes->schedule, images);
     if (!program) return std::nullopt;
-    const auto count = static_cast<double>(step_count(classes->schedule) * views.images());
-    return OfClasses{*std::move(program), count};
+    const auto steps = static_cast<double>(step_count(classes->schedule) * views.images());
+    return MadeOne{steps, false, std::move(program)};
   }
 
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,

@@ -304,7 +304,8 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
       .max_count = target.max_count,
       .spare_threadblocks_from =
           options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit};
-  if (!schedule::take_turns(writing, threadblocks->of_rank)) return Schedule();
+  // Of classes alone, for which all ranks have to be lowered then.
+  if (!schedule::take_turns(writing, threadblocks->of_rank)) return Diagnostics();
   result.programs = schedule::write_programs(writing, threadblocks->of_rank);
   for (const RankProgram& program : result.programs) {
     for (const Threadblock& block : program.threadblocks) {
@@ -405,13 +406,12 @@ std::optional<schedule::ClassSchedule> schedule::lower_classes(const CollectiveF
     const Messages messages = messages_of(forest, options, target, rails, views, parts, true);
     return lower_messages(forest, options, target, messages, Ends(messages, forest, views));
   };
-  // As all ranks would be.
-  Expected<Schedule> result = Diagnostics();
-  if (options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances)) {
-    result = lowered(kPartsOfWideTrees);
-  }
-  if (!result) result = lowered(1);
-  if (!result || result->programs.empty()) return std::nullopt;
+  // In parts or not, as all ranks would be.
+  const bool in_parts =
+      options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances);
+  auto result = lowered(in_parts ? kPartsOfWideTrees : 1);
+  if (in_parts && !result && !result.errors().empty()) result = lowered(1);
+  if (!result) return std::nullopt;
   return ClassSchedule{*std::move(result), std::move(views)};
 }
 
