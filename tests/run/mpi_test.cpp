@@ -289,6 +289,60 @@ TEST(RunProgram, AStuckRunEndsAndNamesWhoWaitsForWhat) {
   EXPECT_THAT(run.err, HasSubstr("rank 1, threadblock 0, step 0 (r, line 10)"));
 }
 
+std::size_t count_of(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += word.size()) ++count;
+  return count;
+}
+
+// Of all ranks together, however many threadblocks wait.
+TEST(RunProgram, AStuckRunPrintsOneMessage) {
+  CompileOptions options = options_for(Collective::allgather);
+  options.format = Format::mscclpp;
+  const std::string plan = schedule_of("dgx-a100-x1", options);
+  const Result run = mpirun(8, with(plan, "\"name\":\"signal\"", "\"name\":\"nop\""),
+                            {"-b", "8K", "-n", "1", "-w", "0", "--timeout", "1"});
+  EXPECT_EQ(run.code, 1);
+  EXPECT_EQ(count_of(run.err, "stuck: no message for 1 s"), 1) << run.err;
+  EXPECT_LE(count_of(run.err, "waits for"), 16) << run.err;
+}
+
+// Each in its own window of sizes, and where no size is asked for, at one of its window.
+TEST(RunProgram, FilesOfSeveralWindowsRunEachInItsOwn) {
+  const auto within = [](std::int64_t least, std::int64_t most) {
+    CompileOptions options = options_for(Collective::allgather);
+    options.xml.min_bytes = least;
+    options.xml.max_bytes = most;
+    return schedule_of("dgx-a100-x1", options);
+  };
+  const Schedules files = {{"small.xml", within(1 << 10, 64 << 10)},
+                           {"large.xml", within(1 << 20, 16 << 20)}};
+  const std::vector<std::string> once = {"-n", "1", "-w", "0"};
+  expect_right(8, files, once, 1);
+  const Result both = mpirun(8, files, {"-b", "16K", "-e", "1M", "-f", "64", "-n", "1", "-w", "0"});
+  EXPECT_EQ(both.code, 0) << both.err;
+  EXPECT_EQ(rows_of(both.out).all, 2) << both.out;
+  const Result one = mpirun(8, files, {"-b", "16K", "-n", "1", "-w", "0"});
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(rows_of(one.out).all, 1) << one.out;
+  const Result none = mpirun(8, files, {"-b", "256K", "-n", "1", "-w", "0"});
+  EXPECT_EQ(none.code, 2) << none.out;
+  EXPECT_EQ(count_of(none.err, "[X04]"), 1) << none.err;
+}
+
+TEST(RunProgram, StartsItselfWithAsManyProcessesAsNeeded) {
+  const Scratch scratch;
+  const std::string file = scratch.write(
+      "allgather.xml", schedule_of("dgx-a100-x1", options_for(Collective::allgather)));
+  const Result run = run_alone({file, "-b", "8K", "-n", "1", "-w", "0"});
+  EXPECT_EQ(run.code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr(" -np 8 "));
+  EXPECT_EQ(rows_of(run.out).all, 1) << run.out;
+  const Result absent = run_alone({scratch / "absent.xml"});
+  EXPECT_EQ(absent.code, 4);
+  EXPECT_EQ(count_of(absent.err, "absent.xml"), 1) << absent.err;
+}
+
 TEST(RunProgram, WhatCannotBeRunEndsInWordsOnAllRanks) {
   const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
   const Result wrong_number = mpirun(4, right, {});

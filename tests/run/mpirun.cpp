@@ -57,6 +57,18 @@ Result mpirun(int ranks, const std::vector<std::pair<std::string, std::string>>&
   return start(ranks, arguments, {});
 }
 
+Result mpirun_files(int ranks, const std::vector<std::string>& arguments) {
+  return start(ranks, arguments, {});
+}
+
+Result run_alone(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = {FORESTCOLL_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  RunOptions options;
+  options.program = "/usr/bin/env";
+  return run(words, options);
+}
+
 std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
   return text_of(compile(bundled_fabric(fabric), options));
 }

@@ -17,6 +17,12 @@ Result mpirun(int ranks, const std::string& schedule, std::vector<std::string> a
 Result mpirun(int ranks, const std::vector<std::pair<std::string, std::string>>& schedules,
               std::vector<std::string> arguments);
 
+/// The same of files and options.
+Result mpirun_files(int ranks, const std::vector<std::string>& arguments);
+
+/// The program without mpirun, which it starts itself.
+Result run_alone(const std::vector<std::string>& arguments);
+
 /// A schedule of a bundled fabric.
 std::string schedule_of(const std::string& fabric, const CompileOptions& options = {});
 

@@ -2,22 +2,16 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <limits>
-#include <map>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
-#include "forestcoll/version.hpp"
+#include "run/call.hpp"
 #include "run/data/contents.hpp"
+#include "run/measure.hpp"
 #include "run/mpi/collective.hpp"
 #include "run/report/table.hpp"
 
@@ -38,7 +32,7 @@ class Harness {
     if (facts_.in_place) placements_.push_back(Placement::in_place);
   }
 
-  Expected<bool> run() {
+  Expected<Outcome> run() {
     if (const auto done = check_processes(); !done) return done.errors();
     print_header();
     for (const ElementType type : options_.types) {
@@ -49,9 +43,11 @@ class Harness {
         }
       }
     }
-    if (rows_ == 0) return no_size();
-    print(fmt::format("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED"));
-    return wrong_ > 0;
+    if (rows_ == 0 && options_.files.size() == 1) return no_size();
+    if (rows_ > 0) {
+      print(fmt::format("# Out of bounds values : {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED"));
+    }
+    return Outcome{wrong_ > 0, rows_ > 0};
   }
 
  private:
@@ -95,13 +91,23 @@ class Harness {
     return facts_.only_sums ? std::vector<ReduceOp>{ReduceOp::sum} : options_.ops;
   }
 
+  // The size in the window that is nearest to what is the default.
+  [[nodiscard]] std::int64_t default_size(std::int64_t unit) const {
+    constexpr std::int64_t kMost = std::int64_t{64} << 20;  // a rank has it several times
+    const std::int64_t asked = options_.sizes.front();
+    if (facts_.max_bytes < asked) return facts_.max_bytes / unit * unit;
+    const std::int64_t least = std::max(asked / unit, std::int64_t{1}) * unit;
+    if (facts_.min_bytes <= least) return least;
+    return facts_.min_bytes <= kMost ? (facts_.min_bytes + unit - 1) / unit * unit : asked;
+  }
+
   // In whole chunks and in the window, each once.
   [[nodiscard]] std::vector<std::int64_t> sizes_for(ElementType type) {
     const auto element = static_cast<std::int64_t>(size_of(type));
     const std::int64_t unit = facts_.chunks * std::max(element, facts_.grain);
     std::vector<std::int64_t> sizes;
     for (const std::int64_t asked : options_.sizes) {
-      const std::int64_t bytes = asked / unit * unit;
+      const std::int64_t bytes = options_.has_sizes ? asked / unit * unit : default_size(unit);
       const bool is_in = bytes > 0 && bytes >= facts_.min_bytes && bytes <= facts_.max_bytes;
       if (!is_in) {
         print(fmt::format(
@@ -124,7 +130,7 @@ class Harness {
     shape.parts = facts_.parts ? &*facts_.parts : nullptr;
     shape.chunk = shape.whole / facts_.chunks;
     shape.scratch = schedule_.scratch_chunks(rank_) * (shape.whole / facts_.chunks);
-    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.connections, watchdog_);
+    const auto rank_run = schedule_.prepare(rank_, shape, type, options_.connections);
     TableRow row;
     row.bytes = bytes;
     row.elements = audit::is_divided(facts_.pattern) ? shape.part() : shape.whole;
@@ -146,12 +152,14 @@ class Harness {
                       ReduceOp op, std::string& remarks) {
     Measurement result;
     Contents(shape, type, op, root_, calls_++).fill(memory, rank_);
-    result.seconds = time([&] { rank_run.call(memory, op); });
+    Call call{&rank_run, &memory, op};
+    const auto run_once = [&] { call_together({&call, 1}, watchdog_); };
+    result.seconds = time(run_once);
     for (int i = 0; i < options_.checks; ++i) {
       const Contents contents(shape, type, op, root_, calls_++);
       contents.fill(memory, rank_);
       MPI_Barrier(MPI_COMM_WORLD);
-      rank_run.call(memory, op);
+      run_once();
       result.wrong = result.wrong.value_or(0) + count_wrong(contents.wrong(memory, rank_), remarks);
     }
     wrong_ += result.wrong.value_or(0);
@@ -170,89 +178,13 @@ class Harness {
     begin_together();
     const double begin = MPI_Wtime();
     for (int i = 0; i < options_.iterations; ++i) call();
-    return over_ranks((MPI_Wtime() - begin) / options_.iterations);
-  }
-
-  // Ranks leave a barrier one after the other; where they have one clock, as under SimGrid, they
-  // agree on a moment after that.
-  static void begin_together() {
-    constexpr double kAfter = 0.01;  // seconds
-    MPI_Barrier(MPI_COMM_WORLD);
-    void* is_global = nullptr;
-    int is_known = 0;
-    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, &is_global, &is_known);
-    if (is_known == 0 || *static_cast<int*>(is_global) == 0) return;
-    const double here = MPI_Wtime();
-    double last = here;
-    MPI_Allreduce(&here, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    const double left = std::clamp(last + kAfter - MPI_Wtime(), 0.0, kAfter);
-    const timespec pause = {0, std::lround(left * 1e9)};
-    nanosleep(&pause, nullptr);
-  }
-
-  [[nodiscard]] double over_ranks(double seconds) const {
-    double result = seconds;
-    switch (options_.average) {
-      case Average::rank0:
-        MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        return result;
-      case Average::mean:
-        MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        return result / processes_;
-      case Average::least:
-        MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
-        return result;
-      case Average::most:
-        MPI_Allreduce(&seconds, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        return result;
-    }
-    return result;
-  }
-
-  // Over all ranks; a remark on which of them, at rank 0, which prints it.
-  std::int64_t count_wrong(std::int64_t here, std::string& remarks) const {
-    constexpr std::size_t kNamed = 8;
-    std::vector<std::int64_t> wrong(static_cast<std::size_t>(processes_));
-    MPI_Gather(&here, 1, MPI_INT64_T, wrong.data(), 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
-    std::int64_t sum = 0;
-    MPI_Allreduce(&here, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
-    std::string named;
-    std::size_t ranks = 0;
-    for (std::size_t rank = 0; rank < wrong.size(); ++rank) {
-      if (wrong[rank] == 0 || ++ranks > kNamed) continue;
-      named += fmt::format("{}rank {} ({})", named.empty() ? "" : ", ", rank, wrong[rank]);
-    }
-    if (ranks > kNamed) named += fmt::format(" and {} more", ranks - kNamed);
-    if (sum > 0) remarks += fmt::format("#   wrong: {}\n", named);
-    return sum;
-  }
-
-  // On what it runs, in the words of whoever started it there.
-  [[nodiscard]] static std::string origin() {
-    const char* said = std::getenv("FORESTCOLL_ORIGIN");
-    return said == nullptr ? "MPI on this machine" : said;
+    return over_ranks((MPI_Wtime() - begin) / options_.iterations, options_.average);
   }
 
   void print_header() {
-    constexpr int kNameBytes = 64;
-    std::array<char, kNameBytes> name{};
-    gethostname(name.data(), name.size() - 1);
-    std::vector<char> names(static_cast<std::size_t>(processes_) * kNameBytes);
-    std::vector<int> pids(static_cast<std::size_t>(processes_));
-    const int pid = getpid();
-    MPI_Gather(name.data(), kNameBytes, MPI_CHAR, names.data(), kNameBytes, MPI_CHAR, 0,
-               MPI_COMM_WORLD);
-    MPI_Gather(&pid, 1, MPI_INT, pids.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
-    print(
-        fmt::format("# forestcoll-run {}: {} over MPI between processors, not GPUs; columns as "
-                    "{} prints them\n# origin: {}\n#\n# Using devices\n",
-                    kVersion, facts_.format, perf_name(facts_.pattern), origin()));
-    for (int r = 0; r < processes_; ++r) {
-      print(fmt::format("#  Rank {:2} Pid {:6} on {:>10} device  0 [cpu]\n", r,
-                        pids[static_cast<std::size_t>(r)],
-                        &names[static_cast<std::size_t>(r * kNameBytes)]));
-    }
-    print("#\n" + table_heading(placements_, options_.vs_mpi));
+    print(heading(fmt::format("{} over MPI between processors, not GPUs; columns as {} prints them",
+                              facts_.format, perf_name(facts_.pattern))));
+    print(table_heading(placements_, options_.vs_mpi));
   }
 
   [[nodiscard]] Diagnostic no_size() const {
@@ -260,12 +192,6 @@ class Harness {
                       fmt::format("no size to run: the file takes {} to {} bytes, in {} chunks",
                                   facts_.min_bytes, facts_.max_bytes, facts_.chunks),
                       "give others with -b and -e");
-  }
-
-  void print(const std::string& text) const {
-    if (rank_ != 0) return;
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
   }
 
   const Schedule& schedule_;
@@ -281,7 +207,7 @@ class Harness {
 
 }  // namespace
 
-Expected<bool> run_all(const Schedule& schedule, const Options& options, std::int64_t root) {
+Expected<Outcome> run_all(const Schedule& schedule, const Options& options, std::int64_t root) {
   return Harness(schedule, options, root).run();
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/job/written.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::run {
@@ -20,10 +21,11 @@ std::int64_t root_in(const std::string& text, const std::string& name, Pattern p
 }
 
 Expected<LoadedFile> load(const std::string& text, const std::string& name) {
+  if (cli::is_job_report(text)) return LoadedFile{nullptr, 0, text};
   auto schedule = load_schedule(text, name);
   if (!schedule) return schedule.errors();
   const std::int64_t root = root_in(text, name, (*schedule)->facts().pattern);
-  return LoadedFile{*std::move(schedule), root};
+  return LoadedFile{*std::move(schedule), root, {}};
 }
 
 Diagnostic unreadable(const std::string& file) {

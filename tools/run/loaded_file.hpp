@@ -1,4 +1,4 @@
-// A schedule's file as all ranks get it.
+// A file as all ranks get it: a schedule, or a job.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 namespace forestcoll::run {
 
 struct LoadedFile {
-  std::unique_ptr<Schedule> schedule;
-  std::int64_t root = 0;  ///< of a collective that has one, as its program behaves
+  std::unique_ptr<Schedule> schedule;  ///< null: it is a job
+  std::int64_t root = 0;               ///< of a collective that has one, as its program behaves
+  std::string job;                     ///< the text of a job, whose schedules are other files
 };
 
 /// Rank 0 reads the file, so that it need not be on every host, and each process loads it once:

@@ -17,15 +17,18 @@ constexpr const char* kDescription =
 
 constexpr const char* kFooter =
     "Example:\n"
-    "  mpirun -np 16 forestcoll-run allreduce.xml -b 1K -e 1M -f 4 -n 5 -w 1 -d float -o sum\n"
+    "  forestcoll-run allreduce.xml -b 1K -e 1M -f 4 -n 5 -w 1 -d float -o sum\n"
+    "Without a launcher it starts mpirun with as many processes as the schedule has GPUs.\n"
     "\n"
     "Exit codes: 0 all right; 1 wrong data, or stuck; 2 usage, or a wrong file; 3 too large; 4 "
     "cannot\n"
     "read. Of several files the largest; a run that is stuck ends all.";
 
+constexpr const char* kDefaultSize = "1M";
+
 /// As written; what they mean is settled afterwards.
 struct Words {
-  std::string min_bytes = "1M", max_bytes, step_bytes = "1M", buffer = "4M";
+  std::string min_bytes, max_bytes, step_bytes = "1M", buffer = "4M";
   std::int64_t factor = 0;
   std::string type = "float", op = "sum";
   int threads = 1, gpus = 1, average = 1;
@@ -44,9 +47,10 @@ Expected<std::int64_t> bytes_of(const char* option, const std::string& text) {
 
 Expected<std::vector<std::int64_t>> sizes_of(const Words& words) {
   constexpr std::size_t kMostSizes = 1024;
-  const auto least = bytes_of("-b", words.min_bytes);
+  const std::string begin = words.min_bytes.empty() ? kDefaultSize : words.min_bytes;
+  const auto least = bytes_of("-b", begin);
   if (!least) return least.errors();
-  const auto most = bytes_of("-e", words.max_bytes.empty() ? words.min_bytes : words.max_bytes);
+  const auto most = bytes_of("-e", words.max_bytes.empty() ? begin : words.max_bytes);
   if (!most) return most.errors();
   const auto step = bytes_of("-i", words.step_bytes);
   if (!step) return step.errors();
@@ -95,6 +99,7 @@ Expected<Options> settle(const Words& words, Options options) {
   auto sizes = sizes_of(words);
   if (!sizes) return sizes.errors();
   options.sizes = *std::move(sizes);
+  options.has_sizes = !words.min_bytes.empty() || !words.max_bytes.empty();
   auto types = names_of("-d", words.type, parse_element_type, all_element_types);
   if (!types) return types.errors();
   options.types = *std::move(types);
@@ -115,10 +120,12 @@ Expected<Options> settle(const Words& words, Options options) {
 
 void add_options(CLI::App& app, Words& words, Options& options) {
   app.add_option("SCHEDULE", options.files,
-                 "MSCCL XML, an MSCCL++ plan, or flows of an all-to-all; - for standard input.\n"
-                 "Several are run one after the other, each with its table")
+                 "MSCCL XML, an MSCCL++ plan, flows of an all-to-all, or the job.json of several\n"
+                 "groups, which run at once; - for standard input. Several are run one after the\n"
+                 "other, each with its table, in its own window of sizes")
       ->required();
-  app.add_option("-b,--minbytes", words.min_bytes, "Smallest size [1M]");
+  app.add_option("-b,--minbytes", words.min_bytes,
+                 "Smallest size [1M, or the nearest of the file's window]");
   app.add_option("-e,--maxbytes", words.max_bytes, "Largest size [that of -b]");
   app.add_option("-i,--stepbytes", words.step_bytes, "From one size to the next [1M]");
   app.add_option("-f,--stepfactor", words.factor,

@@ -18,6 +18,7 @@ enum class Average : std::uint8_t { rank0, mean, least, most };
 struct Options {
   std::vector<std::string> files;
   std::vector<std::int64_t> sizes;
+  bool has_sizes = false;  ///< whether any of them was asked for
   std::vector<ElementType> types;
   std::vector<ReduceOp> ops;
   int iterations = 20, warmups = 5, checks = 1;

@@ -1,6 +1,8 @@
 // A schedule that has been read and can be run.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -9,7 +11,6 @@
 
 #include "forestcoll/diagnostic.hpp"
 #include "run/data/memory.hpp"
-#include "run/mpi/watchdog.hpp"
 #include "run/rank_run.hpp"
 
 namespace forestcoll::run {
@@ -32,7 +33,7 @@ struct ScheduleFacts {
 inline constexpr std::int64_t kDefaultBufferBytes = std::int64_t{4} << 20;
 inline constexpr std::int64_t kLeastBufferBytes = 1024, kMostBufferBytes = std::int64_t{1} << 30;
 
-/// How threadblocks of XML and flows send; plans say that themselves.
+/// How threadblocks of XML and flows send, which plans say themselves; and where.
 struct Connections {
   std::int64_t buffer_bytes = kDefaultBufferBytes;  ///< NCCL_BUFFSIZE
   /// An operation is one message, of which a connection has as many at either end; else slices are
@@ -41,6 +42,8 @@ struct Connections {
   /// An operation that sends has ended, for its threadblock and for those that wait for it, once
   /// its message has been taken; else once that lies in the connection's buffer.
   bool hold = false;
+  /// Of the schedule's ranks, in their order.
+  MPI_Comm communicator = MPI_COMM_WORLD;
 };
 
 class Schedule {
@@ -53,11 +56,11 @@ class Schedule {
   [[nodiscard]] virtual const ScheduleFacts& facts() const = 0;
   /// Chunks of scratch that a rank needs.
   [[nodiscard]] virtual std::int64_t scratch_chunks(std::int64_t rank) const = 0;
-  /// `shape.whole` is a multiple of the chunks. The result must not outlive the schedule.
+  /// `shape.whole` is a multiple of the chunks. The result must not outlive the schedule. All
+  /// ranks of the communicator must call it.
   [[nodiscard]] virtual std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
                                                          ElementType type,
-                                                         const Connections& connections,
-                                                         Watchdog& watchdog) const = 0;
+                                                         const Connections& connections) const = 0;
 };
 
 inline constexpr std::size_t kReported = 20;  ///< findings about a file, at most

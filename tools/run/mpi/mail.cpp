@@ -4,10 +4,11 @@
 
 namespace forestcoll::run {
 
-Mail::Mail(std::int64_t most, WaitSet& waits) : most_(most), waits_(waits) {
+Mail::Mail(std::int64_t most, MPI_Comm communicator, WaitSet& waits)
+    : most_(most), communicator_(communicator), waits_(waits) {
   int rank = 0, ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Comm_rank(communicator_, &rank);
+  MPI_Comm_size(communicator_, &ranks);
   boxes_.resize(static_cast<std::size_t>(ranks));
   for (int from = 0; from < ranks; ++from) {
     if (from == rank) continue;
@@ -23,7 +24,7 @@ Mail::~Mail() {
 void Mail::receive(int from) {
   std::vector<std::byte>& box = boxes_[static_cast<std::size_t>(from)];
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(box.data(), static_cast<int>(box.size()), MPI_BYTE, from, kTag, MPI_COMM_WORLD,
+  MPI_Irecv(box.data(), static_cast<int>(box.size()), MPI_BYTE, from, kTag, communicator_,
             &request);
   waits_.add(request, from);
 }
@@ -43,7 +44,7 @@ void Mail::send(int to, const Letter& letter, const std::byte* data, std::int64_
   if (bytes > 0) std::memcpy(sending.bytes.data() + sizeof letter, data, bytes);
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Issend(sending.bytes.data(), static_cast<int>(sending.bytes.size()), MPI_BYTE, to, kTag,
-             MPI_COMM_WORLD, &request);
+             communicator_, &request);
   waits_.add(request, kFirstSend + static_cast<std::int64_t>(slot));
 }
 

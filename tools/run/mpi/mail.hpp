@@ -33,7 +33,7 @@ struct Letter {
 class Mail {
  public:
   /// `most`: bytes of data in one letter. Tokens in `waits` up to `last_token` are the post's.
-  Mail(std::int64_t most, WaitSet& waits);
+  Mail(std::int64_t most, MPI_Comm communicator, WaitSet& waits);
   Mail(const Mail&) = delete;
   Mail& operator=(const Mail&) = delete;
   ~Mail();
@@ -64,6 +64,7 @@ class Mail {
   void receive(int from);
 
   std::int64_t most_;
+  MPI_Comm communicator_;
   WaitSet& waits_;
   std::vector<std::vector<std::byte>> boxes_;  // by sender
   std::vector<Sending> sending_;

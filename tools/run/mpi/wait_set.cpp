@@ -3,14 +3,15 @@
 #include <thread>
 
 namespace forestcoll::run {
+namespace {
 
-const std::vector<WaitSet::Done>& WaitSet::wait(Watchdog::Guard& guard) {
-  const std::size_t count = requests_.size();
-  indices_.resize(count);
-  statuses_.resize(count);
+// Blocks until some have ended; how many, whose indices and statuses come first.
+int wait_some(std::vector<MPI_Request>& requests, std::vector<int>& indices,
+              std::vector<MPI_Status>& statuses, Watchdog::Guard& guard) {
   int ended = 0;
   const auto look = [&](auto some) {
-    some(static_cast<int>(count), requests_.data(), &ended, indices_.data(), statuses_.data());
+    some(static_cast<int>(requests.size()), requests.data(), &ended, indices.data(),
+         statuses.data());
   };
   guard.while_waiting([&] {
     if (guard.nap().count() == 0) return look(MPI_Waitsome);
@@ -18,17 +19,39 @@ const std::vector<WaitSet::Done>& WaitSet::wait(Watchdog::Guard& guard) {
       std::this_thread::sleep_for(guard.nap());
     }
   });
-  done_.clear();
-  for (int i = 0; i < ended; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    Done done;
-    done.token = tokens_[static_cast<std::size_t>(indices_[at])];
-    MPI_Get_count(&statuses_[at], MPI_BYTE, &done.bytes);
-    done.source = statuses_[at].MPI_SOURCE;
-    done_.push_back(done);
+  return ended;
+}
+
+}  // namespace
+
+WaitSet::Ended wait_any(std::span<WaitSet* const> sets, Watchdog::Guard& guard) {
+  std::vector<MPI_Request> requests;
+  std::vector<std::pair<std::size_t, std::int64_t>> owners;  // set and token
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    requests.insert(requests.end(), sets[s]->requests_.begin(), sets[s]->requests_.end());
+    for (const std::int64_t token : sets[s]->tokens_) owners.emplace_back(s, token);
   }
-  forget_ended();
-  return done_;
+  std::vector<int> indices(requests.size());
+  std::vector<MPI_Status> statuses(requests.size());
+  const int count = wait_some(requests, indices, statuses, guard);
+  WaitSet::Ended ended;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const auto& [set, token] = owners[static_cast<std::size_t>(indices[at])];
+    WaitSet::Done done{token, 0, statuses[at].MPI_SOURCE};
+    MPI_Get_count(&statuses[at], MPI_BYTE, &done.bytes);
+    ended.emplace_back(set, done);
+  }
+  for (WaitSet* set : sets) {
+    set->requests_.clear();
+    set->tokens_.clear();
+  }
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] != MPI_REQUEST_NULL) {
+      sets[owners[i].first]->add(requests[i], owners[i].second);
+    }
+  }
+  return ended;
 }
 
 void WaitSet::cancel_all() {
@@ -38,18 +61,6 @@ void WaitSet::cancel_all() {
   }
   requests_.clear();
   tokens_.clear();
-}
-
-void WaitSet::forget_ended() {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (requests_[i] == MPI_REQUEST_NULL) continue;
-    requests_[kept] = requests_[i];
-    tokens_[kept] = tokens_[i];
-    ++kept;
-  }
-  requests_.resize(kept);
-  tokens_.resize(kept);
 }
 
 }  // namespace forestcoll::run

@@ -20,13 +20,13 @@ std::int64_t steps_ended(const audit::Threadblock& block, std::int64_t pass, std
 }  // namespace
 
 ProgramRun::ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool holds,
-                       Watchdog& watchdog)
+                       MPI_Comm communicator)
     : gpu_(gpu),
       cut_(cut),
       type_(type),
       holds_(holds),
       element_bytes_(static_cast<std::int64_t>(size_of(type))),
-      watchdog_(watchdog) {
+      communicator_(communicator) {
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
     const auto bytes = static_cast<std::size_t>(slots() * slot_bytes(tb));
     const bool receives = std::ranges::any_of(
@@ -45,7 +45,9 @@ std::int64_t ProgramRun::slot_bytes(const audit::Threadblock& threadblock) const
   return cut_.largest_slice(most) * element_bytes_;
 }
 
-void ProgramRun::begin() {
+void ProgramRun::begin(Memory& memory, ReduceOp op) {
+  memory_ = &memory;
+  op_ = op;
   blocks_.clear();
   for (const audit::Threadblock& tb : gpu_.threadblocks) {
     blocks_.emplace_back(tb, cut_, slot_bytes(tb));
@@ -56,20 +58,13 @@ void ProgramRun::begin() {
   }
 }
 
-void ProgramRun::call(Memory& memory, ReduceOp op) {
-  Watchdog::Guard guard(watchdog_, [this] { return describe(); });
-  memory_ = &memory;
-  op_ = op;
-  begin();
-  while (true) {
-    while (!ready_.empty()) {
-      const std::int32_t block = ready_.front();
-      ready_.pop_front();
-      advance(block);
-    }
-    if (waits_.empty()) return;
-    for (const WaitSet::Done& done : waits_.wait(guard)) note(done);
+bool ProgramRun::advance() {
+  while (!ready_.empty()) {
+    const std::int32_t block = ready_.front();
+    ready_.pop_front();
+    advance(block);
   }
+  return waits_.empty();
 }
 
 std::byte* ProgramRun::slot(const Block& block, std::int64_t position) {
@@ -84,7 +79,7 @@ void ProgramRun::post_receives(std::int32_t b) {
     const std::int64_t position = block.to_post.receive_position();
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Irecv(slot(block, position), static_cast<int>(block.slot_bytes), MPI_BYTE,
-              block.program->recv_peer, block.program->channel, MPI_COMM_WORLD, &request);
+              block.program->recv_peer, block.program->channel, communicator_, &request);
     waits_.add(request, b * kTokens + position % slots());
     block.to_post.next();
   }
@@ -154,7 +149,7 @@ void ProgramRun::send(std::int32_t b, const std::byte* message) {
   block.is_leaving[static_cast<std::size_t>(slot)] = true;
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Issend(copy, static_cast<int>(bytes), MPI_BYTE, block.program->send_peer,
-             block.program->channel, MPI_COMM_WORLD, &request);
+             block.program->channel, communicator_, &request);
   waits_.add(request, b * kTokens + kSent + slot);
 }
 

@@ -1,6 +1,8 @@
 // Executes a rank's threadblocks of MSCCL XML.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -9,7 +11,6 @@
 #include "audit/common/program.hpp"
 #include "run/data/element.hpp"
 #include "run/mpi/wait_set.hpp"
-#include "run/mpi/watchdog.hpp"
 #include "run/msccl/cursor.hpp"
 #include "run/msccl/cut.hpp"
 #include "run/rank_run.hpp"
@@ -30,9 +31,13 @@ class ProgramRun : public RankRun {
   /// REQUIRES: check_structure and build_step_graph found nothing; both references outlive it.
   /// `holds`: see Connections::hold.
   ProgramRun(const audit::Gpu& gpu, const Cut& cut, ElementType type, bool holds,
-             Watchdog& watchdog);
+             MPI_Comm communicator);
 
-  void call(Memory& memory, ReduceOp op) override;
+  void begin(Memory& memory, ReduceOp op) override;
+  bool advance() override;
+  [[nodiscard]] WaitSet& waits() override { return waits_; }
+  void note(const WaitSet::Done& done) override;
+  [[nodiscard]] std::string describe() const override;
 
  private:
   struct Block {
@@ -54,7 +59,6 @@ class ProgramRun : public RankRun {
     std::vector<std::int32_t> waiters;  // of its flag
   };
 
-  void begin();
   void post_receives(std::int32_t block);
   void advance(std::int32_t block);
   // What must be there before the slice can be run.
@@ -66,11 +70,9 @@ class ProgramRun : public RankRun {
   const std::byte* work(Block& block);
   void send(std::int32_t block, const std::byte* message);
   void end_slice(std::int32_t block);
-  void note(const WaitSet::Done& done);
   [[nodiscard]] std::byte* slot(const Block& block, std::int64_t position);
   [[nodiscard]] std::int32_t slots() const { return cut_.slots / 2; }
   [[nodiscard]] std::int64_t slot_bytes(const audit::Threadblock& threadblock) const;
-  [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::string describe(const Block& block) const;
 
   const audit::Gpu& gpu_;
@@ -78,7 +80,7 @@ class ProgramRun : public RankRun {
   ElementType type_;
   bool holds_;
   std::int64_t element_bytes_;
-  Watchdog& watchdog_;
+  MPI_Comm communicator_;
   Memory* memory_ = nullptr;  // of the call
   ReduceOp op_ = ReduceOp::sum;
   std::vector<Block> blocks_;

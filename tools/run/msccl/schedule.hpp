@@ -19,13 +19,13 @@ class ProgramSchedule : public Schedule {
     return gpu(rank).scratch_chunks;
   }
   [[nodiscard]] std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
-                                                 ElementType type, const Connections& connections,
-                                                 Watchdog& watchdog) const override {
+                                                 ElementType type,
+                                                 const Connections& connections) const override {
     const Cut cut = cut_call(program_.protocol, shape.whole / program_.chunks, size_of(type),
                              connections.buffer_bytes);
     return std::make_unique<ProgramRun>(gpu(rank),
                                         connections.whole ? in_whole_operations(cut) : cut, type,
-                                        connections.hold, watchdog);
+                                        connections.hold, connections.communicator);
   }
 
  private:

@@ -46,8 +46,7 @@ class PlanSchedule : public Schedule {
 
   [[nodiscard]] std::unique_ptr<RankRun> prepare(std::int64_t rank, const CallShape& shape,
                                                  ElementType type,
-                                                 const Connections& /*connections*/,
-                                                 Watchdog& watchdog) const override {
+                                                 const Connections& connections) const override {
     PlanCut cut;
     cut.chunk_elements = shape.whole / facts_.chunks;
     cut.chunk_bytes = cut.chunk_elements * static_cast<std::int64_t>(shape.element_bytes);
@@ -55,7 +54,7 @@ class PlanSchedule : public Schedule {
     cut.grain = plan_.alignment;
     return std::make_unique<PlanRun>(static_cast<int>(rank),
                                      tasks_of(plan_, static_cast<std::size_t>(rank)),
-                                     gpu(rank).semaphores, cut, type, watchdog);
+                                     gpu(rank).semaphores, cut, type, connections.communicator);
   }
 
  private:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace forestcoll::run {
 namespace {
@@ -16,13 +17,14 @@ constexpr std::int64_t kEnd = Mail::kLastToken + 1;  // the token of the barrier
 constexpr std::int64_t kMostInALetter = std::int64_t{1} << 20;
 
 // The largest operand of a rank, up to what a letter holds.
-std::int64_t letter_bytes(const std::vector<std::vector<PlanTask>>& tasks, const PlanCut& cut) {
+std::int64_t letter_bytes(const std::vector<std::vector<PlanTask>>& tasks, const PlanCut& cut,
+                          MPI_Comm communicator) {
   std::int64_t most = 0;
   for (const auto& block : tasks) {
     for (const PlanTask& task : block) most = std::max(most, task.chunks * cut.chunk_bytes);
   }
   std::int64_t everywhere = most;  // others' letters come here, too
-  MPI_Allreduce(&most, &everywhere, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Allreduce(&most, &everywhere, 1, MPI_INT64_T, MPI_MAX, communicator);
   return std::min(everywhere, kMostInALetter);
 }
 
@@ -30,48 +32,43 @@ std::int64_t letter_bytes(const std::vector<std::vector<PlanTask>>& tasks, const
 
 PlanRun::PlanRun(int rank, std::vector<std::vector<PlanTask>> tasks,
                  std::vector<std::int64_t> semaphores, const PlanCut& cut, ElementType type,
-                 Watchdog& watchdog)
+                 MPI_Comm communicator)
     : rank_(rank),
       tasks_(std::move(tasks)),
       chunk_bytes_(cut.chunk_bytes),
       type_(type),
-      watchdog_(watchdog),
-      mail_(letter_bytes(tasks_, cut), waits_),
+      communicator_(communicator),
+      mail_(letter_bytes(tasks_, cut, communicator), communicator, waits_),
       buffers_(cut),
       meetings_(std::move(semaphores)) {}
 
-void PlanRun::call(Memory& memory, ReduceOp op) {
-  Watchdog::Guard guard(watchdog_, [this] { return describe(); });
+void PlanRun::begin(Memory& memory, ReduceOp op) {
   op_ = op;
+  has_told_ = false;
+  has_ended_everywhere_ = false;
   buffers_.begin_call(memory, buffers_.call() + 1);
   meetings_.begin_call();
   blocks_.clear();
   for (const auto& tasks : tasks_) blocks_.push_back({PlanPlace(tasks, chunk_bytes_)});
   const auto early = std::exchange(stashed_, {});
   for (const Stashed& letter : early) obey(letter.from, letter.letter, letter.data.data());
-  settle(guard);
 }
 
-void PlanRun::settle(Watchdog::Guard& guard) {
-  bool has_told = false;
-  has_ended_everywhere_ = false;
-  while (true) {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t b = 0; b < blocks_.size(); ++b) {
-        moved = advance(static_cast<std::int64_t>(b)) || moved;
-      }
-      if (!moved) moved = run_proxy();
+bool PlanRun::advance() {
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      moved = advance(static_cast<std::int64_t>(b)) || moved;
     }
-    if (has_ended_everywhere_) return;
-    if (!has_told && is_over()) {
-      has_told = true;
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Ibarrier(MPI_COMM_WORLD, &request);
-      waits_.add(request, kEnd);
-    }
-    for (const WaitSet::Done& done : waits_.wait(guard)) receive(done);
+    if (!moved) moved = run_proxy();
   }
+  if (!has_told_ && is_over()) {
+    has_told_ = true;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(communicator_, &request);
+    waits_.add(request, kEnd);
+  }
+  return has_ended_everywhere_;
 }
 
 bool PlanRun::is_over() const {
@@ -80,7 +77,7 @@ bool PlanRun::is_over() const {
          });
 }
 
-void PlanRun::receive(const WaitSet::Done& done) {
+void PlanRun::note(const WaitSet::Done& done) {
   if (done.token == kEnd) {
     has_ended_everywhere_ = true;
   } else if (Mail::is_letter(done.token)) {

@@ -1,6 +1,8 @@
 // Executes a rank's threadblocks of an MSCCL++ plan.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -8,7 +10,6 @@
 
 #include "run/mpi/mail.hpp"
 #include "run/mpi/wait_set.hpp"
-#include "run/mpi/watchdog.hpp"
 #include "run/plan/buffers.hpp"
 #include "run/plan/meetings.hpp"
 #include "run/plan/place.hpp"
@@ -26,9 +27,13 @@ namespace forestcoll::run {
 class PlanRun : public RankRun {
  public:
   PlanRun(int rank, std::vector<std::vector<PlanTask>> tasks, std::vector<std::int64_t> semaphores,
-          const PlanCut& cut, ElementType type, Watchdog& watchdog);
+          const PlanCut& cut, ElementType type, MPI_Comm communicator);
 
-  void call(Memory& memory, ReduceOp op) override;
+  void begin(Memory& memory, ReduceOp op) override;
+  bool advance() override;
+  [[nodiscard]] WaitSet& waits() override { return waits_; }
+  void note(const WaitSet::Done& done) override;
+  [[nodiscard]] std::string describe() const override;
 
  private:
   enum class TaskStage : std::uint8_t { begin, reads, sends, flushes };
@@ -70,19 +75,16 @@ class PlanRun : public RankRun {
   void send_signal(const PlanEnd& end, std::int64_t owner);
 
   bool run_proxy();
-  void settle(Watchdog::Guard& guard);  // until nobody here can go on without a letter
-  void receive(const WaitSet::Done& done);
   void obey(int from, const Letter& letter, const std::byte* data);
   void note_sent(std::int64_t owner);
   [[nodiscard]] bool is_over() const;
-  [[nodiscard]] std::string describe() const;
   [[nodiscard]] std::string describe(const Block& block) const;
 
   int rank_;
   std::vector<std::vector<PlanTask>> tasks_;
   std::int64_t chunk_bytes_;
   ElementType type_;
-  Watchdog& watchdog_;
+  MPI_Comm communicator_;
   WaitSet waits_;
   Mail mail_;
 
@@ -94,6 +96,7 @@ class PlanRun : public RankRun {
   std::int64_t errand_letters_ = 0;  // of the one under way
   bool is_errand_under_way_ = false;
   std::vector<Stashed> stashed_;  // of the next call
+  bool has_told_ = false;         // the others that the call has ended here
   bool has_ended_everywhere_ = false;
 };
 
