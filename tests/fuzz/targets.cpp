@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "forestcoll/chakra_job.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/health.hpp"
@@ -132,7 +133,10 @@ void job(std::string_view text) {
   const auto operation = forestcoll::parse_operation(text, kJobRanks, &mesh);
   if (!operation) check(operation.errors());
   if (operation) check(operation->groups);
-  const auto job = forestcoll::parse_job(text, "fuzz", kJobRanks, nullptr);
+  const auto job = forestcoll::is_chakra_trace(text)
+                       ? forestcoll::parse_chakra_job(text, "fuzz", R"({"1":[0,1],"2":[2,3]})",
+                                                      "groups", kJobRanks)
+                       : forestcoll::parse_job(text, "fuzz", kJobRanks, nullptr);
   if (!job) return check(job.errors());
   for (const forestcoll::JobStep& step : job->steps) {
     require(step.repeat >= 1, "a step is done at least once");

@@ -136,6 +136,32 @@ TEST(BoundJob, StepsOfAFile) {
   EXPECT_NEAR(report["seconds"].get<double>(), 10 * 1.073741824 / 25 + 1e6 / 50e9, 1e-9);
 }
 
+TEST(BoundJob, AChakraTraceWithItsCommunicators) {
+  const Scratch scratch;
+  const auto node = [](int id, int comm_type, const char* group) {
+    return fmt::format(
+        R"({{"id": "{}", "type": "COMM_COLL_NODE", "attr": [{{"name": "comm_type", "int64Val": "{}"}},
+          {{"name": "comm_size", "int64Val": "1048576"}}, {{"name": "pg_name", "stringVal": "{}"}}]}})",
+        id, comm_type, group);
+  };
+  const std::string trace =
+      scratch.write("trace.json", "{\"version\": \"0.0.4\"}" + node(1, 0, "1") + node(2, 7, "3"));
+  const std::string groups = scratch.write(
+      "groups.json",
+      R"({"1": [0,1,2,3,4,5,6,7], "2": [8,9,10,11,12,13,14,15], "3": [0, 8], "4": [1, 9]})");
+  const auto ran = run(bound("dgx-a100-x2", {"--job", trace, "--groups", groups, "--json"}));
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("are a step"));
+  const auto report = nlohmann::json::parse(ran.out);
+  const auto& operations = report["steps"][0]["operations"];
+  ASSERT_EQ(operations.size(), 2);
+  EXPECT_EQ(operations[0]["groups"].size(), 2);
+  EXPECT_EQ(operations[1]["groups"], nlohmann::json::parse("[[0, 8], [1, 9]]"));
+  const auto unknown = run(bound("dgx-a100-x2", {"--job", trace, "--groups", "{\"1\": [0, 1]}"}));
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("pg_name: there is no communicator \"3\" [O02]"));
+}
+
 TEST(BoundJob, GroupsOfAFile) {
   const Scratch scratch;
   const Words of_file{"-c", "allreduce", "--groups",
@@ -174,7 +200,7 @@ TEST(BoundJob, RefusesWhatMakesNoSense) {
       {{"--groups", "%8", "--members", "0-3"}, "--members does not go with"},
       {{"--groups", "%8", "--target", "azure"}, "--target does not go with"},
       {{"--groups", "%8", "--whatif"}, "--whatif does not go with"},
-      {{"--groups", "%8", "--job", job}, "do not go together"},
+      {{"--groups", "%8", "--job", job}, "do not go together, but for a Chakra trace"},
       {{"--at-once", "allgather all", "-c", "allgather"}, "[S04]"},
       {{"--mesh", "tp=16"}, "[S04]"},
       {{"--mesh-order", "megatron", "--groups", "%8"}, "--mesh-order needs --mesh"},

@@ -151,7 +151,7 @@ class KinetoReader {
     read.begin = number_of(event, "ts");
     read.end = read.begin + number_of(event, "dur");
     read.operation = {fmt::format("{} {}", to_string(*collective), title), *collective,
-                      with_others(*std::move(group)), *bytes};
+                      with_others(*group), *bytes};
     if (is_rooted(*collective)) read.operation.root = 0;
     has_roots_ = has_roots_ || is_rooted(*collective);
     if (auto good = check_operation(read.operation, ranks_, at(place)); !good) return good.errors();
@@ -218,33 +218,15 @@ class KinetoReader {
     return true;
   }
 
-  // All groups of such ranks, as evenly apart, where they divide the fabric's.
-  Groups with_others(std::vector<std::int64_t> group) {
-    const auto size = static_cast<std::int64_t>(group.size());
-    const auto all = static_cast<std::int64_t>(ranks_);
-    const std::int64_t step = group[1] - group[0];
-    const bool is_even = [&] {
-      for (std::size_t i = 1; i < group.size(); ++i) {
-        if (group[i] - group[i - 1] != step) return false;
-      }
-      return step > 0 && all % (step * size) == 0 && group.front() % (step * size) < step;
-    }();
-    Groups groups;
-    if (!is_even) {
-      has_single_ = true;
-      groups.emplace_back();
-      for (const std::int64_t rank : group)
-        groups.back().emplace_back(static_cast<std::size_t>(rank));
-      return groups;
+  Groups with_others(const std::vector<std::int64_t>& group) {
+    if (auto all = groups_like(group, ranks_)) {
+      has_others_ = has_others_ || ranks_ > group.size();
+      return *std::move(all);
     }
-    has_others_ = has_others_ || all > size;
-    for (std::int64_t block = 0; block < all; block += step * size) {
-      for (std::int64_t first = block; first < block + step; ++first) {
-        groups.emplace_back();
-        for (std::int64_t i = 0; i < size; ++i) {
-          groups.back().emplace_back(static_cast<std::size_t>(first + i * step));
-        }
-      }
+    has_single_ = true;
+    Groups groups(1);
+    for (const std::int64_t rank : group) {
+      groups.back().emplace_back(static_cast<std::size_t>(rank));
     }
     return groups;
   }

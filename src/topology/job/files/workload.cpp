@@ -35,6 +35,28 @@ void StepCounter::add(JobStep step) {
   }
 }
 
+std::optional<Groups> groups_like(const std::vector<std::int64_t>& group, std::size_t ranks) {
+  const auto size = static_cast<std::int64_t>(group.size());
+  const auto all = static_cast<std::int64_t>(ranks);
+  const std::int64_t step = group[1] - group[0];
+  if (step < 1 || all % (step * size) != 0 || group.front() % (step * size) >= step) {
+    return std::nullopt;
+  }
+  for (std::size_t i = 1; i < group.size(); ++i) {
+    if (group[i] - group[i - 1] != step) return std::nullopt;
+  }
+  Groups groups;
+  for (std::int64_t block = 0; block < all; block += step * size) {
+    for (std::int64_t first = block; first < block + step; ++first) {
+      groups.emplace_back();
+      for (std::int64_t i = 0; i < size; ++i) {
+        groups.back().emplace_back(static_cast<std::size_t>(first + i * step));
+      }
+    }
+  }
+  return groups;
+}
+
 Diagnostic no_workload(std::string message, std::string remedy, const ErrorPlace& place) {
   return make_error(Code::O01, std::move(message), std::move(remedy), place);
 }

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "forestcoll/job.hpp"
 #include "topology/format/json_value.hpp"
@@ -24,6 +26,11 @@ class StepCounter {
   std::vector<JobStep> steps_;
   std::map<std::string, std::size_t> by_content_;
 };
+
+/// All groups of as many ranks as this one, as far apart, where its ranks are evenly apart and such
+/// groups divide the fabric's; nothing else. REQUIRES: it has two ranks or more.
+[[nodiscard]] std::optional<Groups> groups_like(const std::vector<std::int64_t>& group,
+                                                std::size_t ranks);
 
 [[nodiscard]] Diagnostic no_workload(std::string message, std::string remedy,
                                      const ErrorPlace& place);

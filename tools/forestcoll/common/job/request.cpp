@@ -10,6 +10,7 @@
 #include "common/options/collective_option.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/chakra_job.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli {
@@ -69,6 +70,19 @@ Expected<Job> job_of_groups(const std::string& words, const JobContext& beside, 
   return job;
 }
 
+// Communicators are named in a file of their own, or inline.
+Expected<Job> job_of_trace(const std::string& text, const JobArguments& job, std::size_t ranks) {
+  std::string words = job.groups.value_or("");
+  std::string file;
+  if (words.ends_with(".json") || words == "-") {
+    auto read = read_input(words);
+    if (!read) return read.errors();
+    file = display_name(words);
+    words = *std::move(read);
+  }
+  return parse_chakra_job(text, display_name(job.job), words, file, ranks);
+}
+
 Expected<Job> job_at_once(const std::vector<std::string>& words, std::size_t ranks,
                           const Mesh* mesh) {
   JobStep step{"at once", 1, {}};
@@ -99,7 +113,8 @@ void add_job_options(CLI::App& command, JobArguments& arguments) {
              "'allgather tp 64M'; several times");
   group.file("--job", arguments.job,
              "File of operations in steps; format forestcoll-job, a workload of SimAI or\n"
-             "OptCCL, or a trace of PyTorch's profiler (docs/jobs.md)");
+             "OptCCL, a trace of PyTorch's profiler, or a Chakra trace with --groups for\n"
+             "its communicators (docs/jobs.md)");
   group.option("--mesh", arguments.mesh, "AXIS=N,...",
                "Arrange the ranks as a grid, such as tp=8,dp=4; the first axis is the fastest,\n"
                "as in Megatron");
@@ -130,12 +145,13 @@ Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext
     }
     return {};
   }
-  if (job.groups.has_value() + !job.at_once.empty() + !job.job.empty() > 1) {
+  const bool has_two = !job.at_once.empty() && (job.groups || !job.job.empty());
+  if (has_two) {
     return clash("--groups, --at-once and --job do not go together",
                  "write one job: --at-once several times, or a file for --job");
   }
   if (has_members) return no_option_of_groups("--members");
-  if (!job.groups && !(beside.collective + beside.root).empty()) {
+  if ((!job.groups || !job.job.empty()) && !(beside.collective + beside.root).empty()) {
     return clash("--collective and --root are of --groups alone",
                  "the operations of --at-once and --job name theirs");
   }
@@ -153,7 +169,7 @@ Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::siz
   const auto mesh = mesh_of(job, ranks);
   if (!mesh) return mesh.errors();
   const Mesh* given = *mesh ? &**mesh : nullptr;
-  if (job.groups || !job.at_once.empty()) {
+  if (job.job.empty()) {
     auto asked = job.groups ? job_of_groups(*job.groups, beside, ranks, given)
                             : job_at_once(job.at_once, ranks, given);
     if (asked) asked->mesh = *mesh;
@@ -161,7 +177,14 @@ Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::siz
   }
   const auto text = read_input(job.job);
   if (!text) return text.errors();
-  auto read = parse_job(*text, display_name(job.job), ranks, given);
+  const bool is_trace = is_chakra_trace(*text);
+  if (job.groups && !is_trace) {
+    return clash("--groups and --job do not go together, but for a Chakra trace",
+                 "leave --groups out: the job names its groups");
+  }
+  auto read = is_trace ? job_of_trace(*text, job, ranks)
+                       : parse_job(*text, display_name(job.job), ranks, given);
+  if (read && *mesh) read->mesh = *mesh;
   if (read) {
     for (const std::string& taken : read->notes) note(console, taken);
   }
