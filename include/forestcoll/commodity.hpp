@@ -30,14 +30,18 @@ struct Commodity {
 };
 
 /// Operations that run at once, at rates that are proportional to their amounts. All amounts are in
-/// one unit.
+/// one unit, and those of an operation with a weight are so many times what it has.
 struct JointDemand {
   std::vector<std::vector<Commodity>> operations;  ///< each with its commodities, group by group
   std::vector<std::int64_t> buffers;               ///< by operation, of each group, as algbw counts
   /// Whether compute nodes outside of a group pass its data on, as switches do, without copying it.
   bool relays = false;
+  std::vector<std::int64_t> weights = {};  ///< by operation; empty: all are 1
 
-  /// Rates are told for as much: the buffer of the largest operation.
+  [[nodiscard]] std::int64_t weight(std::size_t operation) const {
+    return weights.empty() ? 1 : weights[operation];
+  }
+  /// Rates are told for as much: the buffer of the largest operation, times its weight.
   [[nodiscard]] std::int64_t whole() const { return std::ranges::max(buffers); }
 };
 

@@ -30,6 +30,8 @@ struct JobOperation {
   std::optional<std::int64_t> bytes = {};
   std::optional<std::size_t> root = {};  ///< its rank in each group
   std::optional<Demand> demand = {};     ///< of an alltoall, in bytes, among the members of a group
+  /// Its rate is so many times what its bytes alone would give it beside the others of its step.
+  std::int64_t weight = 1;
 };
 
 /// Operations that run at once, so many times.
@@ -42,7 +44,8 @@ struct JobStep {
 /// Whether the library can work with an operation on a fabric of so many ranks. Errors, each with
 /// its place below `place`, a JSON pointer: O03 a rank that the fabric does not have; O04 a rank
 /// that is named twice; O05 a group without a member, or no group of two; O07 a root, a demand or
-/// bytes that do not fit the collective. Cost: linear in the groups and the demand.
+/// bytes that do not fit the collective, or a weight that is not from 1 to 1000. Cost: linear in
+/// the groups and the demand.
 [[nodiscard]] Expected<void> check_operation(const JobOperation& operation, std::size_t ranks,
                                              const ErrorPlace& place = {});
 
@@ -95,8 +98,9 @@ struct Job {
 [[nodiscard]] Expected<Groups> parse_groups(std::string_view text, std::size_t ranks,
                                             const Mesh* mesh, const ErrorPlace& place = {});
 
-/// Reads "COLLECTIVE GROUPS [BYTES] [root=R]", such as "allgather tp 64M", and checks it. Its name
-/// is the text. Errors: O07 where it is not that, those of `parse_groups` and `check_operation`.
+/// Reads "COLLECTIVE GROUPS [BYTES] [root=R] [weight=W]", such as "allgather tp 64M", and checks
+/// it. Its name is the text. Errors: O07 where it is not that, those of `parse_groups` and
+/// `check_operation`.
 [[nodiscard]] Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks,
                                                      const Mesh* mesh,
                                                      const ErrorPlace& place = {});

@@ -133,12 +133,19 @@ Expected<JointOptimum> optimum_alone(const Network& network, const JointDemand& 
                        limits);
 }
 
-// 1 / Σ (buffer / whole) / rate.
-std::optional<Ratio> rate_in_turn(const StepBound& bound) {
+// 1 / Σ (buffer / whole) / rate, of buffers with their weights, or without: then all are done when
+// the one with the least weight is, were they at once.
+std::optional<Ratio> rate_in_turn(const StepBound& bound, bool weighted) {
+  std::int64_t least = bound.demand.weight(0);
+  for (std::size_t i = 0; i < bound.alone.size(); ++i) {
+    least = std::min(least, bound.demand.weight(i));
+  }
   Ratio time;
   for (std::size_t i = 0; i < bound.alone.size(); ++i) {
-    const Ratio part(bound.demand.buffers[i], bound.demand.whole());
-    const auto of_one = checked_div(part, bound.alone[i].reached);
+    const Ratio without = weighted ? Ratio(1) : Ratio(least, bound.demand.weight(i));
+    const auto part = checked_mul(Ratio(bound.demand.buffers[i], bound.demand.whole()), without);
+    if (!part) return std::nullopt;
+    const auto of_one = checked_div(*part, bound.alone[i].reached);
     const auto sum = of_one ? checked_add(time, *of_one) : std::nullopt;
     if (!sum) return std::nullopt;
     time = *sum;
@@ -193,12 +200,13 @@ Expected<StepBound> bound_step(const Network& network, std::span<const JobOperat
     if (!alone) return alone.errors();
     bound.alone.push_back(*std::move(alone));
   }
-  const auto in_turn = rate_in_turn(bound);
-  if (!in_turn) return joint_rate_too_large();
+  const auto in_turn = rate_in_turn(bound, false);
+  const auto in_parts = rate_in_turn(bound, true);
+  if (!in_turn || !in_parts) return joint_rate_too_large();
   bound.in_turn = *in_turn;
   // One after the other in small parts is one way to do all of it at once.
   if (!bound.together.is_exact()) {
-    bound.together.reached = std::max(bound.together.reached, *in_turn);
+    bound.together.reached = std::max(bound.together.reached, *in_parts);
   }
   return bound;
 }

@@ -106,13 +106,14 @@ Crossing Pricing::cheapest_paths(const Piece& piece, const Metric& metric) const
   return crossing;
 }
 
-std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& portions,
-                                      std::int64_t whole, Pricing& pricing,
-                                      const std::vector<std::int64_t>& by_class) {
-  Int128 room = 0, covered = 0;
+std::optional<Covered> covered_by_lengths(const Network& network, const Portions& portions,
+                                          std::size_t operations, Pricing& pricing,
+                                          const std::vector<std::int64_t>& by_class) {
+  Covered covered;
+  covered.by_operation.resize(operations);
   const std::vector<Capacity> capacity = capacity_by_class(network, portions);
   for (std::size_t k = 0; k < by_class.size(); ++k) {
-    room += static_cast<Int128>(capacity[k]) * by_class[k];
+    covered.room += static_cast<Int128>(capacity[k]) * by_class[k];
   }
   const Pricing::Crossings crossings = pricing.cheapest(lengths_with_limits(portions, by_class));
   for (std::size_t p = 0; p < crossings.size(); ++p) {
@@ -133,11 +134,29 @@ std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& po
     }
     const Portion& portion = portions.portions[p];
     Int128 all = 0;
+    Int128& sum = covered.by_operation[portion.operation];
     if (__builtin_mul_overflow(*least, static_cast<Int128>(portion.amount) * portion.copies,
                                &all) ||
-        __builtin_add_overflow(covered, all, &covered)) {
+        __builtin_add_overflow(sum, all, &sum)) {
       return std::nullopt;
     }
+  }
+  return covered;
+}
+
+std::optional<Ratio> bound_by_lengths(const Network& network, const Portions& portions,
+                                      std::int64_t whole, Pricing& pricing,
+                                      const std::vector<std::int64_t>& by_class) {
+  std::size_t operations = 0;
+  for (const Portion& portion : portions.portions) {
+    operations = std::max(operations, portion.operation + 1);
+  }
+  const auto found = covered_by_lengths(network, portions, operations, pricing, by_class);
+  if (!found) return std::nullopt;
+  const Int128 room = found->room;
+  Int128 covered = 0;
+  for (const Int128 of_one : found->by_operation) {
+    if (__builtin_add_overflow(covered, of_one, &covered)) return std::nullopt;
   }
   if (covered == 0) return std::nullopt;
   const Int128 common = gcd(covered, whole);

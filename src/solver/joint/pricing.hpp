@@ -53,6 +53,17 @@ class Pricing {
   std::map<const Commodity*, Metric> metrics_;
 };
 
+/// What lengths give the links, Σ capacity · length, and what each operation has to cover at least.
+struct Covered {
+  Int128 room = 0;
+  std::vector<Int128> by_operation;
+};
+/// Nothing where 128 bits overflow. REQUIRES: lengths, by class, are 0 or more.
+[[nodiscard]] std::optional<Covered> covered_by_lengths(const Network& network,
+                                                        const Portions& portions,
+                                                        std::size_t operations, Pricing& pricing,
+                                                        const std::vector<std::int64_t>& by_class);
+
 /// What these lengths prove, in units of capacity, for `whole`: no trees and paths move it at a
 /// higher rate, by the theorem of `joint_optimum`; a little more where that does not fit 64 bits.
 /// Nothing where they prove nothing or 128 bits overflow. REQUIRES: lengths, by class, are 0 or

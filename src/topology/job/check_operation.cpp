@@ -11,6 +11,8 @@
 namespace forestcoll {
 namespace {
 
+constexpr std::int64_t kMostPriority = 1000;
+
 ErrorPlace below(const ErrorPlace& place, const std::string& step) {
   return {place.file, place.where + step};
 }
@@ -88,6 +90,10 @@ bool moves_nothing(const Demand& demand) {
 }
 
 Expected<void> check_amounts(const JobOperation& operation, const ErrorPlace& place) {
+  if (operation.weight < 1 || operation.weight > kMostPriority) {
+    return make_error(Code::O07, fmt::format("expected a weight, found {}", operation.weight),
+                      "give a whole number from 1 to 1000", below(place, "/weight"));
+  }
   if (operation.bytes && *operation.bytes <= 0) {
     return make_error(Code::O07, fmt::format("expected bytes, found {}", *operation.bytes),
                       "give the bytes of each group's whole buffer, 1 or more",

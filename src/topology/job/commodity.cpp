@@ -52,8 +52,11 @@ class Amounts {
     }
   }
 
+  // Of the operation that is next.
+  void set_weight(std::int64_t weight) { weight_ = weight; }
+
   std::int64_t of(std::int64_t bytes, std::int64_t divisor = 1) {
-    const Int128 amount = static_cast<Int128>(bytes) * (parts_ / divisor);
+    const Int128 amount = static_cast<Int128>(bytes) * weight_ * (parts_ / divisor);
     fits_ = fits_ && amount < kMostAmount;
     return fits_ ? static_cast<std::int64_t>(amount) : 0;
   }
@@ -61,7 +64,7 @@ class Amounts {
   [[nodiscard]] bool fit() const { return fits_; }
 
  private:
-  std::int64_t parts_ = 1;
+  std::int64_t parts_ = 1, weight_ = 1;
   bool fits_ = true;
 };
 
@@ -226,6 +229,8 @@ Expected<JointDemand> joint_demand(const Network& network, std::span<const JobOp
   JointDemand demand;
   demand.relays = relays;
   for (const JobOperation& operation : operations) {
+    amounts.set_weight(operation.weight);
+    demand.weights.push_back(operation.weight);
     demand.buffers.push_back(buffer_of(operation, amounts));
     auto& commodities = demand.operations.emplace_back();
     for (const auto& group : operation.groups) {

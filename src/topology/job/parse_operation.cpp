@@ -13,13 +13,13 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::string_view kRoot = "root=";
+constexpr std::string_view kRoot = "root=", kWeight = "weight=";
 
 Diagnostic no_operation(std::string_view text, const ErrorPlace& place) {
   return make_error(
       Code::O07,
       fmt::format("expected a collective and its groups, found {}", topology::quote(text)),
-      "write COLLECTIVE GROUPS [BYTES] [root=R], such as \"allgather tp 64M\", "
+      "write COLLECTIVE GROUPS [BYTES] [root=R] [weight=W], such as \"allgather tp 64M\", "
       "\"allreduce MOD 8 1G\" or \"broadcast [[0,1],[2,3]] 1M root=0\"",
       place);
 }
@@ -54,12 +54,15 @@ Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks,
 
   std::string_view before = rest;
   std::string_view last = take_last_word(before);
-  if (last.starts_with(kRoot)) {
-    const auto root = topology::parse_whole(last.substr(kRoot.size()));
-    if (!root) return no_operation(text, place);
-    operation.root = static_cast<std::size_t>(*root);
+  for (; last.starts_with(kRoot) || last.starts_with(kWeight); last = take_last_word(before)) {
+    const auto number = topology::parse_whole(last.substr(last.find('=') + 1));
+    if (!number) return no_operation(text, place);
+    if (last.starts_with(kRoot)) {
+      operation.root = static_cast<std::size_t>(*number);
+    } else {
+      operation.weight = *number;
+    }
     rest = before;
-    last = take_last_word(before);
   }
   const auto bytes = parse_size(last);
   if (bytes && !before.empty() && !is_of_colour(before)) {

@@ -1,4 +1,5 @@
 // `forestcoll bound` of process groups that run at once, from outside.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -134,6 +135,31 @@ TEST(BoundJob, StepsOfAFile) {
   EXPECT_EQ(report["steps"][0]["repeat"], 10);
   EXPECT_EQ(report["steps"][1]["rate"]["exact"], "50");
   EXPECT_NEAR(report["seconds"].get<double>(), 10 * 1.073741824 / 25 + 1e6 / 50e9, 1e-9);
+}
+
+TEST(BoundJob, WhoCanHaveMoreAndWeights) {
+  const Words job{"--mesh",           "tp=8,dp=2", "--at-once",
+                  "allgather tp 64M", "--at-once", "allreduce dp 128M"};
+  EXPECT_THAT(run(bound("dgx-a100-x2", job)).out,
+              HasSubstr("more without taking from the others: allgather tp 64M "));
+  const auto report = report_of("dgx-a100-x2", job);
+  const auto& step = report["steps"][0];
+  EXPECT_EQ(step["operations"][1]["max_min"]["exact"], "25");
+  EXPECT_EQ(step["operations"][0]["rate"]["exact"], "25/2");
+  EXPECT_EQ(step["max_min_proofs"].size(), 1);
+  EXPECT_EQ(step["max_min_proofs"][0]["operations"][0], 0);
+  // Twice the rate for as many bytes, and done in half the time.
+  const auto weighted = report_of(
+      "dgx-a100-x1", {"--at-once", "allgather all 64M", "--at-once", "allgather all 64M weight=2"});
+  const auto& operations = weighted["steps"][0]["operations"];
+  EXPECT_EQ(operations[1]["weight"], 2);
+  EXPECT_DOUBLE_EQ(operations[1]["rate"]["value"].get<double>(),
+                   2 * operations[0]["rate"]["value"].get<double>());
+  EXPECT_NEAR(weighted["steps"][0]["seconds"].get<double>(),
+              64e6 * 1.048576 / (operations[0]["rate"]["value"].get<double>() * 1e9), 1e-12);
+  const auto wrong = run(bound("dgx-a100-x1", {"--at-once", "allgather all 64M weight=0"}));
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("expected a weight, found 0 [O07]"));
 }
 
 TEST(BoundJob, AChakraTraceWithItsCommunicators) {

@@ -244,6 +244,27 @@ TEST(SynthGroupsLong, ThatShareLinksTakeWhatTheOptimumSays) {
   EXPECT_LE(alone, bound * 1.1) << "each in its part is done in time";
 }
 
+// Of two equal operations the one with twice the weight is done first; what is told of the step is
+// when the other one is.
+TEST(SynthGroups, WeightsAndTurnsAreSimulated) {
+  const Scratch scratch;
+  const std::string directory = scratch / "weights";
+  const auto report = written("dgx-a100-x1",
+                              {"--at-once", "allgather all 1G", "--at-once",
+                               "allgather all 1G weight=2", "--format", "forest"},
+                              directory);
+  const auto ran = run({"simulate", directory + "/job.json", topology("dgx-a100-x1"), "--json"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  expect_valid(json, "forestcoll-simulation-job.schema.json");
+  const auto& step = json["steps"][0];
+  EXPECT_DOUBLE_EQ(step["optimum"].get<double>(),
+                   report["steps"][0]["operations"][0]["rate"]["value"].get<double>());
+  EXPECT_EQ(step["times"][0]["bytes"], std::int64_t{1} << 30);
+  const double in_turn = step["times"][0]["in_turn"];
+  EXPECT_NEAR(in_turn, step["times"][0]["seconds"].get<double>(), 0.1 * in_turn);
+}
+
 TEST(SynthGroups, OtherFabricsAreNotSimulated) {
   const Scratch scratch;
   const std::string directory = scratch / "rails";

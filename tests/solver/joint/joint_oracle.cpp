@@ -22,12 +22,24 @@ class Definition {
         problem_(glp_create_prob()),
         loads_(network.graph.arc_count()) {
     glp_set_obj_dir(problem_, GLP_MAX);
-    rate_ = column();
+    rate_ = objective_ = column();
     glp_set_obj_coef(problem_, rate_, 1);
   }
   ~Definition() { glp_delete_prob(problem_); }
   Definition(const Definition&) = delete;
   Definition& operator=(const Definition&) = delete;
+
+  // What follows is of an operation whose rate is this one's, in units of capacity: exactly, at
+  // least, or all that is left.
+  enum class Rate { fixed, at_least, objective };
+  void begin_operation(Rate kind, double rate) {
+    if (kind == Rate::objective) {
+      rate_ = objective_;
+      return;
+    }
+    rate_ = column();
+    glp_set_col_bnds(problem_, rate_, kind == Rate::fixed ? GLP_FX : GLP_LO, rate, rate);
+  }
 
   // `amount`: of the buffer, beside the largest operation's.
   void add(const JobOperation& operation, const std::vector<Rank>& group, double amount) {
@@ -201,26 +213,73 @@ class Definition {
   glp_prob* problem_;
   std::vector<Row> loads_;
   std::vector<NodeId> members_;
-  int rate_ = 0;
+  int rate_ = 0, objective_ = 0;
 };
+
+double weighted_bytes(const JobOperation& operation) {
+  return static_cast<double>(operation.bytes.value_or(1) * operation.weight);
+}
+
+double largest_of(std::span<const JobOperation> operations) {
+  double largest = 0;
+  for (const JobOperation& operation : operations) {
+    largest = std::max(largest, weighted_bytes(operation));
+  }
+  return largest;
+}
+
+// What each operation has, and in which way.
+struct Asked {
+  Definition::Rate kind = Definition::Rate::objective;
+  double rate = 0;  // GB/s
+};
+
+double most_by_definition(const Network& network, std::span<const JobOperation> operations,
+                          bool relays, const std::vector<Asked>& asked) {
+  Definition definition(network, relays);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    definition.begin_operation(asked[i].kind, asked[i].rate / network.unit.to_double());
+    for (const auto& group : operations[i].groups) {
+      if (group.size() < 2) continue;
+      definition.add(operations[i], group, weighted_bytes(operations[i]) / largest_of(operations));
+    }
+  }
+  return definition.solve();
+}
 
 }  // namespace
 
 double joint_rate_by_definition(const Network& network, std::span<const JobOperation> operations,
                                 bool relays) {
-  std::int64_t largest = 1;
-  for (const JobOperation& operation : operations) {
-    largest = std::max(largest, operation.bytes.value_or(1));
-  }
-  Definition definition(network, relays);
-  for (const JobOperation& operation : operations) {
-    const double amount =
-        static_cast<double>(operation.bytes.value_or(1)) / static_cast<double>(largest);
-    for (const auto& group : operation.groups) {
-      if (group.size() > 1) definition.add(operation, group, amount);
+  return most_by_definition(network, operations, relays, std::vector<Asked>(operations.size()));
+}
+
+std::vector<double> max_min_by_definition(const Network& network,
+                                          std::span<const JobOperation> operations, bool relays) {
+  constexpr double kLess = 1 - 1e-7, kMore = 1 + 1e-5;  // than what rounding leaves of a rate
+  std::vector<double> rates(operations.size(), 0);
+  std::vector<Asked> asked(operations.size());
+  const auto is_free = [](const Asked& one) { return one.kind == Definition::Rate::objective; };
+  while (std::ranges::any_of(asked, is_free)) {
+    const double level = most_by_definition(network, operations, relays, asked);
+    std::vector<Asked> next = asked;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      if (!is_free(asked[i])) continue;
+      std::vector<Asked> others = asked;
+      for (std::size_t j = 0; j < asked.size(); ++j) {
+        if (j != i && is_free(asked[j])) others[j] = {Definition::Rate::at_least, level * kLess};
+      }
+      if (most_by_definition(network, operations, relays, others) > level * kMore) continue;
+      next[i] = {Definition::Rate::fixed, level * kLess};
+      rates[i] = level;
     }
+    if (std::ranges::count_if(next, is_free) == std::ranges::count_if(asked, is_free)) {
+      ADD_FAILURE() << "no operation is held";
+      break;
+    }
+    asked = std::move(next);
   }
-  return definition.solve();
+  return rates;
 }
 
 }  // namespace forestcoll::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "forestcoll/job.hpp"
 #include "forestcoll/network.hpp"
@@ -13,5 +14,11 @@ namespace forestcoll::test {
 /// aggregation, by GLPK. GB/s of the largest operation's buffer. For fabrics of a dozen nodes.
 double joint_rate_by_definition(const Network& network, std::span<const JobOperation> operations,
                                 bool relays);
+
+/// The lexicographically largest rates by such programs, one after the other: the largest common
+/// rate, then for each operation whether it can have more while the others have as much, and so on
+/// with those that can. By operation, in GB/s of the largest buffer times its weight.
+std::vector<double> max_min_by_definition(const Network& network,
+                                          std::span<const JobOperation> operations, bool relays);
 
 }  // namespace forestcoll::test

@@ -13,6 +13,7 @@
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/max_min.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
@@ -60,6 +61,57 @@ std::optional<std::string> flaw_of(const Network& network, const StepBound& boun
   return std::nullopt;
 }
 
+// Of steps of several operations; of others nothing.
+Expected<std::vector<MaxMinRates>> beyond_all(const std::vector<StepBound>& bounds,
+                                              const Fabric& fabric, const Console& console) {
+  ProgressBar bar("looking for operations that can have more", console);
+  std::vector<MaxMinRates> beyond;
+  for (const StepBound& bound : bounds) {
+    bar.update(static_cast<double>(beyond.size()) / static_cast<double>(bounds.size()));
+    if (bound.demand.operations.size() == 1) {
+      beyond.emplace_back();
+      continue;
+    }
+    auto rates = max_min_rates(fabric.network, bound.demand, bound.together);
+    if (!rates) return rates.errors();
+    beyond.push_back(*std::move(rates));
+  }
+  return beyond;
+}
+
+// What a rate of `whole` takes of what these lengths leave an operation: its part of the bound.
+std::optional<Ratio> part_taken(const Network& network, const JointDemand& demand,
+                                std::size_t operation, const MaxMinLevel& level,
+                                const Ratio& rate) {
+  const JointDemand alone{
+      {demand.operations[operation]}, {demand.buffers[operation]}, demand.relays};
+  const auto most = joint_rate_by_lengths(network, alone, level.lengths, level.limit_lengths);
+  if (!most) return Ratio(0);  // it covers nothing
+  const auto own = checked_mul(rate, Ratio(demand.buffers[operation], demand.whole()));
+  return own ? checked_div(*own, *most) : std::nullopt;
+}
+
+// Each level's lengths must be used up by it and by those before it.
+std::optional<std::string> flaw_of(const Network& network, const JointDemand& demand,
+                                   const MaxMinRates& beyond) {
+  std::vector<std::optional<Ratio>> rates(demand.operations.size());
+  for (const MaxMinLevel& level : beyond.levels) {
+    if (level.lengths.size() == 0) continue;
+    for (const std::size_t i : level.operations) rates[i] = level.rate;
+    auto sum = std::optional(Ratio(0));
+    for (std::size_t i = 0; sum && i < rates.size(); ++i) {
+      const auto part = part_taken(network, demand, i, level, rates[i].value_or(level.rate));
+      sum = part ? checked_add(*sum, *part) : std::nullopt;
+    }
+    if (sum == Ratio(1)) continue;
+    return fmt::format(
+        "{} GB/s beyond the joint rate: independent code finds that the lengths are "
+        "used {} times",
+        level.rate.to_string(), sum ? sum->to_string() : "an unknown number of");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
@@ -81,8 +133,12 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   }
   const auto bounds = bound_all(*job, fabric, has_relays(options.failures), console);
   if (!bounds) return fail(bounds.errors(), console);
+  const auto beyond = beyond_all(*bounds, fabric, console);
+  if (!beyond) return fail(beyond.errors(), console);
   for (std::size_t i = 0; options.check && i < bounds->size(); ++i) {
-    if (const auto flaw = flaw_of(fabric.network, (*bounds)[i])) {
+    auto flaw = flaw_of(fabric.network, (*bounds)[i]);
+    if (!flaw) flaw = flaw_of(fabric.network, (*bounds)[i].demand, (*beyond)[i]);
+    if (flaw) {
       say(fmt::format("forestcoll: internal error: {}: {}; please report it\n", job->steps[i].name,
                       *flaw));
       return ExitCode::internal;
@@ -93,9 +149,10 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   }
   if (!options.json) {
     const std::string orders = options.place ? in_words(placements, *job) : "";
-    return finish(write_output("-", orders + job_in_words(*job, *bounds, fabric)), console);
+    return finish(write_output("-", orders + job_in_words(*job, *bounds, *beyond, fabric)),
+                  console);
   }
-  Json json = job_to_json(*job, *bounds, fabric, options.reading);
+  Json json = job_to_json(*job, *bounds, *beyond, fabric, options.reading);
   if (options.place) put_placements(json, placements, *job, fabric);
   if (options.check) json["checked"] = true;
   return finish(write_output("-", to_text(json)), console);

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -167,28 +169,47 @@ Expected<Simulation> simulate(const Simulator& simulator, const std::vector<std:
   return simulator.run(sizes, figures.parameters, simulation);
 }
 
-// The schedules of a step of a job, read with their parts, ready to be run at once.
-Expected<Simulator> prepare_step(const WrittenStep& step, const Topology& whole,
-                                 const ReadingOptions& options, const Console& console) {
-  const ProgressBar bar("checking", console);
-  const auto reading = reading_of(options);
-  if (!reading) return reading.errors();
-  std::deque<Topology> parts;
-  std::deque<std::string> texts;
-  std::vector<GroupRun> groups;
-  for (const WrittenOperation& operation : step.operations) {
-    for (const WrittenSchedule& schedule : operation.schedules) {
-      auto part = read_topology(schedule.part, *reading, console);
-      if (!part) return part.errors();
-      auto text = read_input(schedule.file);
-      if (!text) return text.errors();
-      parts.push_back(std::move(part->topology));
-      texts.push_back(*std::move(text));
-      groups.push_back({texts.back(), schedule.file, &parts.back(), operation.share});
+// The schedules of a step of a job, read with their parts.
+class StepFiles {
+ public:
+  Expected<void> read(const WrittenStep& step, const ReadingOptions& options,
+                      const Console& console) {
+    const ProgressBar bar("checking", console);
+    const auto reading = reading_of(options);
+    if (!reading) return reading.errors();
+    for (const WrittenOperation& operation : step.operations) {
+      auto& groups = groups_.emplace_back();
+      for (const WrittenSchedule& schedule : operation.schedules) {
+        auto part = read_topology(schedule.part, *reading, console);
+        if (!part) return part.errors();
+        auto text = read_input(schedule.file);
+        if (!text) return text.errors();
+        parts_.push_back(std::move(part->topology));
+        texts_.push_back(*std::move(text));
+        groups.push_back({texts_.back(), schedule.file, &parts_.back(), operation.share});
+      }
     }
+    return {};
   }
-  return prepare_simulation(groups, whole);
-}
+
+  // Of all operations, to be run at once.
+  [[nodiscard]] Expected<Simulator> all(const Topology& whole) const {
+    std::vector<GroupRun> groups;
+    for (const auto& of_one : groups_) groups.insert(groups.end(), of_one.begin(), of_one.end());
+    return prepare_simulation(groups, whole);
+  }
+  // Of one operation: its groups at once, and sizes are of its own buffer.
+  [[nodiscard]] Expected<Simulator> one(std::size_t operation, const Topology& whole) const {
+    std::vector<GroupRun> groups = groups_[operation];
+    for (GroupRun& group : groups) group.share = 1;
+    return prepare_simulation(groups, whole);
+  }
+
+ private:
+  std::deque<Topology> parts_;
+  std::deque<std::string> texts_;
+  std::vector<std::vector<GroupRun>> groups_;  // by operation
+};
 
 // The largest buffer of a step, where all operations have bytes.
 std::optional<std::int64_t> largest_buffer(const WrittenStep& step) {
@@ -203,19 +224,70 @@ std::optional<std::int64_t> largest_buffer(const WrittenStep& step) {
 struct SimulatedStep {
   const WrittenStep* of = nullptr;
   Simulation simulation;
+  // By size, of one operation after the other, each with its groups at once; of several operations.
+  std::vector<double> in_turn = {};
 };
+
+// What a job is simulated with, beside its files.
+struct JobSimulation {
+  const LoadedTopology& fabric;
+  const Figures& figures;
+  const SimulateArguments& options;
+  const Console& console;
+};
+
+// The same schedules, one operation after the other.
+Expected<std::vector<double>> simulate_in_turn(const WrittenStep& step, const StepFiles& files,
+                                               const std::vector<std::int64_t>& sizes,
+                                               const JobSimulation& with) {
+  std::vector<double> seconds(step.operations.size() > 1 ? sizes.size() : 0, 0);
+  for (std::size_t i = 0; !seconds.empty() && i < step.operations.size(); ++i) {
+    const auto simulator = files.one(i, with.fabric.topology);
+    if (!simulator) return simulator.errors();
+    std::vector<std::int64_t> own;
+    for (const std::int64_t size : sizes) {
+      const double bytes = static_cast<double>(size) * step.operations[i].share;
+      own.push_back(std::max<std::int64_t>(1, std::llround(bytes)));
+    }
+    const auto alone = simulate(*simulator, own, with.figures, with.options, with.console);
+    if (!alone) return alone.errors();
+    for (std::size_t s = 0; s < sizes.size(); ++s) seconds[s] += alone->times[s].seconds;
+  }
+  return seconds;
+}
+
+Expected<SimulatedStep> simulate_step(const WrittenStep& step,
+                                      const std::vector<std::int64_t>& asked,
+                                      const JobSimulation& with) {
+  StepFiles files;
+  if (auto done = files.read(step, with.options.reading, with.console); !done) {
+    return done.errors();
+  }
+  const auto simulator = files.all(with.fabric.topology);
+  if (!simulator) return simulator.errors();
+  const auto own = with.options.sizes_given ? std::nullopt : largest_buffer(step);
+  const std::vector<std::int64_t> sizes = own ? std::vector{*own} : asked;
+  auto simulation = simulate(*simulator, sizes, with.figures, with.options, with.console);
+  if (!simulation) return simulation.errors();
+  auto in_turn = simulate_in_turn(step, files, sizes, with);
+  if (!in_turn) return in_turn.errors();
+  return SimulatedStep{&step, *std::move(simulation), *std::move(in_turn)};
+}
 
 std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures& figures,
                          const std::string& file) {
   std::string text;
-  for (const auto& [step, simulation] : steps) {
+  for (const auto& [step, simulation, in_turn] : steps) {
     text += fmt::format("{}, {}: {}{}\n", file, step->name, simulation.collective,
                         text.empty() ? "; " + simulated_with(figures) : "");
-    text += fmt::format("  {:>8} {:>12} {:>12}\n", "bytes", "time", "algbw GB/s");
-    for (const SimulatedTime& time : simulation.times) {
-      text += fmt::format("  {:>8} {:>12} {:>12.3f}\n",
+    text += fmt::format("  {:>8} {:>12} {:>12}{}\n", "bytes", "time", "algbw GB/s",
+                        in_turn.empty() ? "" : "  one after the other");
+    for (std::size_t s = 0; s < simulation.times.size(); ++s) {
+      const SimulatedTime& time = simulation.times[s];
+      text += fmt::format("  {:>8} {:>12} {:>12.3f}{}\n",
                           size_as_option(static_cast<std::int64_t>(time.bytes)),
-                          time_text(time.seconds), time.algbw);
+                          time_text(time.seconds), time.algbw,
+                          in_turn.empty() ? "" : fmt::format("  {:>19}", time_text(in_turn[s])));
     }
     text += busiest_lines(simulation);
     text +=
@@ -228,9 +300,10 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
 Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures,
                  const std::string& file, const Topology& topology) {
   Json list = Json::array();
-  for (const auto& [step, simulation] : steps) {
+  for (const auto& [step, simulation, in_turn] : steps) {
     Json times = times_json(simulation);
     for (Json& time : times) time.erase("busbw");  // of several collectives there is none
+    for (std::size_t s = 0; s < in_turn.size(); ++s) times[s]["in_turn"] = in_turn[s];
     list.push_back({{"name", step->name},
                     {"repeat", step->repeat},
                     {"optimum", step->rate},
@@ -257,13 +330,9 @@ ExitCode run_simulate_job(std::string_view text, const std::vector<std::int64_t>
   if (!job) return fail(job.errors(), console);
   std::vector<SimulatedStep> steps;
   for (const WrittenStep& step : *job) {
-    const auto simulator = prepare_step(step, fabric.topology, options.reading, console);
-    if (!simulator) return fail(simulator.errors(), console);
-    const auto own = options.sizes_given ? std::nullopt : largest_buffer(step);
-    auto simulation =
-        simulate(*simulator, own ? std::vector{*own} : sizes, figures, options, console);
-    if (!simulation) return fail(simulation.errors(), console);
-    steps.push_back({&step, *std::move(simulation)});
+    auto simulated = simulate_step(step, sizes, {fabric, figures, options, console});
+    if (!simulated) return fail(simulated.errors(), console);
+    steps.push_back(*std::move(simulated));
   }
   const std::string file = display_name(options.schedule);
   const std::string report = options.json

@@ -332,7 +332,7 @@ Json report_of(const Job& job, const std::vector<MadeStep>& steps, const Fabric&
                const ReadingOptions& reading) {
   std::vector<StepBound> bounds;
   for (const MadeStep& step : steps) bounds.push_back(step.bound);
-  Json json = job_to_json(job, bounds, fabric, reading);
+  Json json = job_to_json(job, bounds, {}, fabric, reading);
   for (std::size_t s = 0; s < steps.size(); ++s) {
     Json& operations = json["steps"][s]["operations"];
     for (std::size_t i = 0; i < operations.size(); ++i) {

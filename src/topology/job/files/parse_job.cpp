@@ -168,7 +168,7 @@ class JobReader {
   JobOperation read_operation(const JsonValue& value, const Place& place) {
     JobOperation operation;
     if (!is(value, Kind::object, place, "an operation, which is an object")) return operation;
-    known(value, place, {"name", "collective", "groups", "bytes", "root", "demand"});
+    known(value, place, {"name", "collective", "groups", "bytes", "root", "demand", "weight"});
     read_collective(value, place, operation);
     read_name(value, place, operation.name);
     read_groups(value, place, operation);
@@ -211,6 +211,11 @@ class JobReader {
       const auto rank = whole_number(*root);
       if (!rank) wrong(Place(place, "root"), "the root's rank within the group", *root);
       if (rank) operation.root = static_cast<std::size_t>(*rank);
+    }
+    if (const JsonValue* weight = value.find("weight")) {
+      const auto number = whole_number(*weight);
+      if (!number) wrong(Place(place, "weight"), "a whole number from 1 to 1000", *weight);
+      operation.weight = number.value_or(1);
     }
     if (const JsonValue* demand = value.find("demand")) read_demand(*demand, place, operation);
   }

@@ -12,8 +12,9 @@ namespace {
 std::string content_of(const JobStep& step) {
   std::string content;
   for (const JobOperation& operation : step.operations) {
-    content += fmt::format("{} {} {}", to_string(operation.collective),
-                           operation.bytes.value_or(-1), operation.root.value_or(0));
+    content +=
+        fmt::format("{} {} {} {}", to_string(operation.collective), operation.bytes.value_or(-1),
+                    operation.root.value_or(0), operation.weight);
     for (const auto& group : operation.groups) {
       content += ';';
       for (const Rank rank : group) content += fmt::format("{} ", rank.index());

@@ -31,18 +31,18 @@ double StepFigures::buffer(std::size_t operation) const {
   return total / static_cast<double>(n);
 }
 
-double StepFigures::whole() const {
-  double most = 0;
-  for (std::size_t i = 0; i < step_.operations.size(); ++i) most = std::max(most, buffer(i));
-  return most;
-}
-
 double StepFigures::seconds_at_once() const {
-  return seconds(bound_.together.reached, whole());
+  double last = 0;  // those with a larger weight are done earlier
+  for (std::size_t i = 0; i < step_.operations.size(); ++i) {
+    last = std::max(last, seconds(part_of(bound_.together.reached, i), buffer(i)));
+  }
+  return last;
 }
 
 double StepFigures::seconds_in_turn() const {
-  return seconds(bound_.in_turn, whole());
+  double sum = 0;
+  for (std::size_t i = 0; i < step_.operations.size(); ++i) sum += seconds_alone(i);
+  return sum;
 }
 
 double StepFigures::seconds_alone(std::size_t operation) const {

@@ -22,9 +22,6 @@ class StepFigures {
   [[nodiscard]] bool has_bytes() const { return buffer(0) > 0; }
   /// Bytes of an operation's buffer; of a demand, what a member sends on the average; 0: not given.
   [[nodiscard]] double buffer(std::size_t operation) const;
-  /// Of the largest.
-  [[nodiscard]] double whole() const;
-
   [[nodiscard]] double seconds_at_once() const;
   [[nodiscard]] double seconds_in_turn() const;
   [[nodiscard]] double seconds_alone(std::size_t operation) const;

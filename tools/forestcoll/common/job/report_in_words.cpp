@@ -89,14 +89,40 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
          text;
 }
 
-std::string step_in_words(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+// Who can have more than at the joint rate while the others have as much.
+std::string beyond_in_words(const JobStep& step, const StepBound& bound,
+                            const MaxMinRates& beyond) {
+  const StepFigures figures(step, bound);
+  std::string text;
+  for (const MaxMinLevel& level : beyond.levels) {
+    if (level.rate <= bound.together.reached) continue;
+    const bool is_exact = beyond.is_exact || &level != &beyond.levels.back();
+    for (const std::size_t i : level.operations) {
+      text += fmt::format("{}{}{} {} GB/s", text.empty() ? "" : ", ", is_exact ? "" : "at least ",
+                          step.operations[i].name,
+                          rate_in_words(figures.part_of(level.rate, i), is_exact));
+    }
+  }
+  return text.empty() ? text : "more without taking from the others: " + text + "\n";
+}
+
+// Operations of the command line have it in their names.
+std::string name_with_weight(const JobOperation& operation) {
+  if (operation.weight == 1 || operation.name.find("weight=") != std::string::npos) {
+    return operation.name;
+  }
+  return fmt::format("{} (weight {})", operation.name, operation.weight);
+}
+
+std::string step_in_words(const JobStep& step, const StepBound& bound, const MaxMinRates& beyond,
+                          const Fabric& fabric) {
   const StepFigures figures(step, bound);
   Table table{{"operation", "groups", "at once GB/s", "alone GB/s"}};
   if (figures.has_bytes()) table.head.emplace_back("alone");
   table.head.emplace_back("links");
   for (std::size_t i = 0; i < step.operations.size(); ++i) {
     const JobOperation& operation = step.operations[i];
-    TableRow row{operation.name, groups_in_words(operation.groups),
+    TableRow row{name_with_weight(operation), groups_in_words(operation.groups),
                  rate_in_words(figures.part_of(bound.together.reached, i), figures.is_exact(i)),
                  rate_in_words(bound.alone[i].reached, bound.alone[i].is_exact())};
     if (figures.has_bytes()) row.push_back(time_in_words(figures.seconds_alone(i)));
@@ -120,18 +146,18 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Fab
     text += fmt::format("one after the other: {} GB/s{}{}\n", number(bound.in_turn), largest,
                         with_time(figures.seconds_in_turn()));
   }
-  return text + binding_in_words(step, bound, fabric);
+  return text + beyond_in_words(step, bound, beyond) + binding_in_words(step, bound, fabric);
 }
 
 }  // namespace
 
 std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
-                         const Fabric& fabric) {
+                         const std::vector<MaxMinRates>& beyond, const Fabric& fabric) {
   std::string text = fmt::format("{}: {}; GPUs outside a group {}\n", fabric.topology.name,
                                  counted(fabric.network.ranks.size(), "GPU"),
                                  bounds.front().demand.relays ? "relay" : "do not relay");
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    text += "\n" + step_in_words(job.steps[i], bounds[i], fabric);
+    text += "\n" + step_in_words(job.steps[i], bounds[i], beyond[i], fabric);
   }
   if (job.steps.size() > 1 && all_have_bytes(job, bounds)) {
     text += fmt::format("\nall steps: {}\n", time_in_words(seconds_of(job, bounds)));

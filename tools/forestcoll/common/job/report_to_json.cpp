@@ -1,4 +1,5 @@
 // The report of a job as JSON.
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -36,8 +37,16 @@ Json demand_json(const Demand& demand) {
   return rows;
 }
 
+// Without a level of its own it is one of those that are not proved.
+Json max_min_json(const MaxMinRates& beyond, std::size_t operation, const StepFigures& figures) {
+  const MaxMinLevel& last = beyond.levels.back();
+  const bool is_last = std::ranges::count(last.operations, operation) > 0;
+  return exact_or_reached(figures.part_of(beyond.rate_of(operation), operation),
+                          beyond.is_exact || !is_last);
+}
+
 Json operation_json(const JobOperation& operation, const StepBound& bound, std::size_t i,
-                    const StepFigures& figures, const Fabric& fabric) {
+                    const MaxMinRates* beyond, const StepFigures& figures, const Fabric& fabric) {
   Json json = {{"name", operation.name},
                {"collective", to_string(operation.collective)},
                {"groups", groups_json(operation.groups)}};
@@ -45,6 +54,8 @@ Json operation_json(const JobOperation& operation, const StepBound& bound, std::
   if (operation.demand) json["demand"] = demand_json(*operation.demand);
   if (operation.root) json["root"] = *operation.root;
   json["rate"] = exact_or_reached(figures.part_of(bound.together.reached, i), figures.is_exact(i));
+  if (operation.weight != 1) json["weight"] = operation.weight;
+  if (beyond != nullptr) json["max_min"] = max_min_json(*beyond, i, figures);
   Json kinds = Json::array();
   for (const auto& [kind, share] : shares_by_kind(bound, i, fabric)) {
     if (share > 0) kinds.push_back({{"kind", kind}, {"share", share}});
@@ -53,10 +64,10 @@ Json operation_json(const JobOperation& operation, const StepBound& bound, std::
   return json;
 }
 
-Json lengths_json(const JointOptimum& optimum, const Fabric& fabric) {
+Json lengths_json(const ArcLengths& lengths, const Fabric& fabric) {
   Json list = Json::array();
-  for (std::size_t a = 0; a < optimum.lengths.size(); ++a) {
-    const std::int64_t length = optimum.lengths[ArcId(a)];
+  for (std::size_t a = 0; a < lengths.size(); ++a) {
+    const std::int64_t length = lengths[ArcId(a)];
     if (length == 0) continue;
     const Arc& arc = fabric.network.graph.arcs()[a];
     list.push_back({{"src", fabric.topology.nodes[arc.tail].id},
@@ -66,10 +77,10 @@ Json lengths_json(const JointOptimum& optimum, const Fabric& fabric) {
   return list;
 }
 
-Json limits_json(const JointOptimum& optimum, const Fabric& fabric) {
+Json limits_json(const std::vector<std::int64_t>& lengths, const Fabric& fabric) {
   Json list = Json::array();
   for (std::size_t l = 0; l < fabric.network.limits.size(); ++l) {
-    if (optimum.limit_lengths[l] == 0) continue;
+    if (lengths[l] == 0) continue;
     const ArcLimit& limit = fabric.network.limits[l];
     Json links = Json::array();
     for (const auto& [arc, weight] : limit.uses) {
@@ -77,13 +88,26 @@ Json limits_json(const JointOptimum& optimum, const Fabric& fabric) {
                        {"dst", fabric.topology.nodes[fabric.network.graph.head(arc)].id},
                        {"weight", weight}});
     }
-    list.push_back(
-        {{"name", limit.name}, {"links", std::move(links)}, {"length", optimum.limit_lengths[l]}});
+    list.push_back({{"name", limit.name}, {"links", std::move(links)}, {"length", lengths[l]}});
   }
   return list;
 }
 
-Json step_json(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+// The proofs of levels above the joint rate.
+Json levels_json(const MaxMinRates& beyond, const Fabric& fabric) {
+  Json list = Json::array();
+  for (std::size_t l = 1; l < beyond.levels.size(); ++l) {
+    const MaxMinLevel& level = beyond.levels[l];
+    if (level.lengths.size() == 0) continue;
+    Json one = {{"operations", level.operations}, {"lengths", lengths_json(level.lengths, fabric)}};
+    if (!fabric.network.limits.empty()) one["limits"] = limits_json(level.limit_lengths, fabric);
+    list.push_back(std::move(one));
+  }
+  return list;
+}
+
+Json step_json(const JobStep& step, const StepBound& bound, const MaxMinRates* beyond,
+               const Fabric& fabric) {
   const StepFigures figures(step, bound);
   const bool timed = figures.has_bytes();
   Json json = {{"name", step.name}, {"repeat", step.repeat}};
@@ -95,20 +119,23 @@ Json step_json(const JobStep& step, const StepBound& bound, const Fabric& fabric
     one.update(rate_json(bound.alone[i]));
     if (timed) one["seconds"] = figures.seconds_alone(i);
     alone.push_back(std::move(one));
-    operations.push_back(operation_json(step.operations[i], bound, i, figures, fabric));
+    operations.push_back(operation_json(step.operations[i], bound, i, beyond, figures, fabric));
   }
   json["alone"] = std::move(alone);
   json["in_turn"] = {{"rate", exact(bound.in_turn)}};
   if (timed) json["in_turn"]["seconds"] = figures.seconds_in_turn();
   json["operations"] = std::move(operations);
-  json["lengths"] = lengths_json(bound.together, fabric);
-  if (!fabric.network.limits.empty()) json["limits"] = limits_json(bound.together, fabric);
+  json["lengths"] = lengths_json(bound.together.lengths, fabric);
+  if (beyond != nullptr) json["max_min_proofs"] = levels_json(*beyond, fabric);
+  if (!fabric.network.limits.empty())
+    json["limits"] = limits_json(bound.together.limit_lengths, fabric);
   return json;
 }
 
 }  // namespace
 
-Json job_to_json(const Job& job, const std::vector<StepBound>& bounds, const Fabric& fabric,
+Json job_to_json(const Job& job, const std::vector<StepBound>& bounds,
+                 const std::vector<MaxMinRates>& beyond, const Fabric& fabric,
                  const ReadingOptions& reading) {
   Json json = {{"format", "forestcoll-job"},
                {"version", 1},
@@ -118,7 +145,8 @@ Json job_to_json(const Job& job, const std::vector<StepBound>& bounds, const Fab
   if (has_able_switches(fabric)) json["without_switch_copies"] = true;
   Json steps = Json::array();
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    steps.push_back(step_json(job.steps[i], bounds[i], fabric));
+    const MaxMinRates* more = beyond.empty() || beyond[i].levels.empty() ? nullptr : &beyond[i];
+    steps.push_back(step_json(job.steps[i], bounds[i], more, fabric));
   }
   json["steps"] = std::move(steps);
   if (all_have_bytes(job, bounds)) json["seconds"] = seconds_of(job, bounds);

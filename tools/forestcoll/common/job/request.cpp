@@ -109,8 +109,8 @@ void add_job_options(CLI::App& command, JobArguments& arguments) {
                "8', 'AND 0x7', 'OR 0x7'), axes of --mesh (tp, dp-cp), or lists of ranks\n"
                "('[[0,1],[2,3]]')");
   group.list("--at-once", arguments.at_once, "OPERATION",
-             "One of several operations at once; COLLECTIVE GROUPS [BYTES] [root=R], such as\n"
-             "'allgather tp 64M'; several times");
+             "One of several operations at once; COLLECTIVE GROUPS [BYTES] [root=R]\n"
+             "[weight=W], such as 'allgather tp 64M'; several times");
   group.file("--job", arguments.job,
              "File of operations in steps; format forestcoll-job, a workload of SimAI or\n"
              "OptCCL, a trace of PyTorch's profiler, or a Chakra trace with --groups for\n"

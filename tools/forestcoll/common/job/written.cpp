@@ -96,10 +96,26 @@ WrittenOperation operation_in(const Json& json, double rate_of_step,
                              schedules_in(json, folder)};
   require(operation.share <= kMostShare,
           fmt::format("{}: its rate is above that of the step", operation.name));
+  if (json.contains("weight")) operation.weight = whole(json["weight"], "a weight");
+  require(operation.weight > 0, fmt::format("{}: a weight is no number above 0", operation.name));
   if (json.contains("bytes")) operation.bytes = whole(json["bytes"], "bytes");
   if (json.contains("demand")) operation.bytes = bytes_of(json["demand"]);
   require(operation.bytes.value_or(1) > 0, fmt::format("{}: it has no bytes", operation.name));
   return operation;
+}
+
+// Rates are of buffers times weights. Without these, a buffer beside the largest, and the rate at
+// which that one would be done with the last operation.
+void take_weights_out(WrittenStep& step) {
+  double largest = 0;
+  std::int64_t least = step.operations.front().weight;
+  for (WrittenOperation& operation : step.operations) {
+    operation.share /= static_cast<double>(operation.weight);
+    largest = std::max(largest, operation.share);
+    least = std::min(least, operation.weight);
+  }
+  for (WrittenOperation& operation : step.operations) operation.share /= largest;
+  step.rate *= largest * static_cast<double>(least);
 }
 
 std::vector<WrittenStep> steps_in(const Json& json, const std::filesystem::path& folder) {
@@ -115,6 +131,7 @@ std::vector<WrittenStep> steps_in(const Json& json, const std::filesystem::path&
     }
     require(!steps.back().operations.empty(),
             fmt::format("{}: there is no operation", steps.back().name));
+    take_weights_out(steps.back());
   }
   require(!steps.empty(), "there is no step");
   return steps;

@@ -23,6 +23,7 @@ struct WrittenOperation {
   bool has_demand = false;            ///< pairs have unequal amounts
   std::optional<std::int64_t> bytes;  ///< of its buffer, where given
   std::vector<WrittenSchedule> schedules;
+  std::int64_t weight = 1;
 };
 
 struct WrittenStep {
