@@ -166,8 +166,10 @@ TEST(BoundJob, AChakraTraceWithItsCommunicators) {
   const Scratch scratch;
   const auto node = [](int id, int comm_type, const char* group) {
     return fmt::format(
-        R"({{"id": "{}", "type": "COMM_COLL_NODE", "attr": [{{"name": "comm_type", "int64Val": "{}"}},
-          {{"name": "comm_size", "int64Val": "1048576"}}, {{"name": "pg_name", "stringVal": "{}"}}]}})",
+        R"({{"id": "{}", "type": "COMM_COLL_NODE", "attr": [
+          {{"name": "comm_type", "int64Val": "{}"}},
+          {{"name": "comm_size", "int64Val": "1048576"}},
+          {{"name": "pg_name", "stringVal": "{}"}}]}})",
         id, comm_type, group);
   };
   const std::string trace =
