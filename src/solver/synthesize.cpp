@@ -170,12 +170,21 @@ bool may_be_flat(const Known& known, const SynthesizeOptions& options) {
          network.weight.empty() && network.ranks.size() > solver::kFewRanks;
 }
 
-// Flat trees from box to box, at the rate that none exceed.
-std::optional<Synthesis> pack_boxes(const Known& known, const SynthesizeOptions& options,
+// Flat trees from box to box, at the rate that none exceed; by default nearly so.
+std::optional<Synthesis> pack_boxes(const Known& known, SynthesizeOptions options,
                                     Synthesis begun) {
+  const bool is_default = options.trees_per_root.mode == TreesPerRoot::Mode::power_of_two;
+  const SynthesizeOptions asked = options;
+  if (is_default) options.trees_per_root.mode = TreesPerRoot::Mode::optimal;
   if (!may_be_flat(known, options)) return std::nullopt;
   begun.two_phases = std::exchange(begun.forest.optimum, *known.upper());
-  return solver::pack_boxes(known.problem, options, std::move(begun));
+  return solver::pack_boxes(known.problem, asked, begun);
+}
+
+// So that no other search is needed.
+bool is_flat_enough(const Synthesis& flat) {
+  return share(flat.forest.algbw, flat.forest.optimum) >= solver::kEnoughOfFlat &&
+         solver::height_of(flat.forest) <= 2 * flat.least_height;
 }
 
 // Flat trees of any roots, at all that is known of the rate: exact divisions of the links, which
@@ -194,16 +203,12 @@ std::optional<Synthesis> pack_flat(const Known& known, const SynthesizeOptions& 
   return std::move(found->synthesis);
 }
 
-Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& options,
-                                Synthesis begun) {
+// Of an allreduce, or of one phase, whose trees may be of any height.
+Expected<Synthesis> pack_without_boxes(const Known& known, const SynthesizeOptions& options,
+                                       Synthesis begun,
+                                       std::chrono::steady_clock::time_point start) {
   const Problem& problem = known.problem;
   const std::optional<solver::AllreduceParts>& parts = known.both.parts;
-  const bool is_low = options.max_height && options.collective == Collective::allreduce;
-  if (is_low && options.at_once) {
-    return pack_low_allreduce(problem, parts, options, std::move(begun));
-  }
-  const auto start = std::chrono::steady_clock::now();
-  if (auto flat = pack_boxes(known, options, begun)) return *std::move(flat);
   if (auto flat = pack_flat(known, options, begun)) return *std::move(flat);
   begun.seconds.pack +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -216,11 +221,32 @@ Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& opt
     return *std::move(undirected);
   }
   if (packed) {
+    solver::lower_by_boxes(problem, options, begun, *packed);
     solver::lower_by_program(problem, options, begun_at_once(std::move(begun), parts), *packed);
   }
   return packed;
 }
 
+Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& options,
+                                Synthesis begun) {
+  const Problem& problem = known.problem;
+  const std::optional<solver::AllreduceParts>& parts = known.both.parts;
+  const bool is_low = options.max_height && options.collective == Collective::allreduce;
+  if (is_low && options.at_once) {
+    return pack_low_allreduce(problem, parts, options, std::move(begun));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  auto boxes = pack_boxes(known, options, begun);
+  if (boxes && (solver::is_any_number_open(options) || is_flat_enough(*boxes))) {
+    return *std::move(boxes);
+  }
+  auto packed = pack_without_boxes(known, options, std::move(begun), start);
+  if (boxes && (!packed ||
+                solver::is_preferred(boxes->forest, packed->forest, options.trees_per_root.mode))) {
+    return *std::move(boxes);
+  }
+  return packed;
+}
 // Previous trees cost no rate: where packing from scratch reaches more than packing around them,
 // its forest stands, with those of the previous trees that are in it.
 void prefer_cold(const Known& known, const SynthesizeOptions& options, Synthesis begun,

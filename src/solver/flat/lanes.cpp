@@ -31,12 +31,12 @@ struct GatePair {
 
 class LaneProgram {
  public:
-  LaneProgram(const Boxes& boxes, const Ratio& rate, BoxShares shares)
+  LaneProgram(const Boxes& boxes, const Ratio& rate, BoxShares shares, bool is_one_phase)
       : boxes_(boxes), rate_(rate), shares_(std::move(shares)) {
     for (const std::int64_t own : shares_.trees) all_ += own;
     for (std::size_t g = 0; g < count(); ++g) {
       for (std::size_t h = 0; h < count(); ++h) {
-        between_.push_back(shares_.trees[g] + shares_.trees[h]);
+        between_.push_back(shares_.trees[g] + (is_one_phase ? 0 : shares_.trees[h]));
       }
     }
     for (const Relay& relay : shares_.relays) {
@@ -320,9 +320,10 @@ class LaneProgram {
 
 }  // namespace
 
-std::optional<Lanes> find_lanes(const Boxes& boxes, const Ratio& rate) {
-  auto shares = find_shares(boxes, rate);
-  return shares ? LaneProgram(boxes, rate, *std::move(shares)).run() : std::nullopt;
+std::optional<Lanes> find_lanes(const Boxes& boxes, const Ratio& rate, const OwedByBox& owed) {
+  auto shares = find_shares(boxes, rate, owed);
+  if (!shares) return std::nullopt;
+  return LaneProgram(boxes, rate, *std::move(shares), owed.has_value()).run();
 }
 
 }  // namespace forestcoll::solver

@@ -16,12 +16,13 @@ namespace forestcoll::solver {
 /// their boxes.
 struct Lane {
   std::size_t out = 0, in = 0;
-  std::int64_t trees = 0;  ///< of both phases
+  std::int64_t trees = 0;  ///< of all phases
 };
 
-/// Trees of both phases of an allreduce, so many rooted in each box. In the broadcast each goes
-/// from its root's box to each other one, in the reduce from each other one to its root's: from
-/// box g to box h there go trees[g] + trees[h], and what relays say more or less.
+/// Trees of both phases of an allreduce, or of a broadcast alone, so many rooted in each box. In
+/// the broadcast each goes from its root's box to each other one, in the reduce from each other one
+/// to its root's: from box g to box h there go trees[g] + trees[h], or trees[g] alone, and what
+/// relays say more or less.
 struct Lanes {
   BoxShares shares;
   std::vector<std::vector<std::vector<Lane>>> lanes;  ///< by box from and box to
@@ -32,6 +33,7 @@ struct Lanes {
 /// the same (Grohe, Kersting, Mladenov, Selman 2014), each pair of boxes as evenly over its lanes
 /// as gates allow. Exact. Nothing where gates do not carry the rate by such trees, or no exact
 /// solution is found. Cost: O(lanes) for each round of refinement, and a small linear program.
-[[nodiscard]] std::optional<Lanes> find_lanes(const Boxes& boxes, const Ratio& rate);
+[[nodiscard]] std::optional<Lanes> find_lanes(const Boxes& boxes, const Ratio& rate,
+                                              const OwedByBox& owed = {});
 
 }  // namespace forestcoll::solver

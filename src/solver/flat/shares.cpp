@@ -24,7 +24,8 @@ constexpr double kNoShare = 1e-7;
 /// The program over boxes and parts, of which one of each colour stands for all.
 class ShareProgram {
  public:
-  ShareProgram(const Boxes& boxes, const Ratio& rate) : boxes_(boxes), rate_(rate) {
+  ShareProgram(const Boxes& boxes, const Ratio& rate, const OwedByBox& owed)
+      : boxes_(boxes), rate_(rate), owed_(owed) {
     for (std::size_t g = 0; g < count(); ++g) {
       for (const Gate& gate : boxes.out[g]) width_[kOut][{g, part_of(gate)}] += gate.capacity;
       for (const Gate& gate : boxes.in[g]) width_[kIn][{g, part_of(gate)}] += gate.capacity;
@@ -49,7 +50,9 @@ class ShareProgram {
   }
 
   void refine() {
-    box_colour_.assign(count(), 0);
+    box_colour_ = numbered(count(), [&](std::size_t g) {
+      return std::vector<std::size_t>{owed_ ? static_cast<std::size_t>((*owed_)[g]) : 0};
+    });
     part_colour_.assign(parts_.size(), 0);
     for (std::size_t before = 0;;) {
       const auto key = [&](std::size_t item, bool is_box) {
@@ -87,6 +90,13 @@ class ShareProgram {
   [[nodiscard]] std::size_t passed(std::size_t c, Side side) const { return 5 * c + 1 + side; }
   [[nodiscard]] std::size_t left(std::size_t c, Side side) const { return 5 * c + 3 + side; }
 
+  // What a tree that a box roots adds to what goes through its gates, turned round.
+  [[nodiscard]] std::int64_t rooted_in_gates(Side side) const {
+    const auto others = static_cast<std::int64_t>(count() - 2);
+    if (!owed_) return -others;
+    return side == kOut ? -(others + 1) : 1;
+  }
+
   void find_variables() {
     variables_ = 5 * colours(box_colour_);
     boxes_of_.assign(colours(box_colour_), 0);
@@ -116,6 +126,7 @@ class ShareProgram {
     std::vector<char> has_row(colours(box_colour_), 0);
     const auto others = static_cast<std::int64_t>(count() - 2);
     const std::int64_t one = rate_.num();
+    const std::int64_t sum = owed_ ? std::accumulate(owed_->begin(), owed_->end(), 0LL) : 0;
     Row all{{}, one};
     std::array<Row, 2> relayed;
     for (std::size_t g = 0; g < count(); ++g) {
@@ -127,7 +138,8 @@ class ShareProgram {
       }
       if (std::exchange(has_row[c], 1) != 0) continue;
       for (const Side side : {kOut, kIn}) {
-        Row row{{{rooted(c), -others}, {passed(c, side), -1}, {left(c, side), 1}}, one};
+        Row row{{{rooted(c), rooted_in_gates(side)}}, owed_ && side == kOut ? 0 : one};
+        if (!owed_ || side == kOut) row.terms.insert({{passed(c, side), -1}, {left(c, side), 1}});
         for (const auto& [place, width] : width_[side]) {
           if (place.first == g) row.terms[taken(side, place, width)] += 1;
         }
@@ -135,6 +147,7 @@ class ShareProgram {
         // No box leaves more to others than it would send.
         rows_.push_back({{{left(c, side), 1}, {rooted(c), -others}}, 0, false});
       }
+      if (owed_) rows_.push_back({{{rooted(c), sum}}, one * (*owed_)[g]});
     }
     rows_.push_back(std::move(all));
     for (Row& row : relayed) rows_.push_back(std::move(row));
@@ -270,13 +283,28 @@ class ShareProgram {
     if (divisor == 0) return std::nullopt;
     for (std::int64_t& own : result.trees) own /= divisor;
     for (Relay& relay : result.relays) relay.trees /= divisor;
-    return result;
+    return owed_ && !make_multiples(result) ? std::nullopt : std::optional(std::move(result));
+  }
+
+  // So that each box roots a multiple of what it owes: the same in all. False where it does not
+  // fit.
+  [[nodiscard]] bool make_multiples(BoxShares& shares) const {
+    for (std::size_t g = 0; g < count(); ++g) {
+      if ((*owed_)[g] == 0) continue;
+      const std::int64_t times = (*owed_)[g] / std::gcd((*owed_)[g], shares.trees[g]);
+      if (Int128{shares.trees[g]} * times >= kMostShares) return false;
+      for (std::int64_t& own : shares.trees) own *= times;
+      for (Relay& relay : shares.relays) relay.trees *= times;
+      return true;
+    }
+    return false;
   }
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
   const Boxes& boxes_;
   const Ratio rate_;
+  const OwedByBox& owed_;
   std::map<std::size_t, std::size_t> parts_;
   std::array<std::map<Place, Capacity>, 2> width_;
   std::vector<std::size_t> box_colour_, part_colour_;
@@ -290,8 +318,8 @@ class ShareProgram {
 
 }  // namespace
 
-std::optional<BoxShares> find_shares(const Boxes& boxes, const Ratio& rate) {
-  return ShareProgram(boxes, rate).run();
+std::optional<BoxShares> find_shares(const Boxes& boxes, const Ratio& rate, const OwedByBox& owed) {
+  return ShareProgram(boxes, rate, owed).run();
 }
 
 }  // namespace forestcoll::solver

@@ -37,6 +37,9 @@ class ColumnGeneration {
       : problem_(problem), stop_(stop), roots_(problem.phases.front().network.ranks.size()) {
     for (const LowPhase& phase : problem.phases) {
       searches_.emplace_back(phase.network, problem.height);
+      for (std::size_t r = 0; r < problem.heights.size(); ++r) {
+        searches_.back().limit(Rank(r), problem.heights[Rank(r)]);
+      }
     }
     for (const Capacity c : problem.capacity) all_capacity_ += static_cast<double>(c);
   }
@@ -275,7 +278,7 @@ bool is_reversible(const Network& network) {
 }  // namespace
 
 LowProblem low_problem(const Network& network, const Weights& shares, std::int32_t height) {
-  LowProblem problem{{{network, {}}}, {}, shares, height};
+  LowProblem problem{{{network, {}}}, {}, shares, height, {}};
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
     problem.phases.front().link.push_back(a);
     problem.capacity.push_back(network.capacity[ArcId(a)]);

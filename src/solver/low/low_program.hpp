@@ -27,6 +27,8 @@ struct LowProblem {
   /// What is owed per root. Nothing: any shares that are the same in all phases.
   std::optional<Weights> shares;
   std::int32_t height = 1;
+  /// By root, where trees of some are to be lower. Empty: as high as others.
+  IdVector<Rank, std::int32_t> heights = {};
   /// Trees that need more are worth nothing: the search ends where it does not get there, as far as
   /// what it gains from round to round tells.
   std::optional<double> most_congestion = {};

@@ -55,7 +55,12 @@ std::int32_t height_of(const LowTree& tree) {
 LowTreeSearch::LowTreeSearch(const Network& network, std::int32_t height)
     : network_(network),
       ranks_(network.ranks.size()),
-      height_(std::min(height, static_cast<std::int32_t>(ranks_) - 1)) {}
+      height_(std::min(height, static_cast<std::int32_t>(ranks_) - 1)),
+      limits_(ranks_, height_) {}
+
+void LowTreeSearch::limit(Rank root, std::int32_t height) {
+  limits_[root.index()] = std::clamp(height, 0, height_);
+}
 
 void LowTreeSearch::set_prices(const IdVector<ArcId, std::int64_t>& prices) {
   find_routes(prices);
@@ -128,7 +133,7 @@ void LowTreeSearch::extend(std::size_t reached, const std::vector<std::int64_t>&
 
 std::optional<LowTreeSearch::Parents> LowTreeSearch::by_sets(Rank root) const {
   std::size_t reached = std::size_t{1} << root.index();
-  const auto hops = static_cast<std::size_t>(height_);
+  const auto hops = static_cast<std::size_t>(limits_[root.index()]);
   if (costs_[hops][reached] >= kNever) return std::nullopt;
   Parents parents(ranks_);
   for (std::size_t left = hops; left > 0; --left) {
@@ -152,7 +157,7 @@ std::optional<LowTreeSearch::Parents> LowTreeSearch::breadth_first(Rank root) co
   std::vector<char> is_reached(ranks_, 0);
   is_reached[root.index()] = 1;
   std::size_t reached = 1;
-  for (std::int32_t depth = 0; depth < height_ && reached < ranks_; ++depth) {
+  for (std::int32_t depth = 0; depth < limits_[root.index()] && reached < ranks_; ++depth) {
     std::vector<std::size_t> next;
     for (std::size_t v = 0; v < ranks_; ++v) {
       if (is_reached[v] != 0) continue;
@@ -177,7 +182,7 @@ std::optional<LowTreeSearch::Parents> LowTreeSearch::by_cheapest_edges(Rank root
   std::vector<std::int32_t> depth(ranks_, -1);
   const auto attach = [&](std::size_t u, std::int32_t at) {
     depth[u] = at;
-    if (at == height_) return;
+    if (at == limits_[root.index()]) return;
     for (std::size_t v = 0; v < ranks_; ++v) {
       if (depth[v] >= 0 || between(u, v) >= cost[v]) continue;
       cost[v] = between(u, v);
@@ -199,12 +204,12 @@ std::optional<LowTreeSearch::Parents> LowTreeSearch::by_cheapest_edges(Rank root
 
 void LowTreeSearch::improve(Rank root, Parents& parents) const {
   parents[root.index()] = Rank();
-  while (improve_once(parents)) {
+  while (improve_once(parents, limits_[root.index()])) {
   }
 }
 
 // Every rank once: the cheapest parent that is not below it and leaves what is below it low enough.
-bool LowTreeSearch::improve_once(Parents& parents) const {
+bool LowTreeSearch::improve_once(Parents& parents, std::int32_t height) const {
   bool has_improved = false;
   auto depths = depths_of(parents);
   auto under = heights_of(parents, depths);
@@ -213,7 +218,7 @@ bool LowTreeSearch::improve_once(Parents& parents) const {
     std::size_t best = parents[v].index();
     if (between(best, v) == least_[v]) continue;
     for (std::size_t u = 0; u < ranks_; ++u) {
-      if (between(u, v) >= between(best, v) || depths[u] + 1 + under[v] > height_) continue;
+      if (between(u, v) >= between(best, v) || depths[u] + 1 + under[v] > height) continue;
       if (!is_below(parents, v, u)) best = u;
     }
     if (best == parents[v].index()) continue;

@@ -40,6 +40,8 @@ class LowTreeSearch {
   /// What a local search begins with: a breadth-first tree, or one cheapest edge after the other,
   /// which finds other ways into groups of ranks but no tree where only deep ones are cheap.
   enum class Start { breadth_first, cheapest_edges };
+  /// Trees of this root are to be as low as that, if it is lower than the limit for all.
+  void limit(Rank root, std::int32_t height);
   /// At these prices. Nothing where no tree from this root is as low as that.
   [[nodiscard]] std::optional<LowTree> cheapest(Rank root, Start start = Start::breadth_first);
   /// What the edges of a tree cost, each by the cheapest route.
@@ -60,12 +62,13 @@ class LowTreeSearch {
   [[nodiscard]] std::optional<Parents> breadth_first(Rank root) const;
   [[nodiscard]] std::optional<Parents> by_cheapest_edges(Rank root) const;
   void improve(Rank root, Parents& parents) const;
-  bool improve_once(Parents& parents) const;
+  bool improve_once(Parents& parents, std::int32_t height) const;
   [[nodiscard]] LowTree tree_of(Rank root, const Parents& parents) const;
 
   const Network& network_;
   const std::size_t ranks_;
   const std::int32_t height_;
+  std::vector<std::int32_t> limits_;  ///< by root
   Dijkstra dijkstra_;
   std::vector<std::int64_t> distance_;  ///< by pair of ranks
   std::vector<std::int64_t> least_;     ///< by rank: from any other one

@@ -4,34 +4,138 @@
 #include <chrono>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/congestion.hpp"
 #include "solver/allreduce/at_once.hpp"
+#include "solver/common/few_ranks.hpp"
+#include "solver/common/forest_scale.hpp"
 #include "solver/flat/flat_forests.hpp"
 #include "solver/height/bound/bound.hpp"
+#include "solver/portfolio/best_forest.hpp"
+#include "solver/portfolio/numbers_of_trees.hpp"
+#include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
+namespace {
 
-std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOptions& options,
-                                    Synthesis begun) {
-  const auto start = std::chrono::steady_clock::now();
-  const Network& network = problem.network;
-  CollectiveForest& forest = begun.forest;
-  const auto rate = checked_div(forest.optimum, network.unit);
-  auto found = rate ? flat_forests(network, *rate, options.packing.stop) : std::nullopt;
-  if (!found) return std::nullopt;
-  forest.weight = std::move(found->trees);
+// Hops above the bound from which flat trees of one phase are looked for.
+constexpr std::int32_t kWorthBoxes = 2;
+
+// GPUs up to which lanes of all pairs of boxes take a second or so, where they are not all that is
+// asked for.
+constexpr std::size_t kMostRanksOfBoxes = 1'024;
+
+bool is_one_phase(const Problem& problem) {
+  return problem.broadcast != problem.reduce;
+}
+
+void put_allreduce(FlatForests found, CollectiveForest& forest) {
+  forest.weight = std::move(found.trees);
   forest.k = take_common_factor(forest.weight);
   if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) forest.weight = {};
-  forest.broadcast = std::move(found->broadcast);
-  forest.reduce = std::move(found->reduce);
-  const auto algbw = congestion_algbw(forest, network);
-  if (!algbw || *algbw != forest.optimum) return std::nullopt;
-  begun.allowed = forest.algbw = *algbw;
-  begun.least_height = allreduce_height_bound(network, *rate, forest.broadcast->symmetry());
-  begun.seconds.pack +=
+  forest.broadcast = std::move(found.broadcast);
+  forest.reduce = std::move(found.reduce);
+}
+
+void put_one_phase(const Problem& problem, FlatForests found, CollectiveForest& forest) {
+  const Weights& weights = problem.phases.front().weights;
+  for (std::size_t r = 0; r < weights.size(); ++r) {
+    if (weights[Rank(r)] > 0) forest.k = found.trees[Rank(r)] / weights[Rank(r)];
+  }
+  if (problem.broadcast) {
+    forest.broadcast = std::move(found.broadcast);
+  } else {
+    forest.reduce = found.broadcast.reversed();
+  }
+}
+
+// Of the trees with these insides of boxes.
+std::optional<Synthesis> pack_inside(const Problem& problem, const SynthesizeOptions& options,
+                                     const Synthesis& begun, InsideBoxes inside) {
+  const PhaseProblem& phase = problem.phases.front();
+  const Network& network = is_one_phase(problem) ? phase.network : problem.network;
+  const auto rate = checked_div(begun.forest.optimum, network.unit);
+  if (!rate) return std::nullopt;
+  FlatOptions flat{.inside = inside, .stop = options.packing.stop};
+  if (is_one_phase(problem)) flat.owed = phase.weights;
+  if (!is_any_number_open(options)) {
+    flat.numbers = numbers_asked_for(options.trees_per_root, network.ranks.size());
+  }
+  auto found = flat_forests(network, *rate, flat);
+  if (!found) return std::nullopt;
+  Synthesis result = begun;
+  CollectiveForest& forest = result.forest;
+  if (is_one_phase(problem)) {
+    put_one_phase(problem, *std::move(found), forest);
+  } else {
+    put_allreduce(*std::move(found), forest);
+  }
+  const auto algbw = congestion_algbw(forest, problem.network);
+  if (!algbw || (is_any_number_open(options) && *algbw != forest.optimum)) return std::nullopt;
+  result.allowed = forest.algbw = *algbw;
+  if (!is_any_number_open(options)) result.tradeoff = {{forest.k, *algbw}};
+  return result;
+}
+
+std::optional<Synthesis> better_of(std::optional<Synthesis> a, std::optional<Synthesis> b,
+                                   const SynthesizeOptions& options) {
+  if (!a || !b) return a ? std::move(a) : std::move(b);
+  return is_preferred(b->forest, a->forest, options.trees_per_root.mode) ? std::move(b)
+                                                                         : std::move(a);
+}
+
+}  // namespace
+
+std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOptions& options,
+                                    const Synthesis& begun) {
+  const auto start = std::chrono::steady_clock::now();
+  const bool is_asked = !is_one_phase(problem) && is_any_number_open(options);
+  if (!is_asked && problem.network.ranks.size() > kMostRanksOfBoxes) return std::nullopt;
+  auto found = pack_inside(problem, options, begun, InsideBoxes::stars);
+  if (!found || share(found->forest.algbw, found->forest.optimum) < kEnoughOfFlat) {
+    found = better_of(std::move(found), pack_inside(problem, options, begun, InsideBoxes::trees),
+                      options);
+  }
+  if (!found) return std::nullopt;
+  if (!is_one_phase(problem)) {
+    const auto rate = checked_div(found->forest.algbw, problem.network.unit);
+    found->least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
+                                                 found->forest.broadcast->symmetry());
+  }
+  found->seconds.pack +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return begun;
+  return found;
+}
+
+void lower_by_boxes(const Problem& problem, const SynthesizeOptions& options,
+                    const Synthesis& begun, Synthesis& packed) {
+  using Mode = TreesPerRoot::Mode;
+  const Mode mode = options.trees_per_root.mode;
+  const bool is_asked = options.max_height || options.previous != nullptr || options.root ||
+                        (mode != Mode::optimal && mode != Mode::power_of_two);
+  if (!is_one_phase(problem) || is_asked || packed.stopped ||
+      problem.network.ranks.size() <= kFewRanks ||
+      height_of(packed.forest) < packed.least_height + kWorthBoxes) {
+    return;
+  }
+  auto found = pack_boxes(problem, options, begun);
+  if (!found || !is_preferred(found->forest, packed.forest, mode)) return;
+  found->least_height = packed.least_height;
+  if (found->forest.algbw < packed.forest.algbw) {
+    // Of the higher rate that may not hold.
+    const PhaseProblem& phase = problem.phases.front();
+    const Forest& trees = problem.broadcast ? *found->forest.broadcast : *found->forest.reduce;
+    const Ratio scale = forest_scale(phase.network, problem.broadcast ? trees : trees.reversed());
+    found->least_height =
+        height_lower_bound(phase.network, phase.weights,
+                           {found->forest.k, scale, floor_capacities(phase.network, scale)});
+    found->given_up = GivenUp{packed.forest.k, packed.forest.algbw, height_of(packed.forest)};
+  }
+  found->tradeoff = std::move(packed.tradeoff);
+  found->statistics = packed.statistics;
+  found->seconds.pack += packed.seconds.pack;
+  packed = *std::move(found);
 }
 
 }  // namespace forestcoll::solver

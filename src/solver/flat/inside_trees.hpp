@@ -1,0 +1,37 @@
+// Trees inside of boxes whose ranks do not all have links to one another that carry stars.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "forestcoll/ratio.hpp"
+#include "solver/common/core.hpp"
+#include "solver/flat/box_routes.hpp"
+#include "solver/flat/boxes.hpp"
+
+namespace forestcoll::solver {
+
+/// A tree that reaches all ranks of a box from one of them, by members of the box in their order.
+struct InsideTree {
+  std::vector<Rank> parent;  ///< invalid at the root
+  std::vector<ArcRow> ways;  ///< between parent and rank, in the direction of the core's arcs
+  std::int64_t trees = 0;
+};
+
+/// By rank: the trees from it, in all as many as were asked for.
+using InsideTrees = std::vector<std::vector<InsideTree>>;
+
+/// For each box trees that low programs (low/low_program.hpp) find, each no more hops higher than
+/// its root is from the farthest rank than the links ask for: from rank r there
+/// are `entering[r]` trees, and arcs take `per_capacity` trees for each unit of their capacity.
+/// Boxes that are alike, members in order, have the same. Backwards, trees lead to the rank.
+/// Nothing where some box is too large, has no such trees, or somebody asks to stop. Cost: for each
+/// kind of box that of `solve_low` for one or a few heights.
+[[nodiscard]] std::optional<InsideTrees> inside_trees(const Core& core, const Boxes& boxes,
+                                                      const std::vector<std::int64_t>& entering,
+                                                      const Ratio& per_capacity, bool is_backward,
+                                                      const std::stop_token& stop);
+
+}  // namespace forestcoll::solver
