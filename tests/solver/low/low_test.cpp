@@ -252,6 +252,27 @@ TEST(LowTreeSearch, ManyRanksHaveTreesThatAreLowEnough) {
   }
 }
 
+// A root with a lower limit has the trees that all have at that one, and the others theirs.
+TEST(LowTreeSearch, RootsMayHaveLowerLimits) {
+  std::mt19937 random(2);
+  for (const std::size_t ranks : {8, 24}) {
+    const Network network = test::random_regular(ranks, 4, 5);
+    solver::LowTreeSearch search(network, 5), lower(network, 3), all(network, 5);
+    search.limit(Rank(1), 3);
+    IdVector<ArcId, std::int64_t> prices;
+    for (std::size_t a = 0; a < network.graph.arc_count(); ++a) prices.push_back(random() % 1000);
+    for (auto* each : {&search, &lower, &all}) each->set_prices(prices);
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const auto found = search.cheapest(Rank(r));
+      const auto expected = (r == 1 ? lower : all).cheapest(Rank(r));
+      ASSERT_EQ(found.has_value(), expected.has_value());
+      if (found) {
+        EXPECT_EQ(found->parent, expected->parent);
+      }
+    }
+  }
+}
+
 // What needs more than is asked for is given up, and nothing else.
 TEST(LowPrograms, GiveUpWhatIsWorthNothing) {
   for (std::uint64_t seed = 700; seed < 730; ++seed) {
