@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -37,13 +38,8 @@ class BoxTrees {
         is_reduce_(is_reduce),
         routes_(core, is_reduce) {
     place_.assign(core.compute.size(), 0);
-    box_.assign(core.compute.size(), 0);
-    for (std::size_t box = 0; box < boxes.members.size(); ++box) {
-      const auto& members = boxes.members[box];
-      for (std::size_t i = 0; i < members.size(); ++i) {
-        place_[members[i].index()] = i;
-        box_[members[i].index()] = box;
-      }
+    for (const auto& members : boxes.members) {
+      for (std::size_t i = 0; i < members.size(); ++i) place_[members[i].index()] = i;
     }
   }
 
@@ -63,6 +59,7 @@ class BoxTrees {
  private:
   std::optional<Forest> run() {
     next_.assign(core_.compute.size(), {});
+    next_own_.assign(core_.compute.size(), {});
     for (std::size_t box = 0; box < boxes_.members.size(); ++box) {
       if (lanes_.shares.trees[box] > 0 && !add_trees(box)) return std::nullopt;
     }
@@ -97,6 +94,7 @@ class BoxTrees {
   // Of every rank to its mates, for any number of trees.
   bool find_stars() {
     inside_.assign(core_.compute.size(), {});
+    own_.assign(core_.compute.size(), {});
     for (const auto& members : boxes_.members) {
       for (const Rank center : members) {
         Inside star{{}, {}, members.size() > 1 ? 1 : 0, std::numeric_limits<std::int64_t>::max()};
@@ -112,17 +110,31 @@ class BoxTrees {
           star.depths.push_back(mate == center ? 0 : 1);
         }
         inside_[center.index()].push_back(std::move(star));
+        own_[center.index()] = inside_[center.index()];
       }
     }
     return true;
   }
 
+  // A root's own trees are those in which mates are nearest.
   void take_inside(const InsideTrees& trees) {
     inside_.assign(core_.compute.size(), {});
+    own_.assign(core_.compute.size(), {});
     for (const auto& members : boxes_.members) {
       for (const Rank root : members) {
-        for (const InsideTree& tree : trees[root.index()]) {
-          inside_[root.index()].push_back(inside_of(tree, members));
+        std::vector<Inside> all;
+        for (const InsideTree& tree : trees[root.index()]) all.push_back(inside_of(tree, members));
+        std::ranges::stable_sort(all, {}, [](const Inside& inside) {
+          return std::accumulate(inside.depths.begin(), inside.depths.end(), 0);
+        });
+        std::int64_t left = owed_[root];
+        for (Inside& inside : all) {
+          const std::int64_t own = std::min(left, inside.trees);
+          left -= own;
+          if (own > 0) own_[root.index()].push_back(inside);
+          if (own > 0) own_[root.index()].back().trees = own;
+          inside.trees -= own;
+          if (inside.trees > 0) inside_[root.index()].push_back(std::move(inside));
         }
       }
     }
@@ -172,7 +184,6 @@ class BoxTrees {
   // lanes is what makes the highest of them the lowest.
   bool add_straight(std::size_t box, std::size_t other, Branches& branches) {
     const std::size_t from = is_reduce_ ? other : box, to = is_reduce_ ? box : other;
-    const std::vector<Rank>& roots = boxes_.members[box];
     Branches lanes;
     Transport transport;
     for (std::size_t i = 0; i < lanes_.lanes[from][to].size(); ++i) {
@@ -183,35 +194,48 @@ class BoxTrees {
       lanes.push_back(*branch);
       transport.wanted.push_back(amount);
     }
-    for (const Rank root : roots) transport.offered.push_back(open_of(root, branches));
-    transport.cost = [&](std::size_t root, std::size_t lane) {
-      return depth_of(roots[root], lanes[lane].exit) + height_of(lanes[lane].entry);
+    const std::vector<Offer> offers = offers_of(box);
+    for (const Offer& offer : offers) transport.offered.push_back(open_in(offer.trees, branches));
+    transport.cost = [&](std::size_t offer, std::size_t lane) {
+      return depth_in(offers[offer], lanes[lane].exit) + height_of(lanes[lane].entry);
     };
     const auto amounts = lowest_transport(transport);
     if (!amounts) return false;
-    for (std::size_t r = 0; r < roots.size(); ++r) {
+    for (std::size_t r = 0; r < offers.size(); ++r) {
       for (std::size_t i = 0; i < lanes.size(); ++i) {
-        if ((*amounts)[r][i] > 0) fill(trees_of(roots[r]), (*amounts)[r][i], lanes[i], branches);
+        if ((*amounts)[r][i] > 0) fill(offers[r].trees, (*amounts)[r][i], lanes[i], branches);
       }
     }
     return true;
   }
 
-  // Among those of its box.
-  [[nodiscard]] Branch trees_of(Rank root) const {
+  // Trees of a root that are the same in its box, among those of the box.
+  struct Offer {
+    Rank root;
     Branch trees;
-    for (const Rank mate : boxes_.members[box_[root.index()]]) {
-      if (mate == root) break;
-      trees.begin += owed_[mate];
+    const Inside* own = nullptr;  // where it is known yet
+  };
+
+  [[nodiscard]] std::vector<Offer> offers_of(std::size_t box) const {
+    std::vector<Offer> offers;
+    std::int64_t begin = 0;
+    for (const Rank root : boxes_.members[box]) {
+      const std::int64_t end = begin + owed_[root];
+      const bool is_known = !own_.empty();
+      for (std::size_t i = 0; begin < end; ++i) {
+        Offer offer{root, {}, is_known ? &own_[root.index()][i] : nullptr};
+        offer.trees.begin = begin;
+        begin = is_known ? begin + std::min(end - begin, offer.own->trees) : end;
+        offer.trees.end = begin;
+        offers.push_back(offer);
+      }
     }
-    trees.end = trees.begin + owed_[root];
-    return trees;
+    return offers;
   }
 
-  // Trees of the root that no branch is for yet.
-  [[nodiscard]] std::int64_t open_of(Rank root, const Branches& branches) const {
-    const Branch trees = trees_of(root);
-    std::int64_t open = owed_[root];
+  // Trees that no branch is for yet.
+  [[nodiscard]] static std::int64_t open_in(const Branch& trees, const Branches& branches) {
+    std::int64_t open = trees.end - trees.begin;
     for (const Branch& branch : branches) {
       open -= std::max<std::int64_t>(
           0, std::min(trees.end, branch.end) - std::max(trees.begin, branch.begin));
@@ -219,14 +243,9 @@ class BoxTrees {
     return open;
   }
 
-  // Of a mate in the deepest of the root's trees, as far as these are known.
-  [[nodiscard]] std::int32_t depth_of(Rank root, Rank mate) const {
-    std::int32_t most = root == mate ? 0 : 1;
-    if (inside_.empty()) return most;
-    for (const Inside& inside : inside_[root.index()]) {
-      most = std::max(most, inside.depths[place_[mate.index()]]);
-    }
-    return most;
+  [[nodiscard]] std::int32_t depth_in(const Offer& offer, Rank mate) const {
+    if (offer.own == nullptr) return offer.root == mate ? 0 : 1;
+    return offer.own->depths[place_[mate.index()]];
   }
   [[nodiscard]] std::int32_t height_of(Rank root) const {
     std::int32_t most = 0;
@@ -333,13 +352,15 @@ class BoxTrees {
   [[nodiscard]] std::int64_t left(std::size_t box, std::size_t root,
                                   const std::vector<Branches>& all,
                                   const std::vector<std::size_t>& at) const {
-    const auto of_rank = [&](Rank r) {
-      const Next& next = next_[r.index()];
-      return inside_[r.index()][next.at].trees - next.used;
+    const auto of = [](const Next& next, const std::vector<Inside>& trees) {
+      return trees[next.at].trees - next.used;
     };
-    std::int64_t least = of_rank(boxes_.members[box][root]);
+    const std::size_t r = boxes_.members[box][root].index();
+    std::int64_t least = of(next_own_[r], own_[r]);
     for (std::size_t other = 0; other < all.size(); ++other) {
-      if (other != box) least = std::min(least, of_rank(all[other][at[other]].entry));
+      if (other == box) continue;
+      const std::size_t entry = all[other][at[other]].entry.index();
+      least = std::min(least, of(next_[entry], inside_[entry]));
     }
     return least;
   }
@@ -348,9 +369,7 @@ class BoxTrees {
     return inside_[r.index()][next_[r.index()].at];
   }
 
-  void use(Rank r, std::int64_t trees) {
-    Next& next = next_[r.index()];
-    const auto& all = inside_[r.index()];
+  static void use(Next& next, const std::vector<Inside>& all, std::int64_t trees) {
     if (all[next.at].trees == std::numeric_limits<std::int64_t>::max()) return;
     next.used += trees;
     if (next.used < all[next.at].trees) return;
@@ -361,13 +380,13 @@ class BoxTrees {
   void add_tree(std::size_t box, Rank root, std::int64_t multiplicity,
                 const std::vector<Branches>& all, const std::vector<std::size_t>& at) {
     std::vector<Route> row(core_.compute.size());
-    const Inside& own = inside(root);
+    const Inside& own = own_[root.index()][next_own_[root.index()].at];
     std::int32_t height = own.height;
-    put_inside(box, root, row);
+    put_inside(box, root, own, row);
     for (std::size_t other = 0; other < all.size(); ++other) {
       if (other == box) continue;
       const Branch& branch = all[other][at[other]];
-      put_inside(other, branch.entry, row);
+      put_inside(other, branch.entry, inside(branch.entry), row);
       row[branch.entry.index()] = branch.route;
       const Rank exit = branch.via == kNone ? branch.exit : all[branch.via][at[branch.via]].exit;
       const std::int32_t hops = own.depths[place_[exit.index()]] + (branch.via == kNone ? 1 : 2);
@@ -375,16 +394,19 @@ class BoxTrees {
     }
     trees_.push_back({root, multiplicity, height});
     rows_.insert(rows_.end(), row.begin(), row.end());
-    use(root, multiplicity);
+    use(next_own_[root.index()], own_[root.index()], multiplicity);
     for (std::size_t other = 0; other < all.size(); ++other) {
-      if (other != box) use(all[other][at[other]].entry, multiplicity);
+      if (other == box) continue;
+      const std::size_t entry = all[other][at[other]].entry.index();
+      use(next_[entry], inside_[entry], multiplicity);
     }
   }
 
-  void put_inside(std::size_t box, Rank center, std::vector<Route>& row) const {
+  void put_inside(std::size_t box, Rank center, const Inside& inside,
+                  std::vector<Route>& row) const {
     const auto& members = boxes_.members[box];
     for (std::size_t i = 0; i < members.size(); ++i) {
-      if (members[i] != center) row[members[i].index()] = inside(center).routes[i];
+      if (members[i] != center) row[members[i].index()] = inside.routes[i];
     }
   }
 
@@ -396,9 +418,10 @@ class BoxTrees {
   BoxWays& ways_;
   const bool is_reduce_;
   BoxRoutes routes_;
-  std::vector<std::size_t> box_, place_;     ///< by rank: its box, and its place there
+  std::vector<std::size_t> place_;           ///< by rank: among the members of its box
+  std::vector<std::vector<Inside>> own_;     ///< by root, of its own trees
   std::vector<std::vector<Inside>> inside_;  ///< by rank
-  std::vector<Next> next_;                   ///< by rank
+  std::vector<Next> next_, next_own_;        ///< by rank
   std::vector<Forest::Tree> trees_;
   std::vector<Route> rows_;
 };
