@@ -267,9 +267,11 @@ TEST_F(Portfolio, AQuarterOfTheHeightIsWorthOnePercentAmongPowersOfTwo) {
 // What was given up is said, and is to be had by asking for it.
 TEST_F(PortfolioLong, AFasterForestThatIsGivenUpIsNamed) {
   int given_up = 0;
-  for (std::uint64_t seed = 0; seed < 3; ++seed) {
+  for (const std::uint64_t seed : {1, 3}) {
     const Network network = boxes_on_rails(16, 3, seed);
-    const auto open = synthesize(network, {.trees_per_root = {Mode::power_of_two, 16}});
+    SynthesizeOptions options{.trees_per_root = {Mode::power_of_two, 16}};
+    options.collective = Collective::allgather;
+    const auto open = synthesize(network, options);
     ASSERT_TRUE(open) << seed;
     if (!open->given_up) continue;
     ++given_up;
@@ -277,7 +279,8 @@ TEST_F(PortfolioLong, AFasterForestThatIsGivenUpIsNamed) {
     EXPECT_LT(open->forest.algbw, other.algbw) << seed;
     EXPECT_GE(share(open->forest.algbw, other.algbw), 0.99) << seed;
     EXPECT_LT(solver::height_of(open->forest), other.height) << seed;
-    const auto fixed = synthesize(network, {.trees_per_root = {Mode::fixed, other.k}});
+    options.trees_per_root = {Mode::fixed, other.k};
+    const auto fixed = synthesize(network, options);
     ASSERT_TRUE(fixed) << seed;
     EXPECT_GE(fixed->forest.algbw, other.algbw) << seed;
     EXPECT_FALSE(fixed->given_up) << seed;
