@@ -48,6 +48,10 @@ constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 // Simulated side by side, once what has the lowest bound has set a time to beat.
 constexpr std::size_t kAtOnce = 4;
 constexpr double kMostPasses = 64;  // that most simulations need
+// Of two whose bounds are that near, the one that is simulated sooner comes first in tables.
+constexpr double kNearInTables = 1.05;
+constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
+constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
 
@@ -295,9 +299,13 @@ std::size_t Contest::representative(std::size_t contender, std::int64_t bytes) c
 
 double Contest::simulation_cost(std::size_t contender, std::int64_t bytes) const {
   const Program& simulated = program(contender);
+  return static_cast<double>(simulated.simulated_steps) *
+         std::clamp(passes(contender, bytes), 1.0, kMostPasses);
+}
+
+double Contest::passes(std::size_t contender, std::int64_t bytes) const {
   const double pass = parameters_for(contenders_[contender]).simple.pass_bytes;
-  const double passes = static_cast<double>(bytes) / static_cast<double>(simulated.chunks) / pass;
-  return static_cast<double>(simulated.simulated_steps) * std::clamp(passes, 1.0, kMostPasses);
+  return static_cast<double>(bytes) / static_cast<double>(program(contender).chunks) / pass;
 }
 
 // A program says in what protocol it runs; here one text stands for all of them.
@@ -394,15 +402,22 @@ TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
                     parameters_for(contenders_[winner.contender]));
 }
 
-std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of) {
+std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
+                                      double of_interest) {
   ContestQueue queue(*this, bytes, takes, of);
+  const bool in_table = std::isfinite(of_interest);
   std::optional<Winner> best;
   std::vector<ConsideredTime> considered;
   bool has_lowest = false;  // the one with the lowest bound is simulated
   for (;;) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
-    const auto next =
-        !best ? queue.first() : queue.next(has_lowest ? kAtOnce : 1, most / kWorthwhile);
+    const bool is_costly = in_table && best && simulation_cost(best->contender, bytes) > kCostly;
+    const double worthwhile =
+        is_costly ? std::max(most / kWorthwhileBeyond, std::min(most / kWorthwhile, of_interest))
+                  : most / kWorthwhile;
+    const auto next = !best                      ? queue.first()
+                      : has_lowest || !is_costly ? queue.next(has_lowest ? kAtOnce : 1, worthwhile)
+                                                 : queue.soonest(kNearInTables, worthwhile);
     has_lowest = best.has_value();
     if (next.empty()) break;
     const auto all_taken = seconds_of(next, bytes, most);
@@ -481,6 +496,61 @@ std::vector<std::vector<std::optional<Winner>>> Contest::winners(const std::vect
   };
   tbb::parallel_for(std::size_t{0}, all, find_next, tbb::simple_partitioner());
   return found;
+}
+
+double Contest::least_cost(const Takes& takes, std::int64_t bytes) const {
+  double least = 0;
+  for (std::size_t c = 0; c < contenders_.size(); ++c) {
+    if (!takes(c) || !is_made(contenders_[c].candidate) || !is_there(c)) continue;
+    const double cost = simulation_cost(c, bytes);
+    if (least == 0 || cost < least) least = cost;
+  }
+  return least;
+}
+
+// All sizes of one are found by one thread, the largest first, as they have runs in common that two
+// threads would both make. What takes longest begins first, as it may take as long as all others.
+std::vector<std::vector<std::optional<Winner>>> Contest::winners_of_each(
+    const std::vector<Takes>& takes, const std::vector<double>& of_interest, const Found& found) {
+  const std::vector<std::int64_t>& sizes = options_.sizes;
+  std::vector<std::vector<double>> costs(takes.size());
+  std::vector<double> sums;
+  for (std::size_t t = 0; t < takes.size(); ++t) {
+    costs[t].resize(sizes.size());
+    double part = 1;  // of the runs that larger sizes leave to be made
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      const double cost = 1 + least_cost(takes[t], sizes[i]);
+      costs[t][i] = part * cost;
+      if (cost > kCostly) part *= kMadeAgain;
+    }
+    sums.push_back(std::accumulate(costs[t].begin(), costs[t].end(), 0.0));
+  }
+  std::vector<std::size_t> order(takes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t t) { return sums[t]; });
+  if (tbb::this_task_arena::max_concurrency() > 1 && !order.empty()) {
+    std::ranges::rotate(order, order.end() - 1);
+  }
+  const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
+  const Progress& progress = options_.compile.synthesis.packing.progress;
+  std::vector<std::vector<std::optional<Winner>>> winners(
+      takes.size(), std::vector<std::optional<Winner>>(sizes.size()));
+  std::mutex mutex;
+  double done = 0;
+  std::atomic<std::size_t> next = 0;
+  const auto find_next = [&](std::size_t) {
+    const std::size_t t = order[next++];
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      winners[t][i] = winner(sizes[i], takes[t], Of::files, of_interest[i]);
+      const std::lock_guard lock(mutex);
+      done += costs[t][i];
+      if (progress) progress("timing each algorithm", done / all);
+    }
+    const std::lock_guard lock(mutex);
+    found(t, winners[t]);
+  };
+  tbb::parallel_for(std::size_t{0}, takes.size(), find_next, tbb::simple_partitioner());
+  return winners;
 }
 
 std::vector<std::pair<std::string, std::string>> Contest::left_out() const {

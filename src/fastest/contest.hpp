@@ -41,6 +41,8 @@ class Contest {
   static constexpr double kNearTheBest = 1.25;
   /// What may be faster by less than that is not simulated: the model knows nothing so exactly.
   static constexpr double kWorthwhile = 1.0005;
+  /// The same where it takes longer than what is of interest.
+  static constexpr double kWorthwhileBeyond = 1.01;
 
   /// Errors: those of `find_candidates`; why the first candidate does not fit, where nothing does;
   /// M03. Cost: that of the candidates, and of the programs of those whose links need little more
@@ -54,13 +56,20 @@ class Contest {
   using Takes = std::function<bool(std::size_t contender)>;
   [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners(
       const std::vector<Takes>& takes);
+  /// The same, for a table: `of_interest[i]` is as in `winner`, and `found` is told of each of
+  /// `takes` once it is known at all sizes, by one thread at a time.
+  using Found = std::function<void(std::size_t take, const std::vector<std::optional<Winner>>&)>;
+  [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners_of_each(
+      const std::vector<Takes>& takes, const std::vector<double>& of_interest, const Found& found);
   /// Of which contenders: those that a runtime selects as files at the size; also those that it
   /// selects at sizes around it, which their chunks divide; or all, as those of the runtime itself,
   /// which serve every size.
   enum class Of { files, files_around, all };
-  /// At one size, which may be another one.
-  [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes,
-                                             Of of = Of::files);
+  /// At one size, which may be another one. What takes more than `of_interest` seconds in any case,
+  /// and long to simulate, may take up to `kWorthwhileBeyond` times as long as the fastest.
+  [[nodiscard]] std::optional<Winner> winner(
+      std::int64_t bytes, const Takes& takes, Of of = Of::files,
+      double of_interest = std::numeric_limits<double>::infinity());
   /// Whether one of them takes less than `seconds` at that size.
   [[nodiscard]] bool is_below(std::int64_t bytes, double seconds, const Takes& takes,
                               Of of = Of::files);
@@ -77,6 +86,8 @@ class Contest {
   [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes) const;
   /// Steps that are simulated, in all passes; 0 for plans.
   [[nodiscard]] double simulation_cost(std::size_t contender, std::int64_t bytes) const;
+  /// Of the whole message.
+  [[nodiscard]] double passes(std::size_t contender, std::int64_t bytes) const;
   /// The first that takes as long at that size: where chunks are so small that a pass carries them
   /// whole, buffers make no difference.
   [[nodiscard]] std::size_t representative(std::size_t contender, std::int64_t bytes) const;
@@ -169,6 +180,8 @@ class Contest {
   [[nodiscard]] std::vector<std::optional<double>> seconds_of(
       const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);
   void find_lines(std::size_t candidate);
+  // Of a simulation of one of them that are made, the least; steps.
+  [[nodiscard]] double least_cost(const Takes& takes, std::int64_t bytes) const;
   [[nodiscard]] Times& times_of(std::size_t contender) const { return *times_[contender]; }
   [[nodiscard]] std::vector<std::int64_t> buffers_for(const std::string& protocol) const;
   [[nodiscard]] SimulationParameters parameters_for(const Contender& contender) const;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "fastest/contest.hpp"
@@ -72,6 +73,26 @@ class ContestQueue {
     return found;
   }
 
+  /// Of those whose bounds are at most `near` times the lowest, and no more than `most`, the one
+  /// that is simulated soonest.
+  std::vector<std::size_t> soonest(double near, double most) {
+    if (!has_exact_bound(most)) return {};
+    std::vector<Bound> nearest;
+    const double last = std::min(most, near * bounds_.top().seconds);
+    while (has_exact_bound(last)) {
+      nearest.push_back(bounds_.top());
+      bounds_.pop();
+    }
+    const auto found = std::ranges::min_element(nearest, {}, [this](const Bound& bound) {
+      return std::pair(contest_.simulation_cost(bound.contender, bytes_),
+                       contest_.passes(bound.contender, bytes_));
+    });
+    const std::size_t contender = found->contender;
+    nearest.erase(found);
+    for (const Bound& other : nearest) bounds_.push(other);
+    return {contender};
+  }
+
   /// All that are left; of a candidate that was not looked at, one of its contenders.
   std::vector<Bound> rest() {
     std::vector<Bound> all;
@@ -115,6 +136,17 @@ class ContestQueue {
       }
       make_up_to(std::min(most, Contest::kNearTheBest * unmade_.back().seconds));
     }
+  }
+
+  // The same, and the bound is the higher one.
+  bool has_exact_bound(double most) {
+    while (has_bound(most)) {
+      if (!bounds_.top().is_line) return true;
+      const Bound line = bounds_.top();
+      bounds_.pop();
+      push_higher(line);
+    }
+    return false;
   }
 
   void make_up_to(double most) {

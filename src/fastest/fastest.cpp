@@ -20,8 +20,19 @@ namespace forestcoll {
 namespace {
 
 using fastest::Contest;
+using fastest::Winner;
 
-constexpr std::size_t kNamed = 4;  // algorithms after the fastest, in words
+constexpr double kOfInterest = 1.05;  // times what the fastest takes, in tables
+constexpr std::size_t kNamed = 4;     // algorithms after the fastest, in words
+
+// A little more than the fastest of all takes at each size.
+std::vector<double> seconds_of_interest(Contest& contest) {
+  std::vector<double> seconds;
+  for (const auto& best : contest.winners()) {
+    seconds.push_back(best ? kOfInterest * best->seconds : std::numeric_limits<double>::infinity());
+  }
+  return seconds;
+}
 
 Diagnostic no_simple(const ExchangeInfo& exchange, std::int64_t most) {
   return make_error(Code::T08,
@@ -122,29 +133,37 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   return FastestSchedule{std::move(choice), *std::move(compilation), std::move(window)};
 }
 
-Expected<std::vector<AlgorithmTimes>> fastest_of_each(const Fabric& fabric,
-                                                      const FastestOptions& options) {
+Expected<std::vector<AlgorithmTimes>> fastest_of_each(
+    const Fabric& fabric, const FastestOptions& options,
+    const std::function<void(const AlgorithmTimes&)>& found) {
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  std::vector<AlgorithmTimes> all;
-  const auto add = [&](const std::string& name, const auto& winners) {
+  const auto times_of = [&](const std::string& name, const auto& winners) {
     AlgorithmTimes times{name, {}};
     for (std::size_t i = 0; i < winners.size(); ++i) {
       times.by_size.emplace_back();
       if (!winners[i]) continue;
       times.by_size.back() = describe(*contest, *winners[i], options.sizes[i], fabric);
     }
-    all.push_back(std::move(times));
+    return times;
   };
+  const std::vector<double> of_interest = seconds_of_interest(*contest);
   const std::vector<std::string> algorithms = contest->algorithms();
   std::vector<Contest::Takes> takes;
   for (const std::string& algorithm : algorithms) {
     takes.emplace_back([&](std::size_t c) { return contest->candidate(c).algorithm == algorithm; });
   }
-  const auto winners = contest->winners(takes);
-  for (std::size_t a = 0; a < algorithms.size(); ++a) add(algorithms[a], winners[a]);
+  const auto tell = [&](std::size_t a, const std::vector<std::optional<Winner>>& winners) {
+    if (found) found(times_of(algorithms[a], winners));
+  };
+  const auto winners = contest->winners_of_each(takes, of_interest, tell);
+  std::vector<AlgorithmTimes> all;
+  for (std::size_t a = 0; a < algorithms.size(); ++a) {
+    all.push_back(times_of(algorithms[a], winners[a]));
+  }
   for (const fastest::Selector& selector : fastest::selectors(*contest, fabric)) {
-    add(selector.name, fastest::picks(*contest, selector, options.sizes));
+    all.push_back(
+        times_of(selector.name, fastest::picks(*contest, selector, options.sizes, of_interest)));
   }
   return all;
 }

@@ -147,10 +147,12 @@ Contest::Takes takes(const Contest& contest, const Selector& selector, std::int6
 }
 
 std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selector,
-                                         const std::vector<std::int64_t>& sizes) {
+                                         const std::vector<std::int64_t>& sizes,
+                                         const std::vector<double>& of_interest) {
   std::vector<std::optional<Winner>> result;
-  for (const std::int64_t bytes : sizes) {
-    result.push_back(contest.winner(bytes, takes(contest, selector, bytes)));
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    result.push_back(contest.winner(sizes[i], takes(contest, selector, sizes[i]),
+                                    Contest::Of::files, of_interest[i]));
   }
   return result;
 }

@@ -54,8 +54,10 @@ struct NcclOption {
 /// Whether a contender is what the selector picks at that size.
 [[nodiscard]] Contest::Takes takes(const Contest& contest, const Selector& selector,
                                    std::int64_t bytes);
-/// By size; none where the contest has no such contender.
+/// By size; none where the contest has no such contender. `of_interest[i]` is as in
+/// `Contest::winner`.
 [[nodiscard]] std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selector,
-                                                       const std::vector<std::int64_t>& sizes);
+                                                       const std::vector<std::int64_t>& sizes,
+                                                       const std::vector<double>& of_interest);
 
 }  // namespace forestcoll::fastest

@@ -393,6 +393,36 @@ TEST(ContestLong, LooksAsFarAsItTakes) {
   EXPECT_EQ(contest->candidate(winner->contender).algorithm, "multitree");
 }
 
+// In a table what is far behind the fastest is known within 1 %, the rest as exactly as ever.
+TEST(ContestLong, TablesAreExactWhereItMatters) {
+  const std::vector<std::int64_t> sizes = {1 << 16, 1 << 24, 1 << 28};
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
+  const FastestOptions options = options_for(Collective::allreduce, sizes);
+  std::vector<std::string> told;
+  const auto each = fastest_of_each(
+      fabric, options, [&](const AlgorithmTimes& times) { told.push_back(times.algorithm); });
+  ASSERT_TRUE(each);
+  auto contest = Contest::hold(fabric, options);
+  ASSERT_TRUE(contest);
+  const auto best = contest->winners();
+  const std::vector<std::string> names = contest->algorithms();
+  EXPECT_TRUE(std::ranges::is_permutation(told, names));
+  for (std::size_t a = 0; a < names.size(); ++a) {
+    ASSERT_EQ((*each)[a].algorithm, names[a]);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto exact = contest->winner(
+          sizes[i], [&](std::size_t c) { return contest->candidate(c).algorithm == names[a]; });
+      const auto& known = (*each)[a].by_size[i];
+      ASSERT_EQ(exact.has_value(), known.has_value());
+      if (!exact) continue;
+      const double ratio = known->seconds / exact->seconds;
+      const bool is_of_interest = exact->seconds < 1.05 * best[i]->seconds;
+      EXPECT_LE(ratio, is_of_interest ? Contest::kWorthwhile : Contest::kWorthwhileBeyond);
+      EXPECT_GE(ratio, 1 / Contest::kWorthwhile);
+    }
+  }
+}
+
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.
 TEST(Contest, EqualsTakeTheSameTime) {
   constexpr std::int64_t kSize = 1 << 20;
