@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <functional>
 #include <optional>
@@ -14,6 +16,7 @@
 
 #include "cli/program.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/report/time_left.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -98,10 +101,9 @@ std::string drawn(const std::function<void(cli::ProgressBar&)>& work, bool quiet
   return ::testing::internal::GetCapturedStderr();
 }
 
-TEST(ProgressLong, HasShareAndTimeLeftWhereTheyAreKnown) {
+TEST(ProgressLong, HasShareWhereItIsKnown) {
   const std::string half = drawn([](cli::ProgressBar& bar) { bar.update(0.5); });
-  EXPECT_THAT(half, ::testing::ContainsRegex("\rcounting \\[#{15} {15}\\]  50 %  "
-                                             "[0-9]+ s left\033\\[K"));
+  EXPECT_THAT(half, ::testing::ContainsRegex("\rcounting \\[#{15} {15}\\]  50 %\033\\[K"));
   EXPECT_TRUE(half.ends_with("\r\033[K"));
   EXPECT_THAT(drawn([](cli::ProgressBar&) {}), HasSubstr("\rcounting: 0 s\033[K"));
   const std::string next = drawn([](cli::ProgressBar& bar) {
@@ -110,6 +112,83 @@ TEST(ProgressLong, HasShareAndTimeLeftWhereTheyAreKnown) {
   });
   EXPECT_THAT(next, HasSubstr("\rchecking: 0 s\033[K"));
   EXPECT_EQ(drawn([](cli::ProgressBar& bar) { bar.update(0.5); }, true), "");
+}
+
+TEST(ProgressLong, ShowsWhatIsKnownAboveTheBarAndErasesIt) {
+  const std::string shown = drawn([](cli::ProgressBar& bar) {
+    bar.show({"ring  12.5", "tree  25"});
+    bar.update(0.5);
+  });
+  EXPECT_THAT(shown, HasSubstr("\rring  12.5\033[K\ntree  25\033[K\ncounting ["));
+  EXPECT_TRUE(shown.ends_with("\r\033[2A\033[J")) << shown;
+}
+
+TEST(ProgressLong, TheInnerOfTwoBarsIsDrawn) {
+  const std::string both = drawn([](cli::ProgressBar&) {
+    cli::Console console;
+    console.terminal = true;
+    console.begin -= std::chrono::seconds(5);
+    const cli::ProgressBar inner("inside", console);
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  });
+  const std::size_t inside = both.find("inside"), last = both.rfind("inside");
+  ASSERT_NE(inside, std::string::npos) << both;
+  EXPECT_THAT(both.substr(inside, last - inside), Not(HasSubstr("counting")));
+  EXPECT_THAT(both.substr(last), HasSubstr("counting"));
+}
+
+struct Shown {
+  double seconds, left;
+};
+
+// What is shown ten times a second of work in parts, each of which takes so many seconds.
+std::vector<Shown> estimates(const std::vector<double>& parts) {
+  cli::TimeLeft left;
+  std::vector<Shown> shown;
+  double now = 0, end = 0;
+  for (std::size_t done = 0; done < parts.size(); ++done) {
+    end += parts[done];
+    for (; now < end; now += 0.1) {
+      const auto estimate =
+          left.update(now, static_cast<double>(done) / static_cast<double>(parts.size()));
+      if (estimate) shown.push_back({now, *estimate});
+    }
+  }
+  return shown;
+}
+
+TEST(TimeLeft, CountsDownWithoutJumps) {
+  // Parts that cost twice as much each, the largest first or last, and one that costs all.
+  std::vector<double> growing, shrinking, uneven(20, 0.2);
+  for (int i = 0; i < 12; ++i) growing.push_back(0.01 * (1 << i));
+  shrinking.assign(growing.rbegin(), growing.rend());
+  uneven[10] = 30;
+  for (const auto& parts : {growing, shrinking, uneven, std::vector<double>(40, 0.5)}) {
+    const std::vector<Shown> shown = estimates(parts);
+    ASSERT_FALSE(shown.empty());
+    EXPECT_GE(shown.front().seconds, 2);
+    for (std::size_t i = 10; i < shown.size(); ++i) {  // a second later
+      const double expected = std::max(shown[i - 10].left - 1, 1.0);
+      EXPECT_LE(shown[i].left, 1.2 * expected + 0.2) << shown[i].seconds;
+      EXPECT_GE(shown[i].left, expected / 1.35 - 0.2) << shown[i].seconds;
+    }
+  }
+}
+
+TEST(TimeLeft, OfEqualPartsIsRight) {
+  for (const Shown& each : estimates(std::vector<double>(100, 0.3))) {
+    if (each.seconds > 29) continue;
+    EXPECT_NEAR(each.left, 30 - each.seconds, 2) << each.seconds;
+  }
+}
+
+TEST(TimeLeft, HasNoMoreDigitsThanItKnows) {
+  EXPECT_EQ(cli::time_left_in_words(0.2), "about 1 s left");
+  EXPECT_EQ(cli::time_left_in_words(7.4), "about 7 s left");
+  EXPECT_EQ(cli::time_left_in_words(33.1), "about 35 s left");
+  EXPECT_EQ(cli::time_left_in_words(170), "about 3 min left");
+  EXPECT_EQ(cli::progress_line("counting", 0.5, 12),
+            "counting [###############               ]  50 %  about 10 s left");
 }
 
 TEST(ProgressLong, IsForTerminalsThatAreNotToldToBeQuiet) {

@@ -110,7 +110,9 @@ TEST(CompareSwitchesLong, PlansOfOthersAreNotMadeInVain) {
   request.sizes = {1 << 20};
   const auto plans = [&](const std::vector<std::string>& algorithms) {
     request.algorithms = algorithms;
-    const auto times = cli::time_programs(box, request, cli::Console{.quiet = true});
+    cli::ProgressBar bar("timing", cli::Console{.quiet = true});
+    cli::LiveRows live(request, bar);
+    const auto times = cli::time_programs(box, request, bar, live);
     std::vector<std::string> names;
     if (!times) return names;
     for (const AlgorithmTimes& each : *times) {

@@ -14,6 +14,7 @@
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "compare/rows/alltoall_row.hpp"
+#include "compare/rows/live_rows.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -27,11 +28,13 @@ using RowJob = std::function<ComparedRow(const RowProgress&)>;
 // Rows know nothing of each other: every thread takes the next one.
 class RowPool {
  public:
-  RowPool(std::vector<RowJob> jobs, const std::string& title, const Console& console)
+  using Known = std::function<void(const ComparedRow&)>;
+  RowPool(std::vector<RowJob> jobs, ProgressBar& bar, Known known = {})
       : jobs_(std::move(jobs)),
         rows_(jobs_.size()),
+        known_(std::move(known)),
         done_(jobs_.size(), 0.0),
-        bar_(title, console) {}
+        bar_(bar) {}
 
   std::vector<ComparedRow> run(int threads) {
     std::vector<std::future<void>> workers;
@@ -47,6 +50,7 @@ class RowPool {
   void work() {
     for (std::size_t i = next_++; i < jobs_.size(); i = next_++) {
       rows_[i] = jobs_[i]([this, i](double fraction) { tell(i, fraction); });
+      if (known_) known_(rows_[i]);
       tell(i, 1);
     }
   }
@@ -60,10 +64,11 @@ class RowPool {
 
   std::vector<RowJob> jobs_;
   std::vector<ComparedRow> rows_;
+  Known known_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;  // of what follows
   std::vector<double> done_;
-  ProgressBar bar_;
+  ProgressBar& bar_;
 };
 
 Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request,
@@ -119,18 +124,21 @@ std::vector<ComparedRow> rows_of_files(const Fabric& fabric, const RowsRequest& 
       return schedule_row(fabric, request, optimum, path, text, progress);
     });
   }
-  return RowPool(std::move(jobs), "simulating files", console).run(request.threads);
+  ProgressBar bar("simulating files", console);
+  return RowPool(std::move(jobs), bar).run(request.threads);
 }
 
 std::vector<ComparedRow> rows_of_algorithms(const Fabric& fabric, const RowsRequest& request,
-                                            const Ratio& optimum, const Console& console) {
+                                            const Ratio& optimum, ProgressBar& bar,
+                                            LiveRows& live) {
   std::vector<RowJob> jobs;
   for (const std::string& name : request.algorithms) {
     jobs.emplace_back([&, name](const RowProgress& progress) {
       return algorithm_row(fabric, request, optimum, name, progress);
     });
   }
-  return RowPool(std::move(jobs), "comparing", console).run(request.threads);
+  return RowPool(std::move(jobs), bar, [&](const ComparedRow& row) { live.add(row); })
+      .run(request.threads);
 }
 
 }  // namespace
@@ -160,15 +168,19 @@ Expected<Comparison> make_comparison(const Fabric& fabric, RowsRequest request,
   // A program is compared with programs, trees with trees.
   request.programs = any_is(Simulated::program);
   request.trees |= any_is(Simulated::trees);
+  // Rates first: they are known, and shown, long before the times of programs are.
+  ProgressBar bar("comparing", console);
+  LiveRows live(request, bar);
+  comparison->rows = rows_of_algorithms(fabric, request, optimum, bar, live);
   if (request.by_size && !request.sizes.empty()) {
-    auto timed = time_programs(fabric, request, console);
+    auto timed = time_programs(fabric, request, bar, live);
     if (timed) {
       request.fastest = *std::move(timed);
     } else {
       request.fastest_error = timed.errors().front();
     }
   }
-  comparison->rows = rows_of_algorithms(fabric, request, optimum, console);
+  for (ComparedRow& row : comparison->rows) add_programs(row, fabric, request, optimum);
   std::ranges::move(files, std::back_inserter(comparison->rows));
   return comparison;
 }

@@ -157,8 +157,8 @@ bool is_selector(const std::string& name) {
 }
 
 Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
-                                                    const RowsRequest& request,
-                                                    const Console& console) {
+                                                    const RowsRequest& request, ProgressBar& bar,
+                                                    LiveRows& live) {
   const std::size_t ranks = fabric.network.ranks.size();
   const std::size_t most = request.demand                  ? kMostRanksTimedAlltoall
                            : is_rooted(request.collective) ? kMostRanksTimedRooted
@@ -188,11 +188,12 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
     options.compile.lowering.placement = Placement::out_of_place;
     synthesis.packing.threads = request.threads;
   }
-  ProgressBar bar("timing programs", console);
+  bar.update("timing programs", std::nullopt);
   synthesis.packing.progress = [&bar](std::string_view stage, std::optional<double> done) {
     bar.update(stage, done);
   };
-  auto times = fastest_of_each(fabric, options);
+  auto times =
+      fastest_of_each(fabric, options, [&live](const AlgorithmTimes& known) { live.add(known); });
   const bool is_allreduce = request.collective == Collective::allreduce;
   if (!is_allreduce || switch_roles(fabric.topology).empty()) return times;
   auto plans = time_plans(fabric, request, options);

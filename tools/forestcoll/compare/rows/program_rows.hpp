@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "common/fabric.hpp"
+#include "common/report/progress_bar.hpp"
 #include "compare/comparison.hpp"
+#include "compare/rows/live_rows.hpp"
 #include "compare/rows/row_maker.hpp"
 
 namespace forestcoll::cli {
@@ -18,11 +20,11 @@ constexpr const char* kOursByRate = "forestcoll (rate)";
 [[nodiscard]] bool is_selector(const std::string& name);
 
 /// Every algorithm's fastest program at each of the request's sizes, for any number of elements, as
-/// nobody here is asked whether a runtime selects it. Errors: N07 too large; those of
-/// `fastest_of_each`.
+/// nobody here is asked whether a runtime selects it. `live` is told of those that are known.
+/// Errors: N07 too large; those of `fastest_of_each`.
 [[nodiscard]] Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                                                   const RowsRequest& request,
-                                                                  const Console& console);
+                                                                  ProgressBar& bar, LiveRows& live);
 
 /// Adds the times of the row's programs. `forestcoll` has those of the fastest algorithm at each
 /// size, as `synth --size` writes, and a note that names them.

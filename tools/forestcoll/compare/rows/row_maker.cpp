@@ -94,16 +94,20 @@ class RowMaker {
       make_alltoall(row);
     } else if (name == kOurs || name == kOursByRate) {
       make_ours(row);
-    } else if (is_selector(name) || is_exchange(name)) {
-      make_from_programs(row, request_, ranks());
-      if (!row.error) fill_.set_rate(row, row.algbw);
-      return row;
-    } else {
+    } else if (!is_of_programs(name)) {
       make_from_baseline(row);
     }
-    const bool is_timed = request_.by_size && name != kOursByRate;
-    if (is_timed && !row.error) add_program_times(row, request_, ranks());
     return row;
+  }
+
+  void add_programs(ComparedRow& row) const {
+    if (!request_.demand && is_of_programs(row.algorithm)) {
+      make_from_programs(row, request_, ranks());
+      if (!row.error) fill_.set_rate(row, row.algbw);
+      return;
+    }
+    const bool is_timed = request_.by_size && row.algorithm != kOursByRate;
+    if (is_timed && !row.error) add_program_times(row, request_, ranks());
   }
 
  private:
@@ -111,9 +115,11 @@ class RowMaker {
     return static_cast<std::int64_t>(fabric_.network.ranks.size());
   }
 
-  // Of an allreduce without trees.
-  [[nodiscard]] bool is_exchange(const std::string& name) const {
-    return request_.collective == Collective::allreduce && find_exchange(name) != nullptr;
+  // A selector, or what an allreduce is without trees.
+  [[nodiscard]] bool is_of_programs(const std::string& name) const {
+    const bool is_exchange =
+        request_.collective == Collective::allreduce && find_exchange(name) != nullptr;
+    return is_selector(name) || is_exchange;
   }
 
   void make_ours(ComparedRow& row) {
@@ -266,6 +272,12 @@ class RowMaker {
 ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
                           const std::string& name, const RowProgress& progress) {
   return RowMaker(fabric, request, optimum, progress).of_algorithm(name);
+}
+
+void add_programs(ComparedRow& row, const Fabric& fabric, const RowsRequest& request,
+                  const Ratio& optimum) {
+  const RowProgress untold;
+  RowMaker(fabric, request, optimum, untold).add_programs(row);
 }
 
 ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,

@@ -46,11 +46,15 @@ struct RowsRequest {
   std::stop_token stop = {};  ///< asks to give up
 };
 
-/// What an algorithm cannot do is told in its row. `optimum` is `Comparison::optimum`, and
-/// `progress` is told of the simulation. Safe to be called by several threads at once.
+/// All but what `RowsRequest::fastest` has, which makes up the whole row of a selector or an
+/// exchange. What an algorithm cannot do is told in its row. `optimum` is `Comparison::optimum`,
+/// and `progress` is told of the simulation. Safe to be called by several threads at once.
 [[nodiscard]] ComparedRow algorithm_row(const Fabric& fabric, const RowsRequest& request,
                                         const Ratio& optimum, const std::string& name,
                                         const RowProgress& progress);
+/// Adds what `RowsRequest::fastest` has of it.
+void add_programs(ComparedRow& row, const Fabric& fabric, const RowsRequest& request,
+                  const Ratio& optimum);
 /// The schedule of a file, `text`, as the independent checker sees it; or why it was not read.
 [[nodiscard]] ComparedRow schedule_row(const Fabric& fabric, const RowsRequest& request,
                                        const Ratio& optimum, const std::string& path,
