@@ -40,6 +40,8 @@ constexpr std::int64_t kElementBytes = 4;
 constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
 constexpr double kBytesOfGigabyte = 1e9;
+// Of times of one program that was simulated in other classes.
+constexpr double kRounding = 1e-9;
 // Of what links need by exact arithmetic, so that rounding makes no bound too high.
 constexpr double kOfExact = 0.999;
 // Of a contender at a size.
@@ -59,6 +61,12 @@ const ProtocolParameters& protocol_named(const SimulationParameters& parameters,
                                          const std::string& name) {
   if (name == "LL") return parameters.ll;
   return name == "LL128" ? parameters.ll128 : parameters.simple;
+}
+
+// Of what takes as long but for rounding, the first contender.
+bool is_before(double seconds, std::size_t contender, const Winner& other) {
+  const bool is_equal = std::abs(seconds - other.seconds) <= kRounding * other.seconds;
+  return is_equal ? contender < other.contender : seconds < other.seconds;
 }
 
 // Free of all but links: passes as small as can be, so that none waits for the first to arrive.
@@ -427,9 +435,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
       const double taken = *all_taken[i];
       const bool is_late = taken > most;  // or infinite: what is known of other sizes says nothing
       considered.push_back({candidate(c).algorithm, is_late ? most : taken, is_late});
-      const bool is_better =
-          !best || std::pair(taken, c) < std::pair(best->seconds, best->contender);
-      if (is_better) best = Winner{c, taken, {}};
+      if (!best || is_before(taken, c, *best)) best = Winner{c, taken, {}};
     }
   }
   for (const auto& [least, c, is_line] : queue.rest()) {
@@ -529,7 +535,7 @@ std::vector<std::vector<std::optional<Winner>>> Contest::winners_of_each(
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t t) { return sums[t]; });
   if (tbb::this_task_arena::max_concurrency() > 1 && !order.empty()) {
-    std::ranges::rotate(order, order.end() - 1);
+    std::rotate(order.begin(), order.end() - 1, order.end());
   }
   const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
   const Progress& progress = options_.compile.synthesis.packing.progress;

@@ -76,7 +76,7 @@ class Degrader {
     }
     std::erase_if(topology().ranks, [&](NodeId rank) { return !topology().nodes[rank].enabled; });
     topology::Findings findings("");
-    topology::check_connection(topology(), "after --drop and --derate", findings);
+    topology::check_connection(topology(), "after drop and derate", findings);
     if (findings.has_errors()) return errors_of(findings, failures);
     warn_of_switches(findings);
     result_.warnings = findings.all();
@@ -103,7 +103,7 @@ class Degrader {
       const bool are_known = was.enters && was.leaves && is.enters && is.leaves;
       if (node.type != NodeType::switch_node || !node.enabled || !are_known) continue;
       if (*was.enters != *was.leaves || *is.enters == *is.leaves) continue;
-      findings.warning(Code::W01, "after --drop and --derate",
+      findings.warning(Code::W01, "after drop and derate",
                        fmt::format("switch {} takes in {} GB/s and lets out {} GB/s",
                                    quote(node.id), exact_text(*is.enters), exact_text(*is.leaves)),
                        "The difference cannot be used; drop the other direction too, if that is "

@@ -117,7 +117,7 @@ TEST(CompareAlltoallLong, RefusesInWords) {
       {{"-c", "alltoall", "--root", "0"}, "alltoall has no root [S02]"},
       {{"-c", "alltoall", "--algorithms", "nvls"}, "there is no \"nvls\""},
       {{"-c", "allgather", "--demand", "x"}, "--demand is for -c alltoall"},
-      {{"-c", "alltoall", "--cross-nic"}, "--cross-nic says nothing"},
+      {{"-c", "alltoall", "--cross-nic"}, "--cross-nic has no effect"},
   };
   for (const auto& [words, says] : refused) {
     const auto result = compare(words);

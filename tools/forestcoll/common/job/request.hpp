@@ -16,6 +16,8 @@ class App;
 
 namespace forestcoll::cli {
 
+class Console;
+
 /// As written on the command line; empty where not given.
 struct JobArguments {
   std::optional<std::string> groups;  ///< words, or a file of lists
