@@ -16,7 +16,7 @@ class App;
 
 namespace forestcoll::cli {
 
-class Console;
+struct Console;
 
 /// As written on the command line; empty where not given.
 struct JobArguments {
