@@ -115,7 +115,7 @@ TEST(ChooseForestLong, PlansGetMoreThanSixteenTreesWhereThatGains) {
 }
 
 // The trees of the highest rate have more steps than a rank loads; those of one per root fit.
-TEST(ChooseForestLong, FewerTreesWhereMoreDoNotFit) {
+TEST(ChooseForestLongest, FewerTreesWhereMoreDoNotFit) {
   const Fabric fabric = bundled("torus-8x8x8");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto chosen = choose_forest(fabric, options);

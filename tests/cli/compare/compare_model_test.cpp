@@ -82,7 +82,7 @@ TEST(CompareOptimumLongest, IsExceededByNobodyOnAMesh) {
   expect_none_above_optimum(scratch / "mesh.json");
 }
 
-TEST(CompareOptimumLong, IsNamedBesideThatOfTwoPhases) {
+TEST(CompareOptimumLongest, IsNamedBesideThatOfTwoPhases) {
   const std::vector<std::string> few = {"--algorithms", "forestcoll", "--sizes", "1M"};
   const auto report = compare_json(few, "mixed-a100-h100");
   EXPECT_EQ(report["optimum"]["exact"], "175");

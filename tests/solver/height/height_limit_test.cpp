@@ -121,7 +121,7 @@ TEST(PackWithinHeightLongest, NoNumberOfTreesFindsLessAmongOthersThanAlone) {
 
 // A search for the lowest trees is content with seven hops, less than one and a half times the
 // bound; who asks for six has it go on, with descents as long as the exchanges, and loses nothing.
-TEST(PackWithinHeightLong, SearchesOnForWhatWasAsked) {
+TEST(PackWithinHeightLongest, SearchesOnForWhatWasAsked) {
   const auto six =
       synthesize(test::mi250(2), {.collective = Collective::allgather, .max_height = 6});
   ASSERT_TRUE(six);

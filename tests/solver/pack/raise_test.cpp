@@ -34,7 +34,7 @@ TEST(Raise, TheLossIsTheQuotientOfTheScales) {
   EXPECT_GT(raised, 0);
 }
 
-TEST(RaiseLong, ALimitOnTheHeightIsOneToo) {
+TEST(RaiseLongest, ALimitOnTheHeightIsOneToo) {
   SynthesizeOptions options{.collective = Collective::allreduce};
   const Network network = test::direct_boxes(2, 8);
   const auto free = synthesize(network, options);
