@@ -49,8 +49,11 @@ class WindowFinder {
     note_winning(bytes);
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
+    // What gave up early may be faster all the same. The largest sizes first: what is simulated of
+    // them tells of the others.
+    while (*window.last > bytes && is_behind(time_at(*window.last))) *window.last /= 2;
+    while (window.first < bytes && is_behind(time_at(window.first))) window.first *= 2;
     const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
-    // The largest first: what is simulated of it tells of the others.
     const std::set<std::int64_t> sizes = {window.first, bytes, last};
     const std::vector<std::int64_t> told(sizes.begin(), sizes.end());
     window.times.resize(told.size());
@@ -77,6 +80,10 @@ class WindowFinder {
     double seconds = 0;
     Contest::Takes covers;
   };
+
+  static bool is_behind(const TimeBeside& time) {
+    return time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
+  }
 
   // All others at the size at which it wins.
   void note_winning(std::int64_t bytes) {
