@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -51,13 +52,18 @@ class WindowFinder {
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
     // What gave up early may be faster all the same. The largest sizes first: what is simulated of
     // them tells of the others.
-    while (*window.last > bytes && is_behind(time_at(*window.last))) *window.last /= 2;
-    while (window.first < bytes && is_behind(time_at(window.first))) window.first *= 2;
+    std::map<std::int64_t, TimeBeside> times;
+    const auto at = [&](std::int64_t size) {
+      const auto known = times.find(size);
+      return known != times.end() ? known->second
+                                  : times.emplace(size, time_at(size)).first->second;
+    };
+    while (*window.last > bytes && is_behind(at(*window.last))) *window.last /= 2;
+    while (window.first < bytes && is_behind(at(window.first))) window.first *= 2;
     const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
-    const std::set<std::int64_t> sizes = {window.first, bytes, last};
-    const std::vector<std::int64_t> told(sizes.begin(), sizes.end());
-    window.times.resize(told.size());
-    for (std::size_t i = told.size(); i-- > 0;) window.times[i] = time_at(told[i]);
+    for (const std::int64_t size : std::set<std::int64_t>{window.first, bytes, last}) {
+      window.times.push_back(at(size));
+    }
     if (window.first <= kLeastLooked) window.first = 0;
     if (*window.last >= kMostLooked) window.last.reset();
     return window;
