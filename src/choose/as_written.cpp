@@ -30,6 +30,46 @@ void add_transfers(const Forest& forest, solver::PeerTransfers& transfers) {
   }
 }
 
+// GB/s at which what has `load` lets the buffer through, whose parts are so many.
+std::optional<Ratio> allowed_by(Capacity capacity, const Ratio& load, std::int64_t parts,
+                                const Network& network) {
+  const auto times_unit = checked_mul(Ratio(capacity), network.unit);
+  const auto times_parts = times_unit ? checked_mul(*times_unit, Ratio(parts)) : std::nullopt;
+  return times_parts ? checked_div(*times_parts, load) : std::nullopt;
+}
+
+std::optional<Ratio> load_of(const ArcLimit& limit, const IdVector<ArcId, Ratio>& loads) {
+  std::optional<Ratio> sum = Ratio(0);
+  for (const auto& [arc, weight] : limit.uses) {
+    const auto load = checked_mul(loads[arc], Ratio(weight));
+    sum = load ? checked_add(*sum, *load) : std::nullopt;
+    if (!sum) break;
+  }
+  return sum;
+}
+
+// Of a buffer of so many parts.
+std::optional<Ratio> algbw_of(const solver::PeerTransfers& transfers, std::int64_t parts,
+                              const Network& network) {
+  const auto loads = solver::peer_loads(network, transfers);
+  if (!loads) return std::nullopt;
+  std::optional<Ratio> least;
+  const auto keep = [&](Capacity capacity, const Ratio& load) {
+    if (load == Ratio(0)) return true;
+    const auto allowed = allowed_by(capacity, load, parts, network);
+    if (allowed && (!least || *allowed < *least)) least = *allowed;
+    return allowed.has_value();
+  };
+  for (std::size_t a = 0; a < loads->size(); ++a) {
+    if (!keep(network.capacity[ArcId(a)], (*loads)[ArcId(a)])) return std::nullopt;
+  }
+  for (const ArcLimit& limit : network.limits) {
+    const auto load = load_of(limit, *loads);
+    if (!load || !keep(limit.capacity, *load)) return std::nullopt;
+  }
+  return least;
+}
+
 // The same trees on the fabric that the restricted one is of.
 Forest on_whole_fabric(const Forest& forest, const IdVector<NodeId, NodeId>& original) {
   if (forest.is_in_forest()) return on_whole_fabric(forest.reversed(), original).reversed();
@@ -98,19 +138,19 @@ std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest, const Networ
       trees += (*phase)->tree(TreeId(t)).multiplicity;
     }
   }
-  const auto loads = solver::peer_loads(network, transfers);
-  if (!loads) return std::nullopt;
-  std::optional<Ratio> least;
-  for (std::size_t a = 0; a < loads->size(); ++a) {
-    const Ratio load = (*loads)[ArcId(a)];
-    if (load == Ratio(0)) continue;
-    const auto times_unit = checked_mul(Ratio(network.capacity[ArcId(a)]), network.unit);
-    const auto times_trees = times_unit ? checked_mul(*times_unit, Ratio(trees)) : std::nullopt;
-    const auto allowed = times_trees ? checked_div(*times_trees, load) : std::nullopt;
-    if (!allowed) return std::nullopt;
-    if (!least || *allowed < *least) least = *allowed;
+  return algbw_of(transfers, trees, network);
+}
+
+std::optional<Ratio> algbw_by_peers(const Schedule& schedule, const Network& network) {
+  solver::PeerTransfers transfers;
+  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
+    for (const Threadblock& block : schedule.programs[Rank(r)].threadblocks) {
+      for (const Step& step : block.steps) {
+        if (sends(step.operation)) transfers[{Rank(r), block.send_peer}] += step.count;
+      }
+    }
   }
-  return least;
+  return algbw_of(transfers, schedule.chunks, network);
 }
 
 Expected<std::vector<Synthesis>> synthesize_as_written(const Network& network,

@@ -9,6 +9,7 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 
 namespace forestcoll::choose {
@@ -23,9 +24,12 @@ namespace forestcoll::choose {
 [[nodiscard]] Expected<std::vector<Synthesis>> synthesize_as_written(
     const Network& network, const SynthesizeOptions& options, Format format);
 
-/// GB/s by the routes of a runtime, all phases at the same time; none where exact arithmetic does
-/// not hold it, or no route leads to a peer. Cost: O(edges of trees · log + ranks · links).
+/// GB/s by the routes of a runtime, all phases at the same time, within the limits that links
+/// share; none where exact arithmetic does not hold it, or no route leads to a peer.
+/// Cost: O(edges of trees · log + ranks · links).
 [[nodiscard]] std::optional<Ratio> algbw_by_peers(const CollectiveForest& forest,
                                                   const Network& network);
+/// The same of programs. Cost: O(steps · log + ranks · links).
+[[nodiscard]] std::optional<Ratio> algbw_by_peers(const Schedule& schedule, const Network& network);
 
 }  // namespace forestcoll::choose

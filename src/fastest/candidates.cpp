@@ -393,15 +393,12 @@ class CandidateFinder {
     return {std::move(synthesis), ""};
   }
 
-  // What they reach on the links the checker says, once they are written.
   void add_exchanges() {
     if (options_.synthesis.collective != Collective::allreduce) return;
     for (const ExchangeInfo& info : exchanges()) {
-      if (!is_wanted(info.name)) continue;
-      Synthesis synthesis;
-      synthesis.forest.collective = Collective::allreduce;
-      synthesis.forest.optimum = optimum_;
-      candidates_.push_back({std::string(info.name), {std::move(synthesis), ""}, info.exchange});
+      if (is_wanted(info.name)) {
+        candidates_.push_back(exchange_candidate(info, fabric_, options_.lowering, optimum_));
+      }
     }
   }
 
@@ -415,6 +412,18 @@ class CandidateFinder {
 };
 
 }  // namespace
+
+Candidate exchange_candidate(const ExchangeInfo& info, const Fabric& fabric,
+                             const LowerOptions& lowering, const Ratio& optimum) {
+  Candidate candidate{std::string(info.name), {}, info.exchange};
+  Synthesis& synthesis = candidate.chosen.synthesis;
+  synthesis.forest.collective = Collective::allreduce;
+  synthesis.forest.optimum = optimum;
+  const auto schedule = lower_candidate(candidate, fabric, lowering);
+  const auto algbw = schedule ? choose::algbw_by_peers(*schedule, fabric.links()) : std::nullopt;
+  if (algbw) synthesis.forest.algbw = synthesis.allowed = *algbw;
+  return candidate;
+}
 
 std::int64_t Candidate::most_in_simple(std::size_t ranks, std::int32_t instances,
                                        std::int64_t buffer_bytes) const {

@@ -53,6 +53,11 @@ struct Candidate {
                                                                const FastestOptions& asked,
                                                                Effort of_low);
 
+/// An exchange beside the optimum of trees, with the rate that it reaches on the links: 0 where
+/// `algbw_by_peers` does not know it. Cost: that of its programs.
+[[nodiscard]] Candidate exchange_candidate(const ExchangeInfo& info, const Fabric& fabric,
+                                           const LowerOptions& lowering, const Ratio& optimum);
+
 /// The programs of a candidate. Errors: those of `lower`, `lower_exchange` and `lower_alltoall`.
 [[nodiscard]] Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,
                                                  const LowerOptions& lowering);

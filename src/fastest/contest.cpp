@@ -50,8 +50,8 @@ constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 // Simulated side by side, once what has the lowest bound has set a time to beat.
 constexpr std::size_t kAtOnce = 4;
 constexpr double kMostPasses = 64;  // that most simulations need
-// Of two whose bounds are that near, the one that is simulated sooner comes first in tables.
-constexpr double kNearInTables = 1.05;
+// Of those whose bounds are that near, the ones that are simulated sooner come first.
+constexpr double kNear = 1.05;
 constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
 constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
@@ -76,6 +76,14 @@ SimulationParameters links_alone() {
   parameters.simple.pass_bytes = 1;
   for (ProtocolParameters* each : {&parameters.ll, &parameters.ll128}) *each = parameters.simple;
   return parameters;
+}
+
+// How high trees are is next to nothing of what a large message takes.
+Effort effort_of_low(const FastestOptions& options) {
+  const Effort asked = options.compile.synthesis.packing.effort;
+  const bool are_large = std::ranges::all_of(
+      options.sizes, [](std::int64_t bytes) { return bytes >= choose::kLargeMessage; });
+  return are_large ? std::min(asked, Effort::fast) : asked;
 }
 
 // The best of each algorithm, by time.
@@ -107,7 +115,7 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
       is_personalized(contest.compile_.synthesis.collective)
           ? find_alltoall_candidates(fabric, contest.compile_, options.algorithms,
                                      options.few_variants)
-          : find_candidates(fabric, contest.compile_, options, contest.effort_of_low());
+          : find_candidates(fabric, contest.compile_, options, effort_of_low(options));
   if (!candidates) return candidates.errors();
   contest.candidates_ = *std::move(candidates);
   const Progress& progress = options.compile.synthesis.packing.progress;
@@ -128,14 +136,6 @@ Expected<void> Contest::begin() {
   add_contenders();
   note_least_of_links();
   return make_the_likely();
-}
-
-// How high trees are is next to nothing of what a large message takes.
-Effort Contest::effort_of_low() const {
-  const Effort asked = compile_.synthesis.packing.effort;
-  const bool are_large = std::ranges::all_of(
-      options_.sizes, [](std::int64_t bytes) { return bytes >= choose::kLargeMessage; });
-  return are_large ? std::min(asked, Effort::fast) : asked;
 }
 
 bool Contest::simple_hangs() const {
@@ -204,7 +204,9 @@ void Contest::note_least_of_links() {
 // GB/s at most, as a runtime routes it. Trees that do not fit are replaced by taller ones: that is
 // not looked into where they themselves would be too slow. (Plans of trees have no packets.)
 std::optional<Ratio> Contest::rate_of_links(const Candidate& candidate) const {
-  if (candidate.exchange || candidate.routes || candidate.switched) return std::nullopt;
+  if (candidate.exchange && candidate.algbw() > Ratio(0)) return candidate.algbw();
+  if (candidate.exchange) return std::nullopt;
+  if (candidate.routes || candidate.switched) return std::nullopt;
   return choose::algbw_by_peers(candidate.forest(), fabric_->links());
 }
 
@@ -423,9 +425,10 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
     const double worthwhile =
         is_costly ? std::max(most / kWorthwhileBeyond, std::min(most / kWorthwhile, of_interest))
                   : most / kWorthwhile;
-    const auto next = !best                      ? queue.first()
-                      : has_lowest || !is_costly ? queue.next(has_lowest ? kAtOnce : 1, worthwhile)
-                                                 : queue.soonest(kNearInTables, worthwhile);
+    const bool is_early = !has_lowest && !is_costly;
+    const auto next = !best
+                          ? queue.first()
+                          : queue.next(has_lowest ? kAtOnce : 1, is_early ? 1 : kNear, worthwhile);
     has_lowest = best.has_value();
     if (next.empty()) break;
     const auto all_taken = seconds_of(next, bytes, most);
@@ -449,7 +452,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
 bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {
   ContestQueue queue(*this, bytes, takes, of);
   for (;;) {
-    const auto next = queue.next(kAtOnce, most);
+    const auto next = queue.next(kAtOnce, kNear, most);
     if (next.empty()) return false;
     const auto all = seconds_of(next, bytes, most);
     if (std::ranges::any_of(all, [&](const auto& each) { return each && *each < most; }))

@@ -168,7 +168,6 @@ class Contest {
 
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
-  [[nodiscard]] Effort effort_of_low() const;
   [[nodiscard]] bool simple_hangs() const;
   void add_contenders();
   Expected<void> begin();

@@ -58,24 +58,10 @@ class ContestQueue {
     return {found};
   }
 
-  /// Up to `count` of those that may take no more than `most`.
-  std::vector<std::size_t> next(std::size_t count, double most) {
-    std::vector<std::size_t> found;
-    while (found.size() < count && has_bound(most)) {
-      const Bound bound = bounds_.top();
-      bounds_.pop();
-      if (bound.is_line) {
-        push_higher(bound);
-      } else {
-        found.push_back(bound.contender);
-      }
-    }
-    return found;
-  }
-
-  /// Of those whose bounds are at most `near` times the lowest, and no more than `most`, the one
-  /// that is simulated soonest.
-  std::vector<std::size_t> soonest(double near, double most) {
+  /// Of those whose bounds are at most `near` times the lowest, and no more than `most`, up to
+  /// `count` that are simulated soonest: what they take rules others out, or ends their simulations
+  /// early.
+  std::vector<std::size_t> next(std::size_t count, double near, double most) {
     if (!has_exact_bound(most)) return {};
     std::vector<Bound> nearest;
     const double last = std::min(most, near * bounds_.top().seconds);
@@ -83,14 +69,19 @@ class ContestQueue {
       nearest.push_back(bounds_.top());
       bounds_.pop();
     }
-    const auto found = std::ranges::min_element(nearest, {}, [this](const Bound& bound) {
+    std::ranges::stable_sort(nearest, {}, [this](const Bound& bound) {
       return std::pair(contest_.simulation_cost(bound.contender, bytes_),
                        contest_.passes(bound.contender, bytes_));
     });
-    const std::size_t contender = found->contender;
-    nearest.erase(found);
-    for (const Bound& other : nearest) bounds_.push(other);
-    return {contender};
+    std::vector<std::size_t> found;
+    for (const Bound& bound : nearest) {
+      if (found.size() < count) {
+        found.push_back(bound.contender);
+      } else {
+        bounds_.push(bound);
+      }
+    }
+    return found;
   }
 
   /// All that are left; of a candidate that was not looked at, one of its contenders.

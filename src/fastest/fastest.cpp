@@ -184,8 +184,7 @@ Expected<Compilation> compile_exchange(const Fabric& fabric, const ExchangeInfo&
   if (!settled) return settled.errors();
   const auto best = bound(fabric.network, Collective::allreduce, std::nullopt);
   if (!best) return best.errors();
-  candidate.chosen.synthesis.forest.collective = Collective::allreduce;
-  candidate.chosen.synthesis.forest.optimum = best->algbw;
+  candidate = fastest::exchange_candidate(exchange, fabric, settled->lowering, best->algbw);
   auto lowered = lower_as_written(candidate, fabric, *std::move(settled));
   if (!lowered) return lowered.errors();
   return compile_forest(fabric, std::move(lowered->chosen), lowered->options);

@@ -7,9 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "choose/as_written.hpp"
 #include "choose/fit_threadblocks.hpp"
-#include "choose/settle.hpp"
-#include "fastest/write.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "schedule/msccl/class_schedule.hpp"
@@ -197,8 +196,7 @@ class ProgramMaker {
     const Fingerprint fingerprint = fingerprint_of(program);
     auto made = simulate::prepare_program(std::move(program), fabric_.topology, links_, images);
     if (!made) return std::nullopt;
-    const bool has_trees = !candidate.exchange && !candidate.routes;
-    if (!has_trees && !note_rate(number, instances, schedule)) return std::nullopt;
+    if (candidate.routes) note_rate(candidates_[number], schedule);
     return Program{.candidate = number,
                    .instances = instances,
                    .simulator = std::move(made->simulator),
@@ -211,22 +209,11 @@ class ProgramMaker {
                    .no_ll128 = why_not_ll128(candidate)};
   }
 
-  // What goes along no trees reaches on the links only the checker knows. False: it is wrong.
-  [[nodiscard]] bool note_rate(std::size_t number, std::int32_t instances,
-                               const Schedule& schedule) const {
-    Candidate& candidate = candidates_[number];
-    CompileOptions simple = options_;  // what is written in the end may be in another
-    simple.xml.protocol = "Simple";
-    simple.xml.min_bytes = 0;
-    simple.xml.max_bytes.reset();
-    keep_below(candidate.most_in_simple(fabric_.network.ranks.size(), instances, 0), simple);
-    const std::string text =
-        to_msccl_xml(schedule, candidate.forest(), fabric_.topology, simple.xml);
-    const auto verdict =
-        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
-    if (!verdict || !verdict->ok) return false;
-    if (verdict->algbw) candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
-    return true;
+  // What goes along paths that a program cuts into parts reaches what these put on the links; 0
+  // where the search does not know that.
+  void note_rate(Candidate& candidate, const Schedule& schedule) const {
+    candidate.chosen.synthesis.forest.algbw =
+        choose::algbw_by_peers(schedule, fabric_.links()).value_or(Ratio(0));
   }
 
   // Where there are no trees anybody may send to anybody.

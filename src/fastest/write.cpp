@@ -79,8 +79,8 @@ Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fab
   if (!schedule) return schedule.errors();
   const ChosenForest& chosen = candidate.chosen;
   Lowered result{{chosen.synthesis, chosen.why}, std::move(options)};
-  if (candidate.exchange) {
-    CollectiveForest& forest = result.chosen.synthesis.forest;
+  CollectiveForest& forest = result.chosen.synthesis.forest;
+  if (forest.algbw == Ratio(0)) {
     const auto verdict =
         verify(to_msccl_xml(*schedule, forest, fabric.topology, result.options.xml),
                candidate.algorithm, &fabric.topology, choose::runtime_of(result.options));
@@ -158,11 +158,22 @@ Expected<Compilation> compile_program(const Contest& contest, std::size_t conten
   return result;
 }
 
+// GB/s. Where the search does not know the routes between two GPUs, the checker does.
+Ratio algbw_of(const Contest& contest, std::size_t contender, const Fabric& fabric) {
+  const Ratio& known = contest.candidate(contender).algbw();
+  if (known > Ratio(0)) return known;
+  const auto lowered = lower_winner(contest, contender, fabric);
+  return lowered ? lowered->chosen.synthesis.forest.algbw : known;
+}
+
 // What our own reach, by the number of parts.
-std::vector<RateAtK> rates_of_ours(const Contest& contest) {
+std::vector<RateAtK> rates_of_ours(const Contest& contest, const Fabric& fabric) {
   std::vector<RateAtK> rates;
-  for (const Candidate& each : contest.candidates()) {
-    if (each.algorithm == "forestcoll") rates.push_back({each.routes->k, each.algbw()});
+  for (std::size_t c = 0; c < contest.contenders().size(); ++c) {
+    const Candidate& candidate = contest.candidate(c);
+    const bool is_first = c == 0 || &candidate != &contest.candidate(c - 1);
+    if (candidate.algorithm != "forestcoll" || !is_first) continue;
+    rates.push_back({candidate.routes->k, algbw_of(contest, c, fabric)});
   }
   return rates;
 }
@@ -183,7 +194,7 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .threadblocks = program.threadblocks,
           .channels = program.channels,
           .steps = program.steps,
-          .algbw = candidate.algbw(),
+          .algbw = algbw_of(contest, winner.contender, fabric),
           .seconds = winner.seconds,
           .is_selected = contest.serves(winner.contender, bytes),
           .least = least_time(contest, bytes, fabric),
@@ -200,9 +211,10 @@ Expected<Compilation> compile_winner(const Contest& contest, std::size_t contend
   result->paths->routes = *candidate.routes;
   if (candidate.algorithm != "forestcoll") result->paths->stops = candidate.algorithm;
   Synthesis& synthesis = result->chosen.synthesis;
-  synthesis.tradeoff = rates_of_ours(contest);
-  if (synthesis.tradeoff.empty())
-    synthesis.tradeoff.push_back({candidate.routes->k, candidate.algbw()});
+  synthesis.tradeoff = rates_of_ours(contest, fabric);
+  if (synthesis.tradeoff.empty()) {
+    synthesis.tradeoff.push_back({candidate.routes->k, algbw_of(contest, contender, fabric)});
+  }
   return result;
 }
 

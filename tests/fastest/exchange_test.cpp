@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <string>
+#include <vector>
 
+#include "choose/as_written.hpp"
 #include "fastest/fabrics.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fastest.hpp"
@@ -182,6 +185,38 @@ TEST(Exchange, SaysWhatDoesNotFit) {
   both.placement = Placement::both;
   EXPECT_EQ(code(Exchange::one_shot, 4, both), Code::T06);
   EXPECT_EQ(find_exchange("nothing"), nullptr);
+}
+
+// What the search goes by is what the checker, which shares no code with it, finds in the text;
+// nothing where two GPUs have no route through switches alone, or fractions become too long.
+TEST(RateOfPrograms, IsTheOneThatTheCheckerFinds) {
+  const std::string limited = R"({"format": "forestcoll-topology", "version": 1, "name": "limited",
+    "nodes": [{"id": "gpu[0-3]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+    "links": [{"src": "gpu[0-3]", "dst": "sw", "bandwidth": 10}],
+    "limits": [{"links": ["gpu0->sw", "gpu1->sw"], "bandwidth": 13, "weights": [1, 2]}]})";
+  const std::vector<Fabric> fabrics = {test::fabric_of(limited), test::boxes_of_two(3),
+                                       test::star_of(5), test::bundled_fabric("dgx-1-v100"),
+                                       test::bundled_fabric("dgx-a100-x2")};
+  std::size_t known = 0;
+  for (const Fabric& fabric : fabrics) {
+    for (const ExchangeInfo& info : exchanges()) {
+      const std::size_t ranks = fabric.network.ranks.size();
+      const auto schedule = lower_exchange(info.exchange, ranks, in_instances(1));
+      if (!schedule) continue;  // Swing, on a number of ranks that it cannot serve
+      CollectiveForest head;
+      head.collective = Collective::allreduce;
+      XmlOptions xml;
+      xml.protocol = "LL";
+      const auto verdict = verify(to_msccl_xml(*schedule, head, fabric.topology, xml), "exchange",
+                                  &fabric.topology, {});
+      ASSERT_TRUE(verdict);
+      const auto rate = choose::algbw_by_peers(*schedule, fabric.links());
+      if (!rate) continue;
+      EXPECT_EQ(rate, verdict->algbw) << fabric.topology.name << " " << info.name;
+      ++known;
+    }
+  }
+  EXPECT_GE(known, 15U);
 }
 
 }  // namespace
