@@ -263,6 +263,33 @@ TEST(SynthGroups, WeightsAndTurnsAreSimulated) {
   EXPECT_EQ(step["times"][0]["bytes"], std::int64_t{1} << 30);
   const double in_turn = step["times"][0]["in_turn"];
   EXPECT_NEAR(in_turn, step["times"][0]["seconds"].get<double>(), 0.1 * in_turn);
+  EXPECT_GT(step["times"][0]["runtime_in_turn"].get<double>(), in_turn) << "rings are slower";
+}
+
+// Groups that share no link take as long at once as one of them alone in `compare`, which finds
+// smaller buffers for large sizes, too.
+TEST(SynthGroups, RingsOfARuntimeBesideOurs) {
+  const Scratch scratch;
+  const std::string directory = scratch / "quads", fabric = topology("dgx-a100-x1");
+  written("dgx-a100-x1", {"-c", "allreduce", "--groups", "DIV 4"}, directory);
+  const auto ran =
+      run({"simulate", directory + "/job.json", fabric, "--sizes", "64K,64M", "--json"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const auto json = nlohmann::json::parse(ran.out);
+  expect_valid(json, "forestcoll-simulation-job.schema.json");
+  const auto alone = run({"compare", fabric, "--ranks", "0-3", "-c", "allreduce", "--algorithms",
+                          "nccl-ring", "--sizes", "64K,64M", "--json"});
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const auto expected = nlohmann::json::parse(alone.out)["rows"][0]["program_times"];
+  const auto& times = json["steps"][0]["times"];
+  EXPECT_FALSE(times[0].contains("runtime_in_turn")) << "of one operation";
+  const auto seconds = [](const nlohmann::json& time, const char* key) {
+    return time[key].get<double>();
+  };
+  const double small = seconds(expected[0], "seconds"), large = seconds(expected[1], "seconds");
+  EXPECT_NEAR(seconds(times[0], "runtime_at_once"), small, 1e-6 * small);
+  EXPECT_GE(seconds(times[1], "runtime_at_once"), large * (1 - 1e-6));
+  EXPECT_LE(seconds(times[1], "runtime_at_once"), large * 1.1);
 }
 
 TEST(SynthGroups, OtherFabricsAreNotSimulated) {

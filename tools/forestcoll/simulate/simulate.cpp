@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +25,10 @@
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
+#include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
 #include "forestcoll/text.hpp"
+#include "simulate/step_schedules.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -169,48 +170,6 @@ Expected<Simulation> simulate(const Simulator& simulator, const std::vector<std:
   return simulator.run(sizes, figures.parameters, simulation);
 }
 
-// The schedules of a step of a job, read with their parts.
-class StepFiles {
- public:
-  Expected<void> read(const WrittenStep& step, const ReadingOptions& options,
-                      const Console& console) {
-    const ProgressBar bar("checking", console);
-    const auto reading = reading_of(options);
-    if (!reading) return reading.errors();
-    for (const WrittenOperation& operation : step.operations) {
-      auto& groups = groups_.emplace_back();
-      for (const WrittenSchedule& schedule : operation.schedules) {
-        auto part = read_topology(schedule.part, *reading, console);
-        if (!part) return part.errors();
-        auto text = read_input(schedule.file);
-        if (!text) return text.errors();
-        parts_.push_back(std::move(part->topology));
-        texts_.push_back(*std::move(text));
-        groups.push_back({texts_.back(), schedule.file, &parts_.back(), operation.share});
-      }
-    }
-    return {};
-  }
-
-  // Of all operations, to be run at once.
-  [[nodiscard]] Expected<Simulator> all(const Topology& whole) const {
-    std::vector<GroupRun> groups;
-    for (const auto& of_one : groups_) groups.insert(groups.end(), of_one.begin(), of_one.end());
-    return prepare_simulation(groups, whole);
-  }
-  // Of one operation: its groups at once, and sizes are of its own buffer.
-  [[nodiscard]] Expected<Simulator> one(std::size_t operation, const Topology& whole) const {
-    std::vector<GroupRun> groups = groups_[operation];
-    for (GroupRun& group : groups) group.share = 1;
-    return prepare_simulation(groups, whole);
-  }
-
- private:
-  std::deque<Topology> parts_;
-  std::deque<std::string> texts_;
-  std::vector<std::vector<GroupRun>> groups_;  // by operation
-};
-
 // The largest buffer of a step, where all operations have bytes.
 std::optional<std::int64_t> largest_buffer(const WrittenStep& step) {
   std::int64_t largest = 0;
@@ -221,11 +180,17 @@ std::optional<std::int64_t> largest_buffer(const WrittenStep& step) {
   return largest;
 }
 
+// Seconds by size: of all at once, and of one operation after the other, each with its groups at
+// once; the latter of several operations.
+struct StepTimes {
+  std::vector<double> at_once = {}, in_turn = {};
+};
+
 struct SimulatedStep {
   const WrittenStep* of = nullptr;
   Simulation simulation;
-  // By size, of one operation after the other, each with its groups at once; of several operations.
-  std::vector<double> in_turn = {};
+  StepTimes ours;
+  StepTimes runtime = {};  // empty: it has no schedules of its own for all groups
 };
 
 // What a job is simulated with, beside its files.
@@ -237,7 +202,7 @@ struct JobSimulation {
 };
 
 // The same schedules, one operation after the other.
-Expected<std::vector<double>> simulate_in_turn(const WrittenStep& step, const StepFiles& files,
+Expected<std::vector<double>> simulate_in_turn(const WrittenStep& step, const StepSchedules& files,
                                                const std::vector<std::int64_t>& sizes,
                                                const JobSimulation& with) {
   std::vector<double> seconds(step.operations.size() > 1 ? sizes.size() : 0, 0);
@@ -256,43 +221,84 @@ Expected<std::vector<double>> simulate_in_turn(const WrittenStep& step, const St
   return seconds;
 }
 
+std::vector<double> seconds_of(const Simulation& simulation) {
+  std::vector<double> seconds;
+  for (const SimulatedTime& time : simulation.times) seconds.push_back(time.seconds);
+  return seconds;
+}
+
+// What a runtime's own schedules take, which depend on the size.
+Expected<StepTimes> simulate_runtime(const WrittenStep& step,
+                                     const std::vector<std::int64_t>& sizes,
+                                     const JobSimulation& with) {
+  StepTimes times;
+  for (const std::int64_t size : sizes) {
+    const auto schedules = StepSchedules::of_runtime(step, with.fabric, size);
+    if (!schedules) return StepTimes();
+    const auto simulator = schedules->all(with.fabric.topology);
+    if (!simulator) return simulator.errors();
+    const auto all = simulate(*simulator, {size}, with.figures, with.options, with.console);
+    if (!all) return all.errors();
+    const auto in_turn = simulate_in_turn(step, *schedules, {size}, with);
+    if (!in_turn) return in_turn.errors();
+    times.at_once.push_back(all->times.front().seconds);
+    times.in_turn.insert(times.in_turn.end(), in_turn->begin(), in_turn->end());
+  }
+  return times;
+}
+
 Expected<SimulatedStep> simulate_step(const WrittenStep& step,
                                       const std::vector<std::int64_t>& asked,
                                       const JobSimulation& with) {
-  StepFiles files;
-  if (auto done = files.read(step, with.options.reading, with.console); !done) {
-    return done.errors();
-  }
-  const auto simulator = files.all(with.fabric.topology);
+  const auto files = StepSchedules::read(step, with.options.reading, with.console);
+  if (!files) return files.errors();
+  const auto simulator = files->all(with.fabric.topology);
   if (!simulator) return simulator.errors();
   const auto own = with.options.sizes_given ? std::nullopt : largest_buffer(step);
   const std::vector<std::int64_t> sizes = own ? std::vector{*own} : asked;
   auto simulation = simulate(*simulator, sizes, with.figures, with.options, with.console);
   if (!simulation) return simulation.errors();
-  auto in_turn = simulate_in_turn(step, files, sizes, with);
+  auto in_turn = simulate_in_turn(step, *files, sizes, with);
   if (!in_turn) return in_turn.errors();
-  return SimulatedStep{&step, *std::move(simulation), *std::move(in_turn)};
+  auto runtime = simulate_runtime(step, sizes, with);
+  if (!runtime) return runtime.errors();
+  std::vector<double> at_once = seconds_of(*simulation);
+  return SimulatedStep{&step,
+                       *std::move(simulation),
+                       {std::move(at_once), *std::move(in_turn)},
+                       *std::move(runtime)};
+}
+
+// A row for each size, with what the step has.
+Table step_table(const SimulatedStep& step) {
+  const auto& [of, simulation, ours, runtime] = step;
+  Table table{{"bytes", "time", "algbw GB/s"}};
+  if (!ours.in_turn.empty()) table.head.emplace_back("one after the other");
+  if (!runtime.at_once.empty()) table.head.emplace_back("runtime's own");
+  if (!runtime.in_turn.empty()) table.head.emplace_back("its own in turn");
+  for (std::size_t s = 0; s < simulation.times.size(); ++s) {
+    const SimulatedTime& time = simulation.times[s];
+    std::vector<std::string> row = {size_as_option(static_cast<std::int64_t>(time.bytes)),
+                                    time_text(time.seconds), fmt::format("{:.3f}", time.algbw)};
+    for (const auto* column : {&ours.in_turn, &runtime.at_once, &runtime.in_turn}) {
+      if (!column->empty()) row.push_back(time_text((*column)[s]));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures& figures,
                          const std::string& file) {
   std::string text;
-  for (const auto& [step, simulation, in_turn] : steps) {
-    text += fmt::format("{}, {}: {}{}\n", file, step->name, simulation.collective,
+  for (const SimulatedStep& step : steps) {
+    text += fmt::format("{}, {}: {}{}\n", file, step.of->name, step.simulation.collective,
                         text.empty() ? "; " + simulated_with(figures) : "");
-    text += fmt::format("  {:>8} {:>12} {:>12}{}\n", "bytes", "time", "algbw GB/s",
-                        in_turn.empty() ? "" : "  one after the other");
-    for (std::size_t s = 0; s < simulation.times.size(); ++s) {
-      const SimulatedTime& time = simulation.times[s];
-      text += fmt::format("  {:>8} {:>12} {:>12.3f}{}\n",
-                          size_as_option(static_cast<std::int64_t>(time.bytes)),
-                          time_text(time.seconds), time.algbw,
-                          in_turn.empty() ? "" : fmt::format("  {:>19}", time_text(in_turn[s])));
-    }
-    text += busiest_lines(simulation);
+    text += aligned(step_table(step), 0, 0);
+    text += busiest_lines(step.simulation);
     text +=
         fmt::format("  algbw is of the largest buffer; trees and paths reach at most {:.3f} GB/s\n",
-                    step->rate);
+                    step.of->rate);
   }
   return text;
 }
@@ -300,10 +306,17 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
 Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures,
                  const std::string& file, const Topology& topology) {
   Json list = Json::array();
-  for (const auto& [step, simulation, in_turn] : steps) {
+  for (const auto& [step, simulation, ours, runtime] : steps) {
     Json times = times_json(simulation);
-    for (Json& time : times) time.erase("busbw");  // of several collectives there is none
-    for (std::size_t s = 0; s < in_turn.size(); ++s) times[s]["in_turn"] = in_turn[s];
+    for (std::size_t s = 0; s < times.size(); ++s) {
+      times[s].erase("busbw");  // of several collectives there is none
+      const auto put = [&](const char* key, const std::vector<double>& seconds) {
+        if (!seconds.empty()) times[s][key] = seconds[s];
+      };
+      put("in_turn", ours.in_turn);
+      put("runtime_at_once", runtime.at_once);
+      put("runtime_in_turn", runtime.in_turn);
+    }
     list.push_back({{"name", step->name},
                     {"repeat", step->repeat},
                     {"optimum", step->rate},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -393,10 +394,10 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
     if (const auto done = write_files(arguments.output, files_of(steps, report)); !done) {
       return fail(done.errors(), console);
     }
+    const auto report_file = std::filesystem::path(arguments.output) / "job.json";
     note(console, fmt::format("each group's schedule, its part of the links as a topology, and "
-                              "job.json are in {}; next: forestcoll verify {}/job.json --topology "
-                              "{}",
-                              arguments.output, arguments.output, arguments.topology));
+                              "job.json are in {}; next: forestcoll verify {} --topology {}",
+                              arguments.output, report_file.string(), arguments.topology));
   }
   if (!arguments.json) return ExitCode::done;
   return finish(write_output("-", to_text(report)), console);
