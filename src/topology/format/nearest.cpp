@@ -33,6 +33,16 @@ std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
   return row[a.size()] <= limit ? std::optional(row[a.size()]) : std::nullopt;
 }
 
+namespace {
+
+// "box0/nic3", where "nic3" is wanted.
+bool names_last_part(std::string_view candidate, std::string_view part) {
+  return !part.empty() && candidate.ends_with(part) && candidate.size() > part.size() &&
+         candidate[candidate.size() - part.size() - 1] == '/';
+}
+
+}  // namespace
+
 // One slip in a short word, two (such as two letters exchanged) or three in a longer one.
 NearestText::NearestText(std::string_view wanted)
     : wanted_(wanted),
@@ -41,6 +51,11 @@ NearestText::NearestText(std::string_view wanted)
                                  : 3) {}
 
 void NearestText::offer(std::string_view candidate) {
+  if (limit_ > 0 && names_last_part(candidate, wanted_)) {
+    best_ = candidate;
+    limit_ = 0;
+    return;
+  }
   // Once something was found, only something nearer replaces it.
   if (!best_.empty() && limit_ == 0) return;
   const auto distance = edit_distance(wanted_, candidate, best_.empty() ? limit_ : limit_ - 1);

@@ -116,6 +116,7 @@ TEST(CompareAlltoallLong, RefusesInWords) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> refused = {
       {{"-c", "alltoall", "--root", "0"}, "alltoall has no root [S02]"},
       {{"-c", "alltoall", "--algorithms", "nvls"}, "there is no \"nvls\""},
+      {{"--algorithms", "tree"}, "did you mean double-tree?"},
       {{"-c", "allgather", "--demand", "x"}, "--demand is for -c alltoall"},
       {{"-c", "alltoall", "--cross-nic"}, "--cross-nic has no effect"},
   };

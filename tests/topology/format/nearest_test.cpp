@@ -52,6 +52,12 @@ TEST(NearestText, TheNearestWinsAndTheFirstOfEquals) {
   EXPECT_EQ(equal.best(), "gpu3");
 }
 
+TEST(NearestText, TheLastPartOfAnIdIsMeant) {
+  NearestText nearest("nic0");
+  for (const char* id : {"ib0", "box0/nic", "box0/nic0", "box1/nic0", "nic1"}) nearest.offer(id);
+  EXPECT_EQ(nearest.best(), "box0/nic0");
+}
+
 TEST(NearestText, NothingFarIsSuggested) {
   NearestText nearest("sw");
   for (const char* id : {"gpu0", "nic"}) nearest.offer(id);

@@ -9,6 +9,7 @@
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/nearest_word.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "compare/comparison.hpp"
@@ -121,14 +122,17 @@ bool is_algorithm(const std::string& name, const CompareArguments& options) {
 }
 
 Diagnostic no_algorithm(const std::string& name, const CompareArguments& options) {
-  std::vector<std::string_view> known = {"all", kOurs};
+  std::vector<std::string> known = {"all", kOurs};
   const bool of_paths = has_paths(options.collective);
   for (const BaselineInfo& info : of_paths ? alltoall_baselines() : baselines()) {
     if (of_paths && !has_paths_for(info, *collective_of(options.collective))) continue;
-    known.push_back(info.name);
+    known.emplace_back(info.name);
   }
-  return make_error(Code::S03, fmt::format("--algorithms: there is no \"{}\"", name),
-                    fmt::format("there are {}", fmt::join(known, ", ")));
+  const std::string meant = nearest_word(name, known);
+  return make_error(
+      Code::S03, fmt::format("--algorithms: there is no \"{}\"", name),
+      fmt::format("{}there are {}", meant.empty() ? "" : "did you mean " + meant + "? ",
+                  fmt::join(known, ", ")));
 }
 
 std::vector<std::string> asked_algorithms(const CompareArguments& options) {

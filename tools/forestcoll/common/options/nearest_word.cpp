@@ -8,6 +8,8 @@
 namespace forestcoll::cli {
 namespace {
 
+constexpr std::size_t kLeastPart = 4;  // characters
+
 std::size_t word_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(a.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -22,6 +24,15 @@ std::size_t word_distance(std::string_view a, std::string_view b) {
   return row[a.size()];
 }
 
+// "double-tree", where "tree" is meant.
+bool has_part(std::string_view candidate, std::string_view word) {
+  const std::size_t at = candidate.find(word);
+  if (word.size() < kLeastPart || at == std::string_view::npos) return false;
+  const std::size_t end = at + word.size();
+  return (at == 0 || candidate[at - 1] == '-') &&
+         (end == candidate.size() || candidate[end] == '-');
+}
+
 }  // namespace
 
 std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
@@ -34,7 +45,10 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
     best = candidate;
     limit = distance;
   }
-  return best;
+  if (!best.empty()) return best;
+  const auto with_it = std::ranges::find_if(
+      candidates, [&](const std::string& candidate) { return has_part(candidate, word); });
+  return with_it == candidates.end() ? best : *with_it;
 }
 
 }  // namespace forestcoll::cli
