@@ -207,8 +207,8 @@ Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string
                    "Is the file cut off?");
     return findings.all();
   }
-  static constexpr std::string_view kKinds[] = {"nvlink", "xgmi", "c2c", "pcie",
-                                                "cpu",    "nic",  "link"};
+  static constexpr std::string_view kKinds[] = {
+      "nvlink", "xgmi", "c2c", "pcie", "cpu", importing::kHostBridge, "nic", "link"};
   std::vector<std::pair<std::string, Ratio>> bandwidths;
   std::set<std::string> seen;
   for (const importing::CsvRow& row : *rows) {

@@ -42,6 +42,10 @@ bool check_options(const Context& context) {
       {"`bandwidths`", options.constants != LinkConstants::by_source,
        is_one_of(machine, {Source::nccl, Source::nvidia_smi}),
        "links that a file counts and does not size"},
+      {"`bandwidths` of host-bridge", context.overridden(kHostBridge).has_value(),
+       is_one_of(machine, {Source::hwloc, Source::nvidia_smi}),
+       "machines whose file tells which devices are behind one host bridge: hwloc XML, and "
+       "nvidia-smi topo -m (PHB)"},
       {"`split_nvswitch`", options.split_nvswitch,
        is_one_of(machine, {Source::nccl, Source::hwloc}), "machines whose file names NVSwitches"},
       {"`pcie_p2p`", options.pcie_p2p, is_machine(machine), "machines"},

@@ -37,6 +37,8 @@ struct Context {
   [[nodiscard]] bool nccl_constants() const;
 };
 
+/// What all devices behind a PCIe host bridge share up to the CPU, as `bandwidths` calls it.
+inline constexpr std::string_view kHostBridge = "host-bridge";
 /// No graph and no cluster of more nodes than this is read.
 inline constexpr std::size_t kMaxParts = 1'000'000;
 inline constexpr std::size_t kMaxHosts = 100'000;

@@ -190,6 +190,35 @@ TEST(ImportHwloc, FunctionsOfOneCardShareItsSlot) {
   EXPECT_EQ(allgather(import_fabric(kHwloc, text, options)), Ratio(2 * 63, 2));
 }
 
+// The machine with both NICs behind a second host bridge of the first package.
+std::string with_nics_behind_one_bridge() {
+  std::string text = machine(kMatrix);
+  std::string cards;
+  for (const char* bus : {"0000:30:00.0", "0000:31:00.0"}) {
+    const std::size_t at = text.rfind("<object", text.find(bus));
+    const std::size_t end = text.find("</object>\n", at) + 10;
+    cards += text.substr(at, end - at);
+    text.erase(at, end - at);
+  }
+  return with(text, "<object type=\"Package\">\n",
+              "<object type=\"Package\">\n<object type=\"Bridge\" bridge_type=\"0-1\" "
+              "bridge_pci=\"0000:[30-3f]\">\n" +
+                  cards + "</object>\n");
+}
+
+// Each NIC has 15.75 GB/s of PCIe, and what half of the GPUs own goes through both.
+TEST(ImportHwloc, DevicesBehindOneHostBridgeShareItsBandwidth) {
+  const std::string text = with_nics_behind_one_bridge();
+  ImportOptions options{.nic_bandwidth = Ratio(15), .boxes = 2, .fabric = "single"};
+  EXPECT_EQ(allgather(import_fabric(kHwloc, text, options)), Ratio(2 * 30)) << "not limited";
+  options.bandwidths = {{"host-bridge", Ratio(18)}};
+  EXPECT_EQ(allgather(import_fabric(kHwloc, text, options)), Ratio(2 * 18));
+  // Behind host bridges of their own, with two GPUs each, nothing goes up to the CPU.
+  EXPECT_EQ(allgather(import_fabric(kHwloc, machine(kMatrix), options)), Ratio(2 * 30));
+  EXPECT_THAT(import_errors(kNccl, NvswitchDump{}.text(), {.bandwidths = options.bandwidths}),
+              ElementsAre("I08"));
+}
+
 TEST(ImportHwloc, BrokenFilesAreRefused) {
   EXPECT_THAT(import_errors(kHwloc, machine("")), ElementsAre("I07", "I24", "I23"));
   EXPECT_THAT(import_errors(kHwloc, machine(with(kMatrix, "1000000 0 0 0 50000 0 ", ""))),

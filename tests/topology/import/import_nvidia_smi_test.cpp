@@ -177,6 +177,29 @@ TEST(ImportNvidiaSmi, WithoutNvlinkPcieIsTheWay) {
             Ratio(2 * 6));
 }
 
+// PHB: both pairs are behind one host bridge, which they need not leave. NODE: each is behind its
+// own, and what two GPUs own goes up from it.
+TEST(ImportNvidiaSmi, DevicesBehindOneHostBridgeShareItsBandwidth) {
+  const ImportOptions l40s{.bandwidths = {{"host-bridge", Ratio(10)}}, .gpu = "l40s"};
+  EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs("PHB"), l40s)), Ratio(4 * 24, 3));
+  EXPECT_EQ(allgather(import_fabric(kSmi, two_pairs("NODE"), l40s)), Ratio(4 * 10, 2));
+}
+
+// Two GPUs that NVLink joins, each with the CPU between it and the NICs, which share a host bridge.
+TEST(ImportNvidiaSmi, NicsBehindOneHostBridgeShareItsBandwidth) {
+  const auto matrix = [](const std::string& nics) {
+    return "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\n"
+           "GPU0\t X \tNV12\tNODE\tNODE\t0-31\nGPU1\tNV12\t X \tNODE\tNODE\t0-31\n"
+           "NIC0\tNODE\tNODE\t X \t" +
+           nics + "\nNIC1\tNODE\tNODE\t" + nics + "\t X \n";
+  };
+  ImportOptions options{.gpu = "a100", .nic_bandwidth = Ratio(25), .boxes = 2, .fabric = "single"};
+  EXPECT_EQ(allgather(import_fabric(kSmi, matrix("PHB"), options)), Ratio(2 * 48));
+  options.bandwidths = {{"host-bridge", Ratio(30)}};
+  EXPECT_EQ(allgather(import_fabric(kSmi, matrix("PHB"), options)), Ratio(2 * 30));
+  EXPECT_EQ(allgather(import_fabric(kSmi, matrix("NODE"), options)), Ratio(2 * 48));
+}
+
 TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
   const auto remark = [](const std::string& gpu) {
     const Imported imported = import_valid(kSmi, two_pairs("SYS"), {.gpu = gpu});

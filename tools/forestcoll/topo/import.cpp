@@ -273,7 +273,8 @@ void add_machine_options(CLI::App& command, ImportArguments& options) {
   group.option("--bandwidths", options.bandwidths, "nominal|nccl|FILE",
                "Bandwidths of links that the file does not give; nominal: the vendor's. nccl:\n"
                "what NCCL plans with, the default for its own files. FILE: CSV of kind,GB/s of\n"
-               "one link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all others");
+               "one link (nvlink, xgmi, c2c, pcie, cpu, nic, link), which overrules all others,\n"
+               "or of host-bridge: what all devices behind one share up to the CPU");
   group.option("--gpu", options.import.gpu, "MODEL", "GPU model for nvidia-smi: a100, h100, …");
   group.option("--nic-bandwidth", options.nic_bandwidth, "GB/s",
                "Bandwidth of each NIC whose speed is missing or wrong in the file");

@@ -103,10 +103,19 @@ class HwlocReader {
     return machine_.bridges.size() - 1;
   }
 
-  // A host bridge is the CPU's side of PCIe and no link of its own.
+  // A host bridge is the CPU's side of PCIe: a link of its own where its bandwidth is given, which
+  // hwloc does not know.
   std::size_t add_bridge(const pugi::xml_node& object, std::size_t parent) {
     const std::string bus = object.attribute("pci_busid").value();
-    if (bus.empty()) return parent;
+    if (bus.empty()) {
+      const auto given = context_.overridden(kHostBridge);
+      if (!given) return parent;
+      machine_.bridges.push_back(
+          {.name = fmt::format("host bridge {}", object.attribute("bridge_pci").as_string("?")),
+           .cpu = false,
+           .slot = {.parent = parent, .bandwidth = given}});
+      return machine_.bridges.size() - 1;
+    }
     machine_.bridges.push_back({.name = bus, .cpu = false, .slot = slot(object, parent)});
     return machine_.bridges.size() - 1;
   }

@@ -325,7 +325,7 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
       machine.nvlink_bandwidth = link->nominal * Ratio(model->nvlinks);
     }
   }
-  if (by_links && !context.options.pcie_p2p) {
+  if (by_links && !context.options.pcie_p2p && !context.overridden(kHostBridge)) {
     add_nearest_bridges(context, *matrix, *model, machine);
   } else {
     add_pcie_tree(context, *matrix, *model, machine);

@@ -45,12 +45,26 @@ class PcieTree {
     above_.assign(parts, kNone);
     add_level(groups_within(matrix_, Connection::pix), "a PCIe switch", false);
     add_level(groups_within(matrix_, Connection::pxb), "PCIe switches", false);
+    add_host_bridges();
     add_level(groups_within(matrix_, Connection::node), "CPU", true);
     join_cpus();
   }
 
  private:
-  // A bridge above every group that has more than one part or bridge of the level below.
+  // Devices that meet at one (PHB) share its bandwidth, which the matrix does not have.
+  void add_host_bridges() {
+    const auto given = context_.overridden(kHostBridge);
+    if (!given) return;
+    const std::size_t first = machine_.bridges.size();
+    add_level(groups_within(matrix_, Connection::phb), "host bridge", true);
+    for (std::size_t bridge = first; bridge < machine_.bridges.size(); ++bridge) {
+      machine_.bridges[bridge].cpu = false;
+      machine_.bridges[bridge].slot.bandwidth = given;
+    }
+  }
+
+  // A bridge above every group, or above those that have more than one part or bridge of the level
+  // below.
   void add_level(graph::JoinedItems groups, std::string_view name, bool cpu) {
     const std::size_t parts = matrix_.labels.size();
     for (std::size_t first = 0; first < parts; ++first) {
@@ -74,8 +88,10 @@ class PcieTree {
       if (above_[part] == kNone) {
         slot(part) =
             part < matrix_.gpus ? slot_of(context_, model_, bridge) : PcieSlot{.parent = bridge};
-      } else if (machine_.bridges[above_[part]].slot.parent == kNone) {
-        machine_.bridges[above_[part]].slot = slot_of(context_, model_, bridge);
+      } else if (PcieSlot& up = machine_.bridges[above_[part]].slot; up.parent == kNone) {
+        const auto given = up.bandwidth;  // of a host bridge
+        up = given ? PcieSlot{.parent = bridge, .bandwidth = given}
+                   : slot_of(context_, model_, bridge);
       }
       above_[part] = bridge;
     }
