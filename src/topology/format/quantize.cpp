@@ -1,6 +1,7 @@
 #include "topology/format/quantize.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace forestcoll::topology {
 namespace {
@@ -13,19 +14,29 @@ std::int64_t nearest_positive(const Ratio& value) {
   return std::max<std::int64_t>(1, below + (up ? 1 : 0));
 }
 
+// Rounds it, and returns the relative change; nothing where it does not fit.
+std::optional<Ratio> round_to(Ratio& bandwidth, const Ratio& step) {
+  const auto steps = checked_div(bandwidth, step);
+  if (!steps) return std::nullopt;
+  const auto rounded = checked_mul(Ratio(nearest_positive(*steps)), step);
+  const auto ratio = rounded ? checked_div(*rounded, bandwidth) : std::nullopt;
+  const auto change = ratio ? checked_add(*ratio, Ratio(-1)) : std::nullopt;
+  if (!change) return std::nullopt;
+  bandwidth = *rounded;
+  return *change < 0 ? Ratio(-change->num(), change->den()) : *change;
+}
+
 }  // namespace
 
 std::optional<Ratio> quantize(Topology& topology, const Ratio& step) {
+  std::vector<Ratio*> bandwidths;
+  for (TopologyLink& link : topology.links) bandwidths.push_back(&link.bandwidth);
+  for (SharedLimit& limit : topology.limits) bandwidths.push_back(&limit.bandwidth);
   Ratio largest = 0;
-  for (TopologyLink& link : topology.links) {
-    const auto steps = checked_div(link.bandwidth, step);
-    if (!steps) return std::nullopt;
-    const auto rounded = checked_mul(Ratio(nearest_positive(*steps)), step);
-    const auto ratio = rounded ? checked_div(*rounded, link.bandwidth) : std::nullopt;
-    const auto change = ratio ? checked_add(*ratio, Ratio(-1)) : std::nullopt;
+  for (Ratio* bandwidth : bandwidths) {
+    const auto change = round_to(*bandwidth, step);
     if (!change) return std::nullopt;
-    largest = std::max(largest, *change < 0 ? Ratio(-change->num(), change->den()) : *change);
-    link.bandwidth = *rounded;
+    largest = std::max(largest, *change);
   }
   return largest;
 }

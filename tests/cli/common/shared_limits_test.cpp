@@ -60,6 +60,96 @@ TEST_F(SharedLimits, AreBoundExactly) {
   EXPECT_THAT(rooted.out, HasSubstr("at once: 6 GB/s"));
 }
 
+// One box of docs/shared-limits.md: two ports behind one host bridge, or each behind its own.
+std::string two_ports(bool one_bridge) {
+  const std::string limits = one_bridge ? R"("links": ["gpu->port[0-1]"], "bandwidth": "234 Gb/s"},
+               {"name": "in", "links": ["port[0-1]->gpu"], "bandwidth": "234 Gb/s"})"
+                                        : R"("links": ["gpu->port0"], "bandwidth": "234 Gb/s"})";
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "ports",
+    "templates": {"box": {"nodes": [{"id": "gpu", "type": "compute"},
+                                    {"id": "port[0-1]", "type": "switch"}],
+      "links": [{"src": "gpu", "dst": "port[0-1]", "bandwidth": "234 Gb/s", "kind": "pcie"}],
+      "limits": [{"name": "out", )" +
+         limits + R"(]}},
+    "boxes": [{"id": "box[0-1]", "template": "box"}],
+    "nodes": [{"id": "rail[0-1]", "type": "switch"}],
+    "links": [{"src": "box[0-1]/port0", "dst": "rail0", "bandwidth": 50, "kind": "ib"},
+              {"src": "box[0-1]/port1", "dst": "rail1", "bandwidth": 50, "kind": "ib"}]})";
+}
+
+// NCCL issue 2310: 234 Gb/s by one port, and by both. Two GPUs each send half of the buffer.
+TEST_F(SharedLimits, OfAHostBridgeHoldTwoPortsToTheRateOfOne) {
+  scratch_.write("one.json", two_ports(true));
+  scratch_.write("two.json", two_ports(false));
+  const auto bound = [&](const std::string& name, std::vector<std::string> more) {
+    more.insert(more.begin(), {"bound", file(name), "-c", "allgather", "--json", "--check"});
+    const auto report = json_of(more);
+    expect_valid(report, "forestcoll-job.schema.json");
+    return report["steps"][0];
+  };
+  EXPECT_EQ(bound("one.json", {})["rate"]["value"], 58.5);
+  EXPECT_EQ(bound("two.json", {})["rate"]["value"], 117);
+  const auto failed = bound("one.json", {"--drop", "box[0-1]/port1~rail1"});
+  EXPECT_EQ(failed["rate"]["value"], 58.5);
+  EXPECT_EQ(failed["before"]["change"], 0);
+  const auto half = bound("two.json", {"--drop", "box[0-1]/port1~rail1"});
+  EXPECT_EQ(half["before"]["rate"]["value"], 117);
+  EXPECT_EQ(half["before"]["change"], -0.5);
+}
+
+// Of a bus of one link the two halves of an allgather share 16 GB/s.
+TEST_F(SharedLimits, OfABusHoldBothDirections) {
+  scratch_.write("bus.json", R"({"format": "forestcoll-topology", "version": 1, "name": "bus",
+    "nodes": [{"id": "g[0-1]", "type": "compute"}],
+    "links": [{"src": "g0", "dst": "g1", "bandwidth": 16}],
+    "limits": [{"links": ["g0~g1"], "bandwidth": 16}]})");
+  const auto ran = run({"bound", file("bus.json"), "-c", "allgather"});
+  EXPECT_THAT(ran.out, HasSubstr("at once: 16 GB/s"));
+  EXPECT_THAT(ran.out, HasSubstr("  limit of 16 GB/s, shared by 2 directions: length 1 each"));
+}
+
+// All that is below has the names and the bandwidths of the file.
+TEST_F(SharedLimits, AreNamedWhereTheyBind) {
+  const auto bound = try_run("bound", {"-c", "allgather"});
+  EXPECT_THAT(bound.out, HasSubstr("  limit bus of 16 GB/s, shared by 4 directions: length 1"));
+  const auto words = try_run("compare", {"-c", "allgather", "--sizes", "1M", "--algorithms",
+                                         "forestcoll", "--gpu", "ideal"});
+  EXPECT_THAT(words.out, HasSubstr("bottleneck: limit bus of 16 GB/s, shared by 4 directions\n"));
+  const auto report = json_of({"compare", file("t.json"), "-c", "allgather", "--sizes", "1M",
+                               "--algorithms", "forestcoll", "--gpu", "ideal", "--json"});
+  expect_valid(report, "forestcoll-compare.schema.json");
+  EXPECT_EQ(report["binding_limits"][0]["name"], "bus");
+  EXPECT_EQ(report["binding_limits"][0]["bandwidth"]["exact"], "16");
+}
+
+// With a GPU less, of all that are left; with half of the bus, of its links.
+TEST_F(SharedLimits, ArePricedWhereLinksFail) {
+  const auto report =
+      json_of({"bound", file("t.json"), "-c", "allgather", "--drop", "g3", "--json", "--check"});
+  expect_valid(report, "forestcoll-job.schema.json");
+  EXPECT_EQ(report["steps"][0]["before"]["rate"]["exact"], "8");
+  EXPECT_THAT(try_run("bound", {"-c", "allgather", "--derate", "g2~sw1=1/4"}).out,
+              HasSubstr("before the failure: 8 GB/s; -"));
+}
+
+TEST_F(SharedLimits, AreLeftOutOfOtherFormatsWithAWarning) {
+  const auto converted = run({"topo", "convert", file("t.json"), "--to", "csv"});
+  EXPECT_EQ(converted.code, 0);
+  EXPECT_THAT(converted.err, HasSubstr("2 limits are left out"));
+  EXPECT_THAT(converted.err, HasSubstr("[I24]"));
+  for (const char* kept : {"topology", "simgrid"}) {
+    EXPECT_THAT(run({"topo", "convert", file("t.json"), "--to", kept}).err,
+                ::testing::Not(HasSubstr("I24")));
+  }
+}
+
+TEST_F(SharedLimits, AreRoundedAsLinksAre) {
+  const auto report =
+      json_of({"bound", file("t.json"), "-c", "allgather", "--quantize", "5", "--json"});
+  EXPECT_EQ(report["steps"][0]["limits"][0]["bandwidth"]["exact"], "15");
+  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "15/2");
+}
+
 // What is made within them is verified and timed on the fabric with them.
 TEST_F(SharedLimits, AreKeptBySchedules) {
   for (const auto& [collective, optimum] :
@@ -216,7 +306,24 @@ TEST_F(SharedLimits, AreShownAndChecked) {
   const auto report = json_of({"topo", "show", file("t.json"), "--json"});
   expect_valid(report, "forestcoll-topo-show.schema.json");
   EXPECT_EQ(report["limits"], 2);
+  EXPECT_EQ(report["shared_limits"][1]["name"], "bus");
+  EXPECT_EQ(report["shared_limits"][1]["links"].size(), 4);
+  EXPECT_THAT(shown.out, HasSubstr("limit bus of 16 GB/s, shared by 4 directions"));
   EXPECT_EQ(run({"topo", "check", file("t.json")}).code, 0);
+}
+
+// NVLink and PCIe bring 332 GB/s to each of 8 GPUs, and the limits of CPUs are wide enough for it:
+// the optimum that the README names, of the bundled file and of the machine.
+TEST_F(SharedLimits, OfADgxA100LeaveItsGpusTheirLinks) {
+  const std::string made = file("made.json");
+  ASSERT_EQ(run({"topo", "gen", "dgx-a100-pcie", "-o", made}).code, 0);
+  for (const std::string& fabric : {topology("dgx-a100-pcie-x1"), made}) {
+    const auto report = json_of({"bound", fabric, "-c", "allgather", "--json"});
+    EXPECT_EQ(report["steps"][0]["rate"]["exact"], "2656/7") << fabric;
+    EXPECT_TRUE(report["steps"][0]["limits"].empty()) << fabric;
+  }
+  EXPECT_THAT(test::read_file(test::source_path("topologies/README.md")),
+              HasSubstr("| 2656/7 | 379.429 |"));
 }
 
 }  // namespace

@@ -113,5 +113,20 @@ TEST(LimitsOfFiles, MayNameLinksThatAreOutOfUse) {
   EXPECT_EQ(to_digraph(topology)->limits.front().uses.size(), 2);
 }
 
+TEST(LimitsOfFiles, WithoutALinkInUseAreWarnedOf) {
+  const auto parsed =
+      parse_topology(flat_file(kNodes,
+                               R"({"src":"g[0-2]","dst":"sw","bandwidth":10},
+         {"src":"g0","dst":"g1","bandwidth":1,"enabled":false})",
+                               R"(,"limits":[{"name":"off","links":["g0->g1"],"bandwidth":12},
+                              {"name":"wide","links":["g0->sw"],"bandwidth":12}])"),
+                     "limits.json", {});
+  ASSERT_TRUE(parsed);
+  ASSERT_THAT(codes_of(parsed->warnings), ::testing::ElementsAre("W16 /limits", "W16 /limits"));
+  EXPECT_THAT(parsed->warnings[0].message, ::testing::HasSubstr("\"wide\" of 12 GB/s never binds"));
+  EXPECT_THAT(parsed->warnings[1].message,
+              ::testing::HasSubstr("\"off\" of 12 GB/s holds nothing"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

@@ -42,6 +42,50 @@ Expected<std::vector<StepBound>> bound_all(const Job& job, const Fabric& fabric,
   return bounds;
 }
 
+// The operations on the fabric before it failed: groups of GPUs that are still there, or all GPUs.
+// Nothing where GPUs failed and groups do not say who was in them.
+std::optional<std::vector<JobOperation>> operations_before(const JobStep& step, const Fabric& after,
+                                                           const Fabric& before) {
+  std::vector<JobOperation> operations = step.operations;
+  if (before.topology.ranks == after.topology.ranks) return operations;
+  std::vector<Rank> all;
+  for (std::size_t r = 0; r < before.network.ranks.size(); ++r) all.emplace_back(r);
+  for (JobOperation& operation : operations) {
+    const bool is_of_all =
+        operation.groups.size() == 1 && operation.groups[0].size() == after.network.ranks.size();
+    if (!is_of_all || operation.demand) return std::nullopt;
+    if (operation.root) {
+      const NodeId node = after.topology.ranks[*operation.root];
+      const auto same = find_rank(before.topology, after.topology.nodes[node].id);
+      if (!same) return std::nullopt;
+      operation.root = same->index();
+    }
+    operation.groups = {all};
+  }
+  return operations;
+}
+
+// By step; nothing where --drop and --derate were not given, or a step says nothing of before.
+Expected<std::vector<JointOptimum>> bounds_before(const Job& job, const Fabric& fabric, bool relays,
+                                                  const Console& console) {
+  const auto whole = fabric_before(fabric);
+  if (!whole) return whole.errors();
+  std::vector<JointOptimum> before;
+  if (!*whole) return before;
+  ProgressBar bar("finding the joint rate before the failure", console);
+  for (const JobStep& step : job.steps) {
+    bar.update(static_cast<double>(before.size()) / static_cast<double>(job.steps.size()));
+    const auto operations = operations_before(step, fabric, **whole);
+    if (!operations) return std::vector<JointOptimum>();
+    const auto demand = joint_demand((*whole)->network, *operations, relays);
+    if (!demand) return demand.errors();
+    auto optimum = joint_optimum((*whole)->network, *demand);
+    if (!optimum) return optimum.errors();
+    before.push_back(*std::move(optimum));
+  }
+  return before;
+}
+
 // What independent code says of the lengths, where that is another bound.
 std::optional<std::string> flaw_of(const Network& network, const JointDemand& demand,
                                    const JointOptimum& optimum) {
@@ -135,6 +179,8 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (!bounds) return fail(bounds.errors(), console);
   const auto beyond = beyond_all(*bounds, fabric, console);
   if (!beyond) return fail(beyond.errors(), console);
+  auto before = bounds_before(*job, fabric, has_relays(options.failures), console);
+  if (!before) return fail(before.errors(), console);
   for (std::size_t i = 0; options.check && i < bounds->size(); ++i) {
     auto flaw = flaw_of(fabric.network, (*bounds)[i]);
     if (!flaw) flaw = flaw_of(fabric.network, (*bounds)[i].demand, (*beyond)[i]);
@@ -147,12 +193,12 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (options.check) {
     note(console, "checked: independent code finds that the lengths prove the bounds");
   }
+  const BesideBounds beside{*beyond, *std::move(before)};
   if (!options.json) {
     const std::string orders = options.place ? in_words(placements, *job) : "";
-    return finish(write_output("-", orders + job_in_words(*job, *bounds, *beyond, fabric)),
-                  console);
+    return finish(write_output("-", orders + job_in_words(*job, *bounds, beside, fabric)), console);
   }
-  Json json = job_to_json(*job, *bounds, *beyond, fabric, options.reading);
+  Json json = job_to_json(*job, *bounds, beside, fabric, options.reading);
   if (options.place) put_placements(json, placements, *job, fabric);
   if (options.check) json["checked"] = true;
   return finish(write_output("-", to_text(json)), console);

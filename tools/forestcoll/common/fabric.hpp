@@ -13,6 +13,7 @@
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
 
@@ -87,8 +88,18 @@ struct LoadedTopology : ReadingNotes {
                                                      const Failures& failures,
                                                      const Console& console);
 
+/// A capacity that links share and that holds up a collective.
+struct BindingLimit {
+  std::string name;            ///< may be empty
+  Ratio bandwidth;             ///< GB/s, as the file has it
+  std::size_t directions = 0;  ///< of links that share it
+};
+
 /// The same, ready to be compiled for.
-struct Fabric : forestcoll::Fabric, ReadingNotes {};
+struct Fabric : forestcoll::Fabric, ReadingNotes {
+  /// Of the collective that the network is a part for; set by `divide_limits`.
+  std::vector<BindingLimit> binding_limits = {};
+};
 /// Errors: those of `load_topology`, E14.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,
                                            const Failures& failures, const Console& console);

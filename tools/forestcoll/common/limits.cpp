@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -59,6 +60,40 @@ Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
       "`simulate`");
 }
 
+BindingLimit limit_as_written(const Fabric& fabric, std::size_t number) {
+  const ArcLimit& limit = fabric.network.limits[number];
+  const auto& [arc, weight] = limit.uses.front();
+  const auto with_whole_weights = checked_mul(Ratio(limit.capacity), fabric.network.unit);
+  BindingLimit written{limit.name, with_whole_weights.value_or(Ratio(0)), limit.uses.size()};
+  const NodeId src = fabric.network.graph.tail(arc), dst = fabric.network.graph.head(arc);
+  for (const SharedLimit& of_file : fabric.topology.limits) {
+    const auto use = std::ranges::find_if(of_file.uses, [&](const SharedLimit::Use& one) {
+      return one.src == src && one.dst == dst;
+    });
+    if (of_file.name != limit.name || use == of_file.uses.end()) continue;
+    const auto times = checked_div(Ratio(weight), use->weight);
+    const auto bandwidth = times ? checked_div(written.bandwidth, *times) : std::nullopt;
+    if (bandwidth != of_file.bandwidth) continue;
+    written.bandwidth = *bandwidth;
+    break;
+  }
+  return written;
+}
+
+std::vector<BindingLimit> binding_limits(const Fabric& fabric,
+                                         const std::vector<std::int64_t>& lengths) {
+  std::vector<BindingLimit> binding;
+  for (std::size_t l = 0; l < lengths.size(); ++l) {
+    if (lengths[l] > 0) binding.push_back(limit_as_written(fabric, l));
+  }
+  return binding;
+}
+
+std::string in_words(const BindingLimit& limit) {
+  return fmt::format("limit{}{} of {} GB/s, shared by {}", limit.name.empty() ? "" : " ",
+                     limit.name, number(limit.bandwidth), counted(limit.directions, "direction"));
+}
+
 Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const Console& console) {
   if (fabric.network.limits.empty()) return {};
   if (has_unequal_shares(fabric.network, asked.collective)) {
@@ -83,6 +118,7 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
                    number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
   if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
+  fabric.binding_limits = binding_limits(fabric, optimum->limit_lengths);
   fabric.whole = std::exchange(fabric.network, *std::move(network));
   fabric.beside.reset();
   return {};

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "common/limits.hpp"
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
@@ -25,6 +27,16 @@ std::string with_one_decimal(double value) {
 std::string three_digits(double value) {
   const int before = value < 1 ? 1 : 1 + static_cast<int>(std::floor(std::log10(value)));
   return fmt::format("{:.{}f}", value, before >= 3 ? 0 : 3 - before);
+}
+
+// Beside links, of which the network has parts alone.
+std::string limits_in_words(const std::vector<BindingLimit>& limits) {
+  constexpr std::size_t kMost = 3;
+  std::string text;
+  for (std::size_t l = 0; l < std::min(kMost, limits.size()); ++l) {
+    text += (l == 0 ? "" : "; ") + in_words(limits[l]);
+  }
+  return text + (limits.size() > kMost ? fmt::format("; and {} more", limits.size() - kMost) : "");
 }
 
 }  // namespace
@@ -79,6 +91,7 @@ std::string optimum_in_words(const Comparison& comparison) {
 
 std::string bottleneck_in_words(const Comparison& comparison) {
   const Fabric& fabric = *comparison.fabric;
+  if (!fabric.binding_limits.empty()) return limits_in_words(fabric.binding_limits);
   if (!comparison.alltoall) return in_words(comparison.bottleneck, fabric.topology);
   const std::string lines =
       bottleneck_in_words(comparison.alltoall->proof, comparison.alltoall->demand.demand,

@@ -19,6 +19,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/time_report.hpp"
+#include "common/report/warnings.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"
 
@@ -91,6 +92,10 @@ ExitCode run_convert(const ConvertArguments& options, const Console& console) {
   if (!converted->lost.empty()) {
     note(console, fmt::format("left out, as the format has no place for it: {}",
                               fmt::join(converted->lost, ", ")));
+  }
+  const auto& limits = degraded->topology.limits;
+  if (!limits.empty() && *format != kSimgrid && *format != name_of(GraphFormat::topology)) {
+    warn_of_lost_limits(limits.size(), console);
   }
   return ExitCode::done;
 }

@@ -18,6 +18,7 @@
 #include "common/files/graphviz.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/limits.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
@@ -166,6 +167,11 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
     line("limits", fmt::format("{} on several links together, left out of the rest of this report; "
                                "`bound` includes them",
                                fabric.topology.limits.size()));
+    constexpr std::size_t kMostNamed = 4;
+    for (std::size_t l = 0; l < std::min(kMostNamed, fabric.topology.limits.size()); ++l) {
+      const SharedLimit& limit = fabric.topology.limits[l];
+      line("", in_words(BindingLimit{limit.name, limit.bandwidth, limit.uses.size()}));
+    }
   }
   if (summary.disabled_nodes + summary.disabled_links > 0) {
     line("disabled", fmt::format("{}, {}", counted(summary.disabled_nodes, "node"),
@@ -180,6 +186,21 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
   line("optimum", fmt::format("{} GB/s allgather algbw", number(facts.allgather)));
   line("bottleneck", in_words(facts.bottleneck, fabric.topology));
   return text;
+}
+
+Json limits_json(const Topology& topology) {
+  Json list = Json::array();
+  for (const SharedLimit& limit : topology.limits) {
+    Json links = Json::array();
+    for (const SharedLimit::Use& use : limit.uses) {
+      links.push_back({{"src", topology.nodes[use.src].id},
+                       {"dst", topology.nodes[use.dst].id},
+                       {"weight", exact(use.weight)}});
+    }
+    list.push_back(
+        {{"name", limit.name}, {"bandwidth", exact(limit.bandwidth)}, {"links", std::move(links)}});
+  }
+  return list;
 }
 
 Json in_json(const Facts& facts, const Fabric& fabric) {
@@ -211,6 +232,7 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"boxes", std::move(boxes)},
           {"links", std::move(links)},
           {"limits", fabric.topology.limits.size()},
+          {"shared_limits", limits_json(fabric.topology)},
           {"islands", Json(summary.islands)},
           {"bisection", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
           {"allgather", exact(facts.allgather)},

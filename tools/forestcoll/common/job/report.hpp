@@ -12,16 +12,22 @@
 
 namespace forestcoll::cli {
 
-/// For each step a table of its operations, and what binds them. `beyond`: by step, of those of
-/// several operations.
+/// What a job's steps have beside their bounds, by step; lists may be empty.
+struct BesideBounds {
+  std::vector<MaxMinRates> beyond = {};  ///< of those of several operations
+  /// Without what --drop and --derate did; empty where nothing has failed, or a step says nothing
+  /// of the fabric before.
+  std::vector<JointOptimum> before = {};
+};
+
+/// For each step a table of its operations, and what binds them.
 [[nodiscard]] std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
-                                       const std::vector<MaxMinRates>& beyond,
-                                       const Fabric& fabric);
+                                       const BesideBounds& beside, const Fabric& fabric);
 /// Says what of a fabric joint rates do not use: weights, and what switches copy and combine.
 void note_what_does_not_count(const Fabric& fabric, const Console& console);
-/// The format forestcoll-job, version 1. `beyond`: as above, or empty.
+/// The format forestcoll-job, version 1.
 [[nodiscard]] Json job_to_json(const Job& job, const std::vector<StepBound>& bounds,
-                               const std::vector<MaxMinRates>& beyond, const Fabric& fabric,
+                               const BesideBounds& beside, const Fabric& fabric,
                                const ReadingOptions& reading);
 
 }  // namespace forestcoll::cli

@@ -8,6 +8,8 @@
 
 #include "common/job/figures.hpp"
 #include "common/job/report.hpp"
+#include "common/limits.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
 #include "forestcoll/topology.hpp"
@@ -79,9 +81,7 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
     const ArcLimit& limit = network.limits[l];
     const bool is_weighed =
         std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
-    text += fmt::format("  a limit of {}{}: length {} each{}\n",
-                        counted(limit.uses.size(), "direction"),
-                        limit.name.empty() ? "" : ", " + limit.name, length,
+    text += fmt::format("  {}: length {} each{}\n", in_words(limit_as_written(fabric, l)), length,
                         is_weighed ? ", times its weight" : "");
   }
   return "bottleneck, as lengths of links: all data together covers at least as much as these "
@@ -114,8 +114,15 @@ std::string name_with_weight(const JobOperation& operation) {
   return fmt::format("{} (weight {})", operation.name, operation.weight);
 }
 
+std::string before_in_words(const JointOptimum& before, const JointOptimum& after) {
+  return fmt::format(
+      "before the failure: {} GB/s; {}\n", rate_in_words(before.reached, before.is_exact()),
+      before.reached == after.reached ? "it costs nothing"
+                                      : change_in_words(before.reached, after.reached) + " since");
+}
+
 std::string step_in_words(const JobStep& step, const StepBound& bound, const MaxMinRates& beyond,
-                          const Fabric& fabric) {
+                          const JointOptimum* before, const Fabric& fabric) {
   const StepFigures figures(step, bound);
   Table table{{"operation", "groups", "at once GB/s", "alone GB/s"}};
   if (figures.has_bytes()) table.head.emplace_back("alone");
@@ -142,6 +149,7 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Max
   if (!bound.together.is_exact()) {
     text += fmt::format("  proved so far; at most {} GB/s\n", number(bound.together.at_most));
   }
+  if (before != nullptr) text += before_in_words(*before, bound.together);
   if (step.operations.size() > 1) {
     text += fmt::format("one after the other: {} GB/s{}{}\n", number(bound.in_turn), largest,
                         with_time(figures.seconds_in_turn()));
@@ -152,12 +160,13 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Max
 }  // namespace
 
 std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
-                         const std::vector<MaxMinRates>& beyond, const Fabric& fabric) {
+                         const BesideBounds& beside, const Fabric& fabric) {
   std::string text = fmt::format("{}: {}; GPUs outside a group {}\n", fabric.topology.name,
                                  counted(fabric.network.ranks.size(), "GPU"),
                                  bounds.front().demand.relays ? "relay" : "do not relay");
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    text += "\n" + step_in_words(job.steps[i], bounds[i], beyond[i], fabric);
+    const JointOptimum* before = beside.before.empty() ? nullptr : &beside.before[i];
+    text += "\n" + step_in_words(job.steps[i], bounds[i], beside.beyond[i], before, fabric);
   }
   if (job.steps.size() > 1 && all_have_bytes(job, bounds)) {
     text += fmt::format("\nall steps: {}\n", time_in_words(seconds_of(job, bounds)));

@@ -88,7 +88,11 @@ Json limits_json(const std::vector<std::int64_t>& lengths, const Fabric& fabric)
                        {"dst", fabric.topology.nodes[fabric.network.graph.head(arc)].id},
                        {"weight", weight}});
     }
-    list.push_back({{"name", limit.name}, {"links", std::move(links)}, {"length", lengths[l]}});
+    const auto bandwidth = checked_mul(Ratio(limit.capacity), fabric.network.unit);
+    list.push_back({{"name", limit.name},
+                    {"bandwidth", exact(bandwidth.value_or(Ratio(0)))},
+                    {"links", std::move(links)},
+                    {"length", lengths[l]}});
   }
   return list;
 }
@@ -104,6 +108,12 @@ Json levels_json(const MaxMinRates& beyond, const Fabric& fabric) {
     list.push_back(std::move(one));
   }
   return list;
+}
+
+Json before_json(const JointOptimum& before, const JointOptimum& after) {
+  Json json = rate_json(before);
+  json["change"] = after.reached.to_double() / before.reached.to_double() - 1;
+  return json;
 }
 
 Json step_json(const JobStep& step, const StepBound& bound, const MaxMinRates* beyond,
@@ -134,9 +144,9 @@ Json step_json(const JobStep& step, const StepBound& bound, const MaxMinRates* b
 
 }  // namespace
 
-Json job_to_json(const Job& job, const std::vector<StepBound>& bounds,
-                 const std::vector<MaxMinRates>& beyond, const Fabric& fabric,
-                 const ReadingOptions& reading) {
+Json job_to_json(const Job& job, const std::vector<StepBound>& bounds, const BesideBounds& beside,
+                 const Fabric& fabric, const ReadingOptions& reading) {
+  const std::vector<MaxMinRates>& beyond = beside.beyond;
   Json json = {{"format", "forestcoll-job"},
                {"version", 1},
                {"topology", fabric.topology.name},
@@ -147,6 +157,9 @@ Json job_to_json(const Job& job, const std::vector<StepBound>& bounds,
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const MaxMinRates* more = beyond.empty() || beyond[i].levels.empty() ? nullptr : &beyond[i];
     steps.push_back(step_json(job.steps[i], bounds[i], more, fabric));
+    if (!beside.before.empty()) {
+      steps.back()["before"] = before_json(beside.before[i], bounds[i].together);
+    }
   }
   json["steps"] = std::move(steps);
   if (all_have_bytes(job, bounds)) json["seconds"] = seconds_of(job, bounds);

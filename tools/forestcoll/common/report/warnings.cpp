@@ -76,6 +76,15 @@ void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Co
        console);
 }
 
+void warn_of_lost_limits(std::size_t count, const Console& console) {
+  warn(Code::I24,
+       fmt::format("{} left out, as the format has no place for {}: rates of the result are those "
+                   "of the links alone",
+                   counted(count, "limit") + (count == 1 ? " is" : " are"),
+                   count == 1 ? "it" : "them"),
+       "--to topology and --to simgrid keep capacities that links share", console);
+}
+
 std::string condition_lines(const Verdict& verdict) {
   std::string text;
   for (const std::string& condition : verdict.conditions) {

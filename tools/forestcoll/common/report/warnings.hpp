@@ -1,6 +1,7 @@
 // What a schedule does not say of itself, and whoever loads it must know.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "command.hpp"
@@ -29,6 +30,8 @@ void warn_of_ll128(const std::string& why, const Console& console);
 /// W15 where no call with a power of two of elements selects the schedule, as the target counts the
 /// part of one rank and the ranks are no power of two.
 void warn_of_counts(const Verdict& verdict, const TargetLimits& target, const Console& console);
+/// I24 where a format has no place for capacities that links share.
+void warn_of_lost_limits(std::size_t count, const Console& console);
 /// What the calls of a plan must keep to: "  only if …", a line each.
 [[nodiscard]] std::string condition_lines(const Verdict& verdict);
 

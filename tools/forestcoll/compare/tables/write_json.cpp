@@ -149,6 +149,11 @@ Json to_json(const Comparison& comparison, bool seconds) {
     json["refused_sizes"].push_back(std::move(entry));
   }
   json["bottleneck"] = bottleneck_json(comparison);
+  for (const BindingLimit& limit : comparison.fabric->binding_limits) {
+    json["binding_limits"].push_back({{"name", limit.name},
+                                      {"bandwidth", exact(limit.bandwidth)},
+                                      {"directions", limit.directions}});
+  }
   json["who_wins"] = who_wins(comparison);
   json["rows"] = Json::array();
   for (const ComparedRow& row : comparison.rows) json["rows"].push_back(row_json(row, seconds));
