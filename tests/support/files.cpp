@@ -32,7 +32,10 @@ std::vector<fs::path> json_files(const std::string& folder) {
 
 std::vector<std::string> bundled_names() {
   std::vector<std::string> names;
-  for (const fs::path& path : json_files("topologies")) names.push_back(path.stem());
+  // Solvers of one collective refuse capacities that links share.
+  for (const fs::path& path : json_files("topologies")) {
+    if (read_file(path).find("\"limits\"") == std::string::npos) names.push_back(path.stem());
+  }
   return names;
 }
 
