@@ -146,8 +146,9 @@ TEST_F(SharedLimits, AreLeftOutOfOtherFormatsWithAWarning) {
 TEST_F(SharedLimits, AreRoundedAsLinksAre) {
   const auto report =
       json_of({"bound", file("t.json"), "-c", "allgather", "--quantize", "5", "--json"});
-  EXPECT_EQ(report["steps"][0]["limits"][0]["bandwidth"]["exact"], "15");
-  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "15/2");
+  EXPECT_EQ(report["steps"][0]["limits"][0]["name"], "bridge");
+  EXPECT_EQ(report["steps"][0]["limits"][0]["bandwidth"]["exact"], "10");
+  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "20/3") << "g0 and g1 each receive 3/4 of all";
 }
 
 // What is made within them is verified and timed on the fabric with them.
