@@ -57,7 +57,8 @@ enum class LinkConstants {
 struct ImportOptions {
   LinkConstants constants = LinkConstants::by_source;
   /// GB/s of a single link by kind (nvlink, xgmi, c2c, pcie, cpu, nic, link); they overrule the
-  /// file and the constants.
+  /// file and the constants. Of host-bridge: what the devices behind a PCIe host bridge share up to
+  /// the CPU, which no file says, and which is not limited without.
   std::vector<std::pair<std::string, Ratio>> bandwidths = {};
   std::string gpu = {};                     ///< the GPU's model, where a file does not say it
   std::optional<Ratio> nic_bandwidth = {};  ///< GB/s, for NICs whose speed the file does not say

@@ -57,7 +57,8 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(W12), About::topology_file,
      "two ranges that look alike are linked each to each; `\"pair\": \"product\"` "
      "declares that this is meant"},
-    {CODE(W16), About::topology_file, "a limit has no effect: its links carry no more together"},
+    {CODE(W16), About::topology_file,
+     "a limit has no effect: its links carry no more together, or are out of use"},
     {CODE(S02), About::request, "the root is missing or unknown, or the collective has none"},
     {CODE(S03), About::request, "the value of an option cannot be read"},
     {CODE(S04), About::request,
