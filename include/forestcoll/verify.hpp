@@ -39,6 +39,15 @@ struct BitDifference {
   std::int64_t chunk = 0;
 };
 
+/// The calls that select a schedule, in numbers.
+struct UsableSizes {
+  /// Of MSCCL XML: what divides the count of elements that the collective's interface has.
+  std::optional<std::int64_t> count_multiple;
+  std::optional<std::int64_t> bytes_multiple;  ///< of a plan: what divides the bytes of a buffer
+  std::int64_t min_bytes = 0;                  ///< of the buffer that selection looks at
+  std::optional<std::int64_t> max_bytes;       ///< included; none: any
+};
+
 /// What a finding says of a schedule.
 enum class Fault {
   wrong,      ///< it does not do what it promises
@@ -73,8 +82,9 @@ struct Verdict {
   /// Of MSCCL XML: the largest buffer, in bytes, on which it is free of deadlock with the runtime's
   /// default buffers. Larger ones get stuck, but its window leaves them out.
   std::optional<std::int64_t> safe_bytes;
-  std::string protocol;       ///< of MSCCL XML: "Simple", "LL" or "LL128"
-  std::string usable_counts;  ///< for which element counts a runtime selects it
+  std::string protocol;               ///< of MSCCL XML: "Simple", "LL" or "LL128"
+  std::string usable_counts;          ///< for which element counts a runtime selects it
+  std::optional<UsableSizes> usable;  ///< the same in numbers; none where no call selects it
   /// Of a schedule: what else its calls must keep to, and the runtime does not check; clauses that
   /// go on after "only if".
   std::vector<std::string> conditions;

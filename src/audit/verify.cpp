@@ -252,7 +252,7 @@ Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const
   check_structure(*program, target, options.sms, findings);
   Verdict verdict;
   verdict.format = "msccl-xml";
-  verdict.usable_counts = usable_counts(*program, target, findings);
+  put_usable(*program, target, findings, verdict);
   if (!OwnParts(*program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
   describe(*program, verdict);
   if (!findings.blocked()) run_program(*program, topology, target, findings, verdict);
@@ -307,7 +307,7 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
   verdict.chunks = program.chunks;
   describe(*plan, verdict);
   if (!findings.blocked()) {
-    verdict.usable_counts = usable_sizes(*plan, findings);
+    put_usable(*plan, findings, verdict);
     verdict.conditions = plan_conditions(*plan, release);
     if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
     const std::int64_t slices = slices_of(*plan);

@@ -106,7 +106,7 @@ def test_simulation_and_tables(fabric: fc.Topology) -> None:
     assert compared._repr_svg_().startswith("<svg")
     other = fc.synthesize(fabric, k=2)
     beside = fc.compare(fabric, schedule=[schedule, other], sizes="64M", algorithms="nccl-ring")
-    assert [row["schedule"]["chunks"] for row in beside.rows[1:]] == [16, 32]
+    assert [row["program_size"]["chunks"] for row in beside.rows[1:]] == [16, 32]
     without = fc.compare(fabric, sizes="1M:1K", algorithms="nccl-ring")
     assert without.svg() == "" and without._repr_svg_() is None
     assert without.rows[0]["algbw"] == Fraction(320, 3)

@@ -94,4 +94,4 @@ def test_pictures() -> None:
         assert picture is not None
         assert xml.dom.minidom.parseString(picture).documentElement.tagName == "svg"
     assert "8 GPUs" in str(fabric)
-    assert fabric.summary()["bisection"]["there"] == 1200
+    assert fabric.summary()["between_halves"]["there"] == 1200

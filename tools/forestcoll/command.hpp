@@ -30,6 +30,7 @@ struct Console {
   bool verbose = false;
   bool terminal = false;  ///< standard error is a terminal
   bool color = false;
+  int json_version = 2;             ///< of reports: see --json-version
   Diagnostics* findings = nullptr;  ///< where findings go instead of being printed
   /// When the command began, for what is told only after a while.
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();

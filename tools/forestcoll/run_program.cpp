@@ -27,6 +27,7 @@
 #include "common/host.hpp"
 #include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
@@ -208,7 +209,8 @@ CLI::App& group_of(CLI::App& program, const std::string& name, const char* meani
   return *group;
 }
 
-ExitCode run_chosen(const Command& chosen, const Console& console) {
+ExitCode run_chosen(const Command& chosen, Console console) {
+  console.json_version = asked_json_version(*chosen.parser);
   ThreadLimit limit = limit_threads(asked_threads(*chosen.parser));
   if (Host::current() != nullptr) return chosen.run(console);
   // Until the process ends: to take it back would make the threads that it forbids.

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <string>
 
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/text.hpp"
@@ -47,7 +49,9 @@ std::string modes_text(const Program& program) {
 
 }  // namespace
 
-std::string usable_counts(const Program& program, const TargetRules& target, Findings& findings) {
+void put_usable(const Program& program, const TargetRules& target, Findings& findings,
+                Verdict& verdict) {
+  verdict.usable_counts = "none";
   const Place header{-1, -1, -1, program.line, {}};
   const std::int64_t multiplier = is_divided(program.pattern) ? program.ranks : 1;
   const std::int64_t step =
@@ -58,14 +62,14 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
   if (!program.in_place && !program.out_of_place) {
     findings.add(Rule::never_selected, header,
                  "inplace and outofplace are both 0: no call selects the file");
-    return "none";
+    return;
   }
   if (!unlimited && (last < program.min_bytes || last < 0)) {
     findings.add(Rule::never_selected, header,
                  fmt::format("minBytes {} and maxBytes {} leave no size for target {}",
                              program.min_bytes, program.max_bytes, target.name),
                  "set maxBytes above minBytes");
-    return "none";
+    return;
   }
   // Each chunk holds at least one element of one byte.
   const Int128 smallest = Int128{step} * multiplier;
@@ -77,14 +81,18 @@ std::string usable_counts(const Program& program, const TargetRules& target, Fin
                     program.min_bytes, program.max_bytes, step * multiplier, target.name,
                     program.chunks),
         "make it with a higher `max_bytes` or a smaller `k`");
-    return "none";
+    return;
   }
   const std::string counts =
       step == 1 ? fmt::format("any count ({})", counted(program))
                 : fmt::format("count must be divisible by {} ({})", step, counted(program));
-  return fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
-                     size_in_words(program.min_bytes),
-                     unlimited ? "upwards" : end_text(program, target, last));
+  verdict.usable_counts = fmt::format("{}; {}; buffers from {} {}", counts, modes_text(program),
+                                      size_in_words(program.min_bytes),
+                                      unlimited ? "upwards" : end_text(program, target, last));
+  verdict.usable = UsableSizes{.count_multiple = step,
+                               .bytes_multiple = std::nullopt,
+                               .min_bytes = program.min_bytes,
+                               .max_bytes = unlimited ? std::nullopt : std::optional(last)};
 }
 
 ChunkBytes chunk_bytes(const Program& program, const TargetRules& target) {

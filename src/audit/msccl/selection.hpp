@@ -2,18 +2,18 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "audit/common/findings.hpp"
 #include "audit/common/program.hpp"
 #include "audit/msccl/target_rules.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::audit {
 
-/// "element counts per rank that are multiples of 16, in place, from 0 B to 1 TiB of output".
-/// Adds a finding where no call at all selects the file.
-[[nodiscard]] std::string usable_counts(const Program& program, const TargetRules& target,
-                                        Findings& findings);
+/// Says in `verdict`, in words and numbers, which calls select the file: "count must be divisible
+/// by 16 (elements per rank); in place; buffers from 0 B to 1 TiB". Adds a finding where none does.
+void put_usable(const Program& program, const TargetRules& target, Findings& findings,
+                Verdict& verdict);
 
 /// What a chunk holds in the calls that select the file.
 struct ChunkBytes {

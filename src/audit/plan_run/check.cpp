@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "audit/execution/interpret.hpp"
@@ -83,12 +85,13 @@ std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
   return run;
 }
 
-std::string usable_sizes(const PlanFile& plan, Findings& findings) {
+void put_usable(const PlanFile& plan, Findings& findings, Verdict& verdict) {
+  verdict.usable_counts = "none";
   if (plan.min_size > plan.max_size) {
     findings.add(Rule::never_selected, Place{},
                  fmt::format("min_message_size {} is above max_message_size {}", plan.min_size,
                              plan.max_size));
-    return "none";
+    return;
   }
   const auto unit = static_cast<std::uint64_t>(plan.alignment * message_chunks(plan));
   const std::uint64_t fewest = plan.min_size == 0 ? 1 : (plan.min_size - 1) / unit + 1;
@@ -99,18 +102,25 @@ std::string usable_sizes(const PlanFile& plan, Findings& findings) {
                     "multiple of {} bytes: {} chunks, aligned to {}",
                     plan.min_size, plan.max_size, unit, message_chunks(plan), plan.alignment),
         "raise max_message_size or use fewer chunks");
-    return "none";
+    return;
   }
   const PlanGpu& first = plan.gpus.front();
   const bool alike = std::ranges::all_of(plan.gpus, [&](const PlanGpu& gpu) {
     return gpu.input_chunks == first.input_chunks && gpu.output_chunks == first.output_chunks;
   });
-  return fmt::format(
+  const std::int64_t multiple =
+      plan.alignment * (alike ? first.input_chunks : message_chunks(plan));
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const auto last = std::min({plan.max_size, largest_message(plan), kMost});
+  verdict.usable_counts = fmt::format(
       "{} buffers whose bytes are a multiple of {}; {}; messages from {} bytes to {} bytes",
-      alike ? "input" : "whole",
-      plan.alignment * (alike ? first.input_chunks : message_chunks(plan)),
-      plan.in_place ? "in place" : "out of place", plan.min_size,
-      std::min(plan.max_size, largest_message(plan)));
+      alike ? "input" : "whole", multiple, plan.in_place ? "in place" : "out of place",
+      plan.min_size, last);
+  verdict.usable =
+      UsableSizes{.count_multiple = std::nullopt,
+                  .bytes_multiple = multiple,
+                  .min_bytes = static_cast<std::int64_t>(std::min(plan.min_size, kMost)),
+                  .max_bytes = static_cast<std::int64_t>(last)};
 }
 
 }  // namespace forestcoll::audit

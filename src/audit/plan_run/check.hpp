@@ -1,9 +1,7 @@
 // Runs a plan over symbolic data.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string>
 
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
@@ -12,6 +10,7 @@
 #include "audit/common/program.hpp"
 #include "audit/common/symbolic_memory.hpp"
 #include "audit/plan/file.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::audit {
 
@@ -27,7 +26,8 @@ struct PlanRun {
 [[nodiscard]] std::optional<PlanRun> check_plan(const PlanFile& plan, const Program& program,
                                                 const MemoryMap& memory, Findings& findings);
 
-/// For which buffers the executor takes the plan; a finding where for none.
-[[nodiscard]] std::string usable_sizes(const PlanFile& plan, Findings& findings);
+/// Says in `verdict`, in words and numbers, for which buffers the executor takes the plan. Adds a
+/// finding where for none.
+void put_usable(const PlanFile& plan, Findings& findings, Verdict& verdict);
 
 }  // namespace forestcoll::audit

@@ -21,8 +21,8 @@ TEST(BatchAlltoall, MakesXmlBesideOtherCollectives) {
   EXPECT_EQ(batch.statuses(), (std::map<std::string, std::string>{{"pair.json allgather", "ok"},
                                                                   {"pair.json alltoall", "ok"}}));
   const auto items = batch.items();
-  EXPECT_EQ(items[0]["height"], 1);
-  EXPECT_TRUE(items[1]["height"].is_null());
+  EXPECT_EQ(items[0]["max_height"], 1);
+  EXPECT_TRUE(items[1]["max_height"].is_null());
   EXPECT_EQ(items[1]["optimum_fraction"], 1.0);
   EXPECT_EQ(items[1]["k"], "auto");
   EXPECT_THAT(files_below(batch.out()).at("pair.json/alltoall.xml"),

@@ -53,7 +53,7 @@ TEST(Batch, MakesWhatSynthMakes) {
   EXPECT_EQ(item["status"], "ok");
   EXPECT_EQ(item["algbw"]["exact"], "1200/7");
   EXPECT_DOUBLE_EQ(item["optimum_fraction"], (1200.0 / 7) / (520.0 / 3));
-  EXPECT_EQ(item["height"], 2);
+  EXPECT_EQ(item["max_height"], 2);
   EXPECT_EQ(item["outputs"][0]["path"], "a100.json/allreduce.xml");
   EXPECT_EQ(item["outputs"][0]["bytes"], files.at("a100.json/allreduce.xml").size());
   EXPECT_TRUE(item["error"].is_null());

@@ -155,7 +155,7 @@ TEST(ThreeFiguresLong, AreNamedWhereTheyDiffer) {
   const std::string file = topology("dgx-h100-x4-rail");
   const Json bound =
       json_of({"bound", file, "-c", "allreduce", "--json"}, "forestcoll-bound.schema.json");
-  EXPECT_EQ(bound["version"], 2);
+  EXPECT_EQ(bound["version"], 3);
   EXPECT_EQ(bound["optimum"]["allreduce"]["exact"], "800/3");
   EXPECT_EQ(bound["optimum_by_trees"]["allreduce"]["exact"], "8000/31");
   EXPECT_EQ(bound["reached"]["allreduce"]["not_computed"]["code"], "N10");

@@ -31,9 +31,7 @@ Chosen chosen_for(const std::string& fabric) {
   const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
                              "forestcoll", "--sizes", "1M", "--json"});
   EXPECT_EQ(compared.code, 0) << compared.err;
-  const auto model = Json::parse(compared.out)["model"];
-  EXPECT_EQ(model["gpu"], figures["name"]);
-  EXPECT_EQ(model["chosen"], figures["chosen"]);
+  EXPECT_EQ(Json::parse(compared.out)["parameters"], figures);
   return {figures["name"], figures["chosen"]};
 }
 
@@ -110,7 +108,7 @@ TEST(GpuLong, OfGeneratedRacksIsTheirs) {
     const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
                                "forestcoll", "--sizes", "1M", "--json"});
     ASSERT_EQ(compared.code, 0) << compared.err;
-    EXPECT_EQ(Json::parse(compared.out)["model"]["gpu"], gpu);
+    EXPECT_EQ(Json::parse(compared.out)["parameters"]["name"], gpu);
   }
 }
 
@@ -125,12 +123,13 @@ TEST(GpuLong, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   expect_valid(summary, "forestcoll-synth.schema.json");
   const auto beside = summary["beside_rings"];
   ASSERT_TRUE(beside.is_object()) << synth.err;
-  EXPECT_EQ(beside["rings"]["exact"], "160");
-  EXPECT_EQ(beside["ours"], summary["routed_algbw"]);
-  EXPECT_LT(beside["ours"]["value"].get<double>(), 160);
+  EXPECT_EQ(beside["rings_algbw"]["exact"], "160");
+  EXPECT_EQ(beside["algbw"], summary["routed_algbw"]);
+  EXPECT_LT(beside["algbw"]["value"].get<double>(), 160);
   EXPECT_THAT(synth.err, HasSubstr("  below nccl-ring on the links, "));
   EXPECT_THAT(synth.err, HasSubstr("RCCL's rings for a box of eight MI250 modules"));
-  const bool faster = beside["our_seconds"].get<double>() < beside["rings_seconds"].get<double>();
+  const bool faster =
+      beside["simulated_seconds"].get<double>() < beside["rings_simulated_seconds"].get<double>();
   EXPECT_THAT(synth.err, HasSubstr(faster ? "ahead all the same" : "behind as well"));
   EXPECT_THAT(synth.err, HasSubstr("simulated"));
   // And where links decide, nothing is said.

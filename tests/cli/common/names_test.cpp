@@ -274,8 +274,8 @@ TEST(NamesLong, TuneNamesTheChunksOfUnequalRoots) {
   expect_valid(report, "forestcoll-tune.schema.json");
   const auto file = report["files"][0];
   const auto chunks = file["chunks"].get<std::int64_t>() / file["instances"].get<std::int64_t>();
-  const auto least = file["trees_per_root"]["least"].get<std::int64_t>();
-  const auto most = file["trees_per_root"]["most"].get<std::int64_t>();
+  const auto least = file["trees_per_root"]["min"].get<std::int64_t>();
+  const auto most = file["trees_per_root"]["max"].get<std::int64_t>();
   ASSERT_LT(least, most) << "roots have unequal numbers of chunks";
   EXPECT_LE(12 * least, chunks);
   EXPECT_GE(12 * most, chunks);

@@ -96,19 +96,22 @@ TEST(CompareMeasuredLong, AchievedOverModelled) {
   EXPECT_EQ(out["placement"], "out-of-place");
   EXPECT_EQ(in["placement"], "in-place");
   EXPECT_EQ(out["algorithm"], "forestcoll");
-  EXPECT_NEAR(out["times"][0]["algbw"].get<double>(), 10, 0.01);
-  EXPECT_NEAR(out["times"][0]["busbw"].get<double>(), 18.75, 0.02);
-  EXPECT_NEAR(in["times"][0]["algbw"].get<double>(), 20, 0.01);
+  EXPECT_NEAR(out["times"][0]["measured_algbw"].get<double>(), 10, 0.01);
+  EXPECT_NEAR(out["times"][0]["measured_busbw"].get<double>(), 18.75, 0.02);
+  EXPECT_NEAR(in["times"][0]["measured_algbw"].get<double>(), 20, 0.01);
   // Simulated at the very size, whether or not it is among --sizes.
   const auto model = report["rows"][0]["times"];
-  EXPECT_DOUBLE_EQ(out["times"][1]["modelled"].get<double>(), model[2]["algbw"].get<double>());
+  EXPECT_DOUBLE_EQ(out["times"][1]["simulated_algbw"].get<double>(),
+                   model[2]["simulated_algbw"].get<double>());
   const auto at_size =
       nlohmann::json::parse(run({"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
                                  "forestcoll", "--sizes", "1M", "--json"})
                                 .out)["rows"][0]["times"][0];
-  EXPECT_DOUBLE_EQ(out["times"][0]["modelled"].get<double>(), at_size["algbw"].get<double>());
-  EXPECT_NEAR(out["times"][0]["achieved"].get<double>(),
-              out["times"][0]["algbw"].get<double>() / out["times"][0]["modelled"].get<double>(),
+  EXPECT_DOUBLE_EQ(out["times"][0]["simulated_algbw"].get<double>(),
+                   at_size["simulated_algbw"].get<double>());
+  EXPECT_NEAR(out["times"][0]["achieved_fraction"].get<double>(),
+              out["times"][0]["measured_algbw"].get<double>() /
+                  out["times"][0]["simulated_algbw"].get<double>(),
               1e-12);
 }
 
@@ -130,8 +133,9 @@ TEST(CompareMeasuredLong, RunsThatAreNotOnGpusAreMarked) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto &slow = plain["times"][i], &time = emulated["times"][i];
     EXPECT_EQ(time["bytes"], slow["bytes"]);
-    EXPECT_NEAR(time["seconds"].get<double>() * 20000, slow["seconds"].get<double>(), 1e-9);
-    for (const char* rate : {"algbw", "busbw", "achieved"}) {
+    EXPECT_NEAR(time["measured_seconds"].get<double>() * 20000,
+                slow["measured_seconds"].get<double>(), 1e-9);
+    for (const char* rate : {"measured_algbw", "measured_busbw", "achieved_fraction"}) {
       EXPECT_NEAR(time[rate].get<double>(), slow[rate].get<double>() * 20000,
                   1e-6 * time[rate].get<double>());
     }
@@ -148,7 +152,8 @@ TEST(CompareMeasuredLong, RunsThatAreNotOnGpusAreMarked) {
 TEST(CompareMeasuredLong, BesideTheAlgorithmThatIsNamed) {
   const auto report = measured_json(output(), "nccl-ring=");
   EXPECT_EQ(report["measured"][0]["algorithm"], "nccl-ring");
-  EXPECT_EQ(report["measured"][0]["times"][1]["modelled"], report["rows"][1]["times"][2]["algbw"]);
+  EXPECT_EQ(report["measured"][0]["times"][1]["simulated_algbw"],
+            report["rows"][1]["times"][2]["simulated_algbw"]);
 }
 
 TEST(CompareMeasuredLong, OutsideOfTheOtherSizesThereIsAModelToo) {
@@ -156,7 +161,7 @@ TEST(CompareMeasuredLong, OutsideOfTheOtherSizesThereIsAModelToo) {
       measured_json(std::string(kHeading) +
                     "        1024           256     float     sum      -1    51.20    0.02    0.04 "
                     "     0    51.20    0.02    0.04      0\n");
-  EXPECT_GT(report["measured"][0]["times"][0]["modelled"].get<double>(), 0);
+  EXPECT_GT(report["measured"][0]["times"][0]["simulated_algbw"].get<double>(), 0);
   EXPECT_EQ(report["rows"][0]["times"].size(), 3U) << "only what --sizes asks for";
 }
 
@@ -208,10 +213,10 @@ TEST(CompareMeasuredLong, WrongResultsHaveNoRatio) {
   for (const std::string& text : {marked, old_marked}) {
     const auto times = measured_json(text)["measured"][0]["times"];
     EXPECT_EQ(times[0]["wrong"], true);
-    EXPECT_TRUE(times[0].contains("modelled"));
-    EXPECT_FALSE(times[0].contains("achieved"));
+    EXPECT_TRUE(times[0].contains("simulated_algbw"));
+    EXPECT_FALSE(times[0].contains("achieved_fraction"));
     EXPECT_FALSE(times[1].contains("wrong"));
-    EXPECT_TRUE(times[1].contains("achieved"));
+    EXPECT_TRUE(times[1].contains("achieved_fraction"));
     const Scratch scratch;
     EXPECT_THAT(compare_measured({"--measured", scratch.write("run.txt", text)}).out,
                 HasSubstr("wrong results"));
@@ -273,7 +278,7 @@ TEST(CompareMeasuredLong, InEveryKindOfReport) {
     std::vector<std::string> arguments = {"--measured", file};
     if (!format.empty()) arguments.push_back(format);
     const auto text = compare(arguments).out;
-    EXPECT_THAT(text, HasSubstr("achieved")) << format;
+    EXPECT_THAT(text, HasSubstr("achieved_fraction")) << format;
     EXPECT_THAT(text, HasSubstr("beside forestcoll, trees without threadblocks")) << format;
   }
   EXPECT_THAT(compare_measured({"--csv", "--measured", file}).out,

@@ -67,10 +67,10 @@ TEST(CompareSwitchesLong, PlansAreAmongTheProgramsOfABox) {
   const auto ours = row(report, "forestcoll")["program_times"];
   std::size_t others = 0;
   for (const auto& each : report["rows"]) {
-    const auto key = each.contains("program_times") ? "program_times" : "times";
-    if (!each.contains(key)) continue;
-    for (std::size_t i = 0; i < each[key].size(); ++i) {
-      EXPECT_GE(each[key][i]["seconds"].get<double>(), ours[i]["seconds"].get<double>())
+    const auto times = each.value("program_times", nlohmann::json::array());
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      EXPECT_GE(times[i]["simulated_seconds"].get<double>(),
+                ours[i]["simulated_seconds"].get<double>())
           << each["algorithm"] << i;
       ++others;
     }
@@ -81,7 +81,7 @@ TEST(CompareSwitchesLong, PlansAreAmongTheProgramsOfABox) {
   EXPECT_EQ(choices[0]["name"], "forestcoll, packets copied in switches, a plan of MSCCL++");
   EXPECT_EQ(choices[2]["name"], "forestcoll, sums in switches, a plan of MSCCL++");
   for (const auto& choice : choices) {
-    EXPECT_GE(choice["seconds"].get<double>(), choice["least_seconds"].get<double>());
+    EXPECT_GE(choice["simulated_seconds"].get<double>(), choice["least_seconds"].get<double>());
   }
 }
 

@@ -56,7 +56,7 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
     return offer["leaf_switch"] == "small" && offer["upper_switch"] == "large";
   }));
   for (const Json& offer : report["offers"]) {
-    EXPECT_EQ(offer["upper_switch"].is_null(), offer["switches"]["above"] == 0) << offer;
+    EXPECT_EQ(offer["upper_switch"].is_null(), offer["switch_counts"]["above"] == 0) << offer;
   }
   std::vector<std::string> files;
   for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {
@@ -67,7 +67,7 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto bound = run({"bound", files[i], "--json", "-c", "allgather"});
     ASSERT_EQ(bound.code, 0) << bound.err;
-    EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"], front[i]["allgather"]);
+    EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"], front[i]["algbw"]["allgather"]);
     const std::string failed = front[i]["failed"];
     const auto less = run({"bound", files[i], "--json", "-c", "allgather", "--drop", failed});
     if (front[i]["after_failure"]["exact"] == "0") {
@@ -115,7 +115,7 @@ TEST(DesignClusterLong, EveryOfferCostsWhatItsPartsDo) {
     const std::string above =
         offer["upper_switch"].is_null() ? leaf : offer["upper_switch"].get<std::string>();
     pairs.insert(leaf + "/" + above);
-    const Json &of = offer["switches"], &cables = offer["cables"];
+    const Json &of = offer["switch_counts"], &cables = offer["cable_counts"];
     const double cost = of["leaves"].get<double>() * prices.at(leaf) +
                         of["above"].get<double>() * prices.at(above) + cables["box"].get<double>() +
                         cables["row"].get<double>() * (2 + 3) + cables["hall"].get<double>() * 4;
@@ -135,8 +135,9 @@ TEST(DesignClusterLong, TheFrontIsWhatNothingBeats) {
     std::vector<std::vector<double>> all;
     std::vector<bool> front;
     for (const Json& offer : report["offers"]) {
-      all.push_back({-offer["cost"]["value"].get<double>(), offer["allgather"]["value"],
-                     offer["allreduce"]["value"], offer["alltoall"]["least"]["value"],
+      all.push_back({-offer["cost"]["value"].get<double>(), offer["algbw"]["allgather"]["value"],
+                     offer["algbw"]["allreduce"]["value"],
+                     offer["algbw"]["alltoall"]["at_least"]["value"],
                      offer["after_failure"]["value"]});
       front.push_back(offer["front"]);
     }

@@ -118,7 +118,7 @@ class EqualMachinesLong : public ::testing::Test {
     const Json report = Json::parse(result.out);
     EXPECT_EQ(report["parameters"]["name"], gpu) << fabric;
     std::vector<double> all;
-    for (const Json& time : report["times"]) all.push_back(time["seconds"]);
+    for (const Json& time : report["times"]) all.push_back(time["simulated_seconds"]);
     return all;
   }
 
@@ -205,8 +205,9 @@ TEST(LatenciesLong, AreSaidWhereTimesAreGiven) {
   EXPECT_EQ(synth.err.find("no latency"), synth.err.rfind("no latency"));
   const Json summary = Json::parse(synth.out);
   expect_valid(summary, "forestcoll-synth.schema.json");
-  const Json latencies = Json::parse(R"({"links": 32, "typical": [
-      {"kind": "ib", "us": 2.0, "links": 16}, {"kind": "nvlink", "us": 0.7, "links": 16}]})");
+  const Json latencies = Json::parse(R"({"link_count": 32, "typical": [
+      {"kind": "ib", "us": 2.0, "link_count": 16},
+      {"kind": "nvlink", "us": 0.7, "link_count": 16}]})");
   EXPECT_EQ(summary["latencies"], latencies);
 
   const std::vector<std::string> simulate = {"simulate", scratch / "x.xml", file, "--sizes",
@@ -223,8 +224,8 @@ TEST(LatenciesLong, AreSaidWhereTimesAreGiven) {
   ASSERT_EQ(slower.code, 0) << slower.err;
   EXPECT_THAT(slower.err, HasSubstr("links of kind ib take 20 us (16 links)"));
   EXPECT_THAT(slower.err, Not(HasSubstr("no latency")));
-  EXPECT_GT(Json::parse(slower.out)["times"][0]["seconds"].get<double>(),
-            report["times"][0]["seconds"].get<double>() + 30e-6);
+  EXPECT_GT(Json::parse(slower.out)["times"][0]["simulated_seconds"].get<double>(),
+            report["times"][0]["simulated_seconds"].get<double>() + 30e-6);
 
   const Result compare = run({"compare", file, "--sizes", "1K", "--trees", "--json"});
   ASSERT_EQ(compare.code, 0) << compare.err;

@@ -45,8 +45,8 @@ TEST(Algorithm, TheSummarySaysHowFarFromTheOptimum) {
   EXPECT_THAT(synth.err, HasSubstr("algbw 213.333 (640/3) GB/s, 61.53 % of the optimum 346.667"));
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
-  EXPECT_EQ(json["algorithm"]["name"], "nccl-ring");
-  EXPECT_EQ(json["algorithm"]["bound"]["exact"], "1040/3");
+  EXPECT_EQ(json["made_by"]["algorithm"], "nccl-ring");
+  EXPECT_EQ(json["made_by"]["bound"]["exact"], "1040/3");
   EXPECT_EQ(json["algbw"]["exact"], "640/3");
   EXPECT_EQ(json["k"], 8);
   EXPECT_EQ(json["height"]["max"], 15);

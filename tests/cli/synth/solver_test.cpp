@@ -281,9 +281,9 @@ TEST(TimeLimitLong, LeavesTheBestSoFarAndSaysItsGap) {
   ASSERT_EQ(synth.code, 0) << synth.err;
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
-  EXPECT_EQ(json["stopped"]["reason"], "time limit");
-  EXPECT_GE(json["stopped"]["gap"], 0);
-  EXPECT_LT(json["stopped"]["gap"], 1);
+  EXPECT_EQ(json["stopped_early"]["reason"], "time limit");
+  EXPECT_GE(json["stopped_early"]["gap"], 0);
+  EXPECT_LT(json["stopped_early"]["gap"], 1);
   EXPECT_THAT(synth.err, HasSubstr("stopped by the time limit: the best so far"));
   const auto verify = run({"verify", scratch / "f.json", "--topology", topology("torus-8x8x8")});
   EXPECT_EQ(verify.code, 0) << verify.out;

@@ -45,7 +45,7 @@ nlohmann::json written(const std::string& fabric, const Words& words,
   for (const auto& step : report["steps"]) {
     for (const auto& each : step["operations"]) {
       const auto& checked = verdict["operations"][operation++];
-      EXPECT_EQ(checked["schedules"], each["schedules"].size());
+      EXPECT_EQ(checked["schedule_count"], each["schedules"].size());
       double least = each["schedules"][0]["algbw"]["value"];
       for (const auto& schedule : each["schedules"]) {
         least = std::min(least, schedule["algbw"]["value"].get<double>());
@@ -203,9 +203,9 @@ double seconds_of(const Words& words) {
   const auto ran = run(all);
   EXPECT_EQ(ran.code, 0) << ran.err;
   const auto json = nlohmann::json::parse(ran.out);
-  if (!json.contains("steps")) return json["times"][0]["seconds"];
+  if (!json.contains("steps")) return json["times"][0]["simulated_seconds"];
   expect_valid(json, "forestcoll-simulation-job.schema.json");
-  return json["steps"][0]["times"][0]["seconds"];
+  return json["steps"][0]["times"][0]["simulated_seconds"];
 }
 
 // Groups that share no link take at once what one of them takes.
@@ -261,9 +261,9 @@ TEST(SynthGroups, WeightsAndTurnsAreSimulated) {
   EXPECT_DOUBLE_EQ(step["optimum"].get<double>(),
                    report["steps"][0]["operations"][0]["rate"]["value"].get<double>());
   EXPECT_EQ(step["times"][0]["bytes"], std::int64_t{1} << 30);
-  const double in_turn = step["times"][0]["in_turn"];
-  EXPECT_NEAR(in_turn, step["times"][0]["seconds"].get<double>(), 0.1 * in_turn);
-  EXPECT_GT(step["times"][0]["runtime_in_turn"].get<double>(), in_turn) << "rings are slower";
+  const double in_turn = step["times"][0]["simulated_seconds_in_turn"];
+  EXPECT_NEAR(in_turn, step["times"][0]["simulated_seconds"].get<double>(), 0.1 * in_turn);
+  EXPECT_GT(step["times"][0]["runtime_simulated_seconds_in_turn"].get<double>(), in_turn) << "rings are slower";
 }
 
 // Groups that share no link take as long at once as one of them alone in `compare`, which finds
@@ -282,14 +282,14 @@ TEST(SynthGroups, RingsOfARuntimeBesideOurs) {
   ASSERT_EQ(alone.code, 0) << alone.err;
   const auto expected = nlohmann::json::parse(alone.out)["rows"][0]["program_times"];
   const auto& times = json["steps"][0]["times"];
-  EXPECT_FALSE(times[0].contains("runtime_in_turn")) << "of one operation";
+  EXPECT_FALSE(times[0].contains("runtime_simulated_seconds_in_turn")) << "of one operation";
   const auto seconds = [](const nlohmann::json& time, const char* key) {
     return time[key].get<double>();
   };
-  const double small = seconds(expected[0], "seconds"), large = seconds(expected[1], "seconds");
-  EXPECT_NEAR(seconds(times[0], "runtime_at_once"), small, 1e-6 * small);
-  EXPECT_GE(seconds(times[1], "runtime_at_once"), large * (1 - 1e-6));
-  EXPECT_LE(seconds(times[1], "runtime_at_once"), large * 1.1);
+  const double small = seconds(expected[0], "simulated_seconds"), large = seconds(expected[1], "simulated_seconds");
+  EXPECT_NEAR(seconds(times[0], "runtime_simulated_seconds"), small, 1e-6 * small);
+  EXPECT_GE(seconds(times[1], "runtime_simulated_seconds"), large * (1 - 1e-6));
+  EXPECT_LE(seconds(times[1], "runtime_simulated_seconds"), large * 1.1);
 }
 
 TEST(SynthGroups, OtherFabricsAreNotSimulated) {

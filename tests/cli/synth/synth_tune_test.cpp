@@ -67,8 +67,8 @@ TEST(SynthTuneLong, WritesPlansForRangesOfSizes) {
   EXPECT_EQ(json["target"], "mscclpp-0.10");
   EXPECT_EQ(json["buffer_bytes"], 0);
   ASSERT_GE(json["files"].size(), 2U);
-  EXPECT_EQ(json["files"].front()["switches"], "packets");
-  EXPECT_EQ(json["files"].back()["switches"], "sums");
+  EXPECT_EQ(json["files"].front()["switch_use"], "packets");
+  EXPECT_EQ(json["files"].back()["switch_use"], "sums");
   EXPECT_EQ(json["files"].back()["algbw"]["exact"], "400");
   std::int64_t next = 1024;
   for (const auto& file : json["files"]) {
@@ -151,8 +151,8 @@ TEST(SynthSizeLong, WritesTheFastestAndSaysWhatElseThereWas) {
   EXPECT_GE(json["fastest"]["considered"].size(), 5U);
   const auto simulated =
       run({"simulate", scratch / "s.xml", topology("dgx-a100-x1"), "--sizes", "1K", "--json"});
-  EXPECT_NEAR(nlohmann::json::parse(simulated.out)["times"][0]["seconds"].get<double>(),
-              json["fastest"]["seconds"].get<double>(), 1e-12);
+  EXPECT_NEAR(nlohmann::json::parse(simulated.out)["times"][0]["simulated_seconds"].get<double>(),
+              json["fastest"]["simulated_seconds"].get<double>(), 1e-12);
 }
 
 TEST(SynthSizeLong, IsForSchedulesAndForOneSize) {

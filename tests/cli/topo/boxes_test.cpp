@@ -56,7 +56,7 @@ Json comparison(const std::string& file) {
   EXPECT_EQ(result.code, 0) << result.err;
   auto report = Json::parse(result.out);
   report.erase("topology");
-  report["model"].erase("chosen");
+  report["parameters"].erase("chosen");
   Json& typical = report["latencies"]["typical"];
   for (Json& links : typical) links.erase("kind");
   std::sort(typical.begin(), typical.end());

@@ -114,7 +114,7 @@ TEST(VerifyRoot, IsSaidWithTheHazard) {
   const auto json = run({"verify", "-", "--json"}, {.input = chain_from_rank_1()});
   const auto report = nlohmann::json::parse(json.out);
   expect_valid(report, "forestcoll-verify.schema.json");
-  EXPECT_EQ(report["root"], 1);
+  EXPECT_EQ(report["root_rank"], 1);
   const auto reduce = run({"verify", "-"}, {.input = schedule("reduce", {"--root", "1"})});
   EXPECT_THAT(reduce.out, HasSubstr("valid: reduce to rank 1 over"));
   const auto forest =
@@ -282,7 +282,7 @@ TEST(VerifyPlanLong, PlansOfEveryCollectivePass) {
         expect_valid(json, "forestcoll-verify.schema.json");
         EXPECT_EQ(json["schedule"], "mscclpp-plan");
         EXPECT_EQ(json["collective"], collective);
-        EXPECT_LE(json["steps"].get<int>(), 64);
+        EXPECT_LE(json["threadblock_steps"].get<int>(), 64);
       }
     }
   }

@@ -21,6 +21,7 @@
 #include "common/options/help_groups.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
@@ -227,7 +228,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
       text += in_words(*roles, fabric->topology, lines);
     }
   }
-  const std::string report = options.json ? to_text(json) : text;
+  const std::string report = options.json ? report_text(std::move(json), console) : text;
   return finish(write_output("-", report), console);
 }
 
@@ -244,7 +245,8 @@ Command add_bound(CLI::App& program) {
       "that is quick)");
   add_root_option(*command, options->root);
   const OptionGroup general(*command);
-  general.flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 2)");
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-bound, version 3)");
+  add_json_version_option(*command);
   general.flag("--check", options->check,
                "Compute the rate again by bisection, with independent code; both must agree");
   general.flag("--whatif", options->whatif,

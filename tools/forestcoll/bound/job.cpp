@@ -11,6 +11,7 @@
 #include "common/job/report.hpp"
 #include "common/job/request.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/max_min.hpp"
@@ -201,7 +202,7 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   Json json = job_to_json(*job, *bounds, beside, fabric, options.reading);
   if (options.place) put_placements(json, placements, *job, fabric);
   if (options.check) json["checked"] = true;
-  return finish(write_output("-", to_text(json)), console);
+  return finish(write_output("-", report_text(std::move(json), console)), console);
 }
 
 }  // namespace forestcoll::cli

@@ -15,6 +15,7 @@
 #include "common/options/shared_options.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/report/alltoall_report.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
@@ -109,7 +110,7 @@ Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const A
   const bool is_exact = proof.is_exact();
   const std::string name(name_of(demand));
   Json report = {{"format", "forestcoll-bound"},
-                 {"version", 2},
+                 {"version", 3},
                  {"topology", fabric.topology.name},
                  {"compute_nodes", fabric.network.ranks.size()},
                  {"algbw", {{name, exact_or_reached(rates.algbw, is_exact)}}},
@@ -246,8 +247,9 @@ ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
   const Findings found{*std::move(figures), *std::move(price),
                        group_rates(fabric, demand, request->solver, rates->algbw)};
   const std::string report =
-      options.json ? to_text(json_report(proof, demand, *rates, found, fabric, options))
-                   : text_report(proof, demand, *rates, found, fabric, options.top);
+      options.json
+          ? report_text(json_report(proof, demand, *rates, found, fabric, options), console)
+          : text_report(proof, demand, *rates, found, fabric, options.top);
   return finish(write_output("-", report), console);
 }
 

@@ -174,7 +174,7 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
   }
   const Bottleneck& bottleneck = answer.phases.front().bottleneck;
   Json report = {{"format", "forestcoll-bound"},
-                 {"version", 2},
+                 {"version", 3},
                  {"topology", fabric.topology.name},
                  {"compute_nodes", fabric.network.ranks.size()},
                  {"rate_per_root", exact(bottleneck.rate_per_root)},

@@ -12,6 +12,7 @@
 #include "common/options/nearest_word.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "compare/comparison.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "forestcoll/baseline.hpp"
@@ -72,13 +73,14 @@ void add_model_options(CLI::App& command, CompareArguments& options) {
 void add_output_options(CLI::App& command, CompareArguments& options) {
   const OptionGroup group(command, "Output");
   const std::vector<CLI::Option*> formats = {
-      group.flag("--json", options.json, "Report as JSON (forestcoll-compare, version 1)"),
+      group.flag("--json", options.json, "Report as JSON (forestcoll-compare, version 2)"),
       group.flag("--csv", options.csv, "Report as CSV: a line per algorithm and size"),
       group.flag("--markdown", options.markdown, "Report as Markdown"),
       group.flag("--latex", options.latex, "Report as LaTeX tables (package booktabs)")};
   for (std::size_t i = 0; i < formats.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) formats[i]->excludes(formats[j]);
   }
+  add_json_version_option(command);
   group.file("--table", options.table,
              "Also write the tables as text to a file, beside a report in another form");
   group.file("--svg", options.svg, "Draw algbw over size; - is standard output");

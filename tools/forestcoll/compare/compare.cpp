@@ -19,6 +19,7 @@
 #include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/time_report.hpp"
@@ -108,8 +109,9 @@ Expected<void> refuse_files(const CompareArguments& options, const RowsRequest& 
                                  {"the report", prints_report(options) ? "-" : ""}});
 }
 
-std::string report(const Comparison& comparison, const CompareArguments& options) {
-  if (options.json) return to_text(to_json(comparison, true));
+std::string report(const Comparison& comparison, const CompareArguments& options,
+                   const Console& console) {
+  if (options.json) return report_text(to_json(comparison, true), console);
   if (options.csv) return to_csv(comparison);
   if (options.markdown) return to_markdown(comparison);
   if (options.latex) return to_latex(comparison);
@@ -208,8 +210,9 @@ Expected<ComparedFabric> compare_on(const std::string& topology, const CompareAr
 }
 
 // Of several topologies.
-std::string report(const std::vector<NamedComparison>& all, const CompareArguments& options) {
-  if (options.json) return to_text(to_json(all));
+std::string report(const std::vector<NamedComparison>& all, const CompareArguments& options,
+                   const Console& console) {
+  if (options.json) return report_text(to_json(all), console);
   if (options.csv) return to_csv(all);
   return options.markdown ? to_markdown(all) : to_terminal(all);
 }
@@ -237,13 +240,13 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       named.push_back({display_name(options.topologies[i]), &all[i].comparison});
     }
-    return finish(write_output("-", report(named, options)), console);
+    return finish(write_output("-", report(named, options, console)), console);
   }
   const Comparison& comparison = all.front().comparison;
   const auto written = write_files(comparison, options, console);
   if (!written) return fail(written.errors(), console);
   if (!prints_report(options)) return ExitCode::done;
-  return finish(write_output("-", report(comparison, options)), console);
+  return finish(write_output("-", report(comparison, options, console)), console);
 }
 
 }  // namespace

@@ -53,9 +53,9 @@ std::string in_words(Simulated kind) {
   return "programs of threadblocks";
 }
 
-std::string simulated(const ComparedRow& row) {
-  if (row.simulated == Simulated::flows) return "flows";
-  return row.simulated == Simulated::trees ? "trees" : "program";
+std::string simulated(Simulated kind) {
+  if (kind == Simulated::flows) return "flows";
+  return kind == Simulated::trees ? "trees" : "program";
 }
 
 std::string optimum_name(const Comparison& comparison) {

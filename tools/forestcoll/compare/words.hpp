@@ -18,8 +18,8 @@ constexpr const char* kTwoPhasesName = "reduce-scatter, then allgather (proved)"
 
 /// What is simulated: "trees without threadblocks", "flows …", "programs of threadblocks".
 [[nodiscard]] std::string in_words(Simulated kind);
-/// What the row's times are of: "trees", "flows", "program".
-[[nodiscard]] std::string simulated(const ComparedRow& row);
+/// What times are of: "trees", "flows", "program".
+[[nodiscard]] std::string simulated(Simulated kind);
 /// What `optimum` is, for its line of a table: "optimum of allreduce (proved)".
 [[nodiscard]] std::string optimum_name(const Comparison& comparison);
 /// What parts are of, for the head of a column: "of optimum", or "of two phases" where the optimum

@@ -13,6 +13,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "design/each_at_once.hpp"
@@ -67,15 +68,14 @@ Json counts_json(const VerdictCounts& counts) {
 
 Json check_json(const FormulaCheck& check) {
   Json published = Json::object();
-  if (check.published.steps) published["steps"] = *check.published.steps;
+  if (check.published.steps) published["step_count"] = *check.published.steps;
   if (check.published.bfb) published["bfb"] = exact(*check.published.bfb);
   return {{"wiring", check.expression},
           {"construction", check.construction},
-          {"nodes", check.nodes},
+          {"compute_nodes", check.nodes},
           {"published", std::move(published)},
-          {"steps", check.steps},
-          {"bfb", exact(check.bfb)},
-          {"allgather", exact(check.allgather)},
+          {"step_count", check.steps},
+          {"relative_time", {{"bfb", exact(check.bfb)}, {"allgather", exact(check.allgather)}}},
           {"of_steps", to_string(check.of_steps)},
           {"of_time", to_string(check.of_time)}};
 }
@@ -106,19 +106,16 @@ Json study_json(const FormulaStudy& study) {
   Json constructions = Json::array(), differences = Json::array();
   for (const auto& [construction, counts] : counts_of(study)) {
     constructions.push_back({{"construction", construction},
-                             {"wirings", counts.wirings},
-                             {"steps", counts_json(counts.steps)},
-                             {"time", counts_json(counts.time)}});
+                             {"wiring_count", counts.wirings},
+                             {"step_verdicts", counts_json(counts.steps)},
+                             {"time_verdicts", counts_json(counts.time)}});
   }
   for (const FormulaCheck& check : study.checks) {
     if (differs(check)) differences.push_back(check_json(check));
   }
-  return {{"format", "forestcoll-design-formulas"},
-          {"version", 1},
-          {"nodes", study.nodes},
-          {"ports", study.ports},
-          {"wirings", study.checks.size()},
-          {"constructions", std::move(constructions)},
+  return {{"format", "forestcoll-design-formulas"}, {"version", 2},
+          {"max_compute_nodes", study.nodes},       {"ports", study.ports},
+          {"wiring_count", study.checks.size()},    {"constructions", std::move(constructions)},
           {"differences", std::move(differences)}};
 }
 
@@ -165,8 +162,9 @@ ExitCode run_formulas(const FormulaArguments& options, const Console& console) {
       return fail(done.errors(), console);
     }
   }
-  return finish(write_output("-", options.json ? to_text(study_json(*study)) : table_of(*study)),
-                console);
+  return finish(
+      write_output("-", options.json ? report_text(study_json(*study), console) : table_of(*study)),
+      console);
 }
 
 }  // namespace
@@ -180,7 +178,8 @@ Command add_design_formulas(CLI::App& program) {
       ->required();
   general.option("--ports,--degree", options->request.ports, "D", "Of each node")->required();
   general.flag("--json", options->json,
-               "Report as JSON (format forestcoll-design-formulas, version 1)");
+               "Report as JSON (format forestcoll-design-formulas, version 2)");
+  add_json_version_option(*command);
   general.option("--csv", options->csv, "FILE", "Write all figures, exactly");
   add_jobs_option(*command, options->threads, "Topologies at a time (default: all processors)");
   command->footer(

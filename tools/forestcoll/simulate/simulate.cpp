@@ -23,6 +23,7 @@
 #include "common/job/written.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/table.hpp"
@@ -104,9 +105,9 @@ Json times_json(const Simulation& simulation) {
   Json times = Json::array();
   for (const SimulatedTime& time : simulation.times) {
     times.push_back({{"bytes", static_cast<std::int64_t>(time.bytes)},
-                     {"seconds", time.seconds},
-                     {"algbw", time.algbw},
-                     {"busbw", time.busbw}});
+                     {"simulated_seconds", time.seconds},
+                     {"simulated_algbw", time.algbw},
+                     {"simulated_busbw", time.busbw}});
   }
   return times;
 }
@@ -128,13 +129,14 @@ Json json_of(const Figures& figures) {
 Json json_report(const Simulation& simulation, const Figures& figures, const std::string& file,
                  const Topology& topology) {
   Json report = {{"format", "forestcoll-simulation"},
-                 {"version", 1},
+                 {"version", 2},
                  {"file", file},
-                 {"note", kModelLine},
+                 {"topology", topology.name},
+                 {"estimate", kModelLine},
                  {"schedule", simulation.schedule},
                  {"collective", simulation.collective},
                  {"protocol", simulation.protocol},
-                 {"ranks", simulation.ranks},
+                 {"compute_nodes", simulation.ranks},
                  {"parameters", json_of(figures)},
                  {"latencies", latencies_json(topology)},
                  {"events", simulation.events}};
@@ -309,17 +311,17 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
   for (const auto& [step, simulation, ours, runtime] : steps) {
     Json times = times_json(simulation);
     for (std::size_t s = 0; s < times.size(); ++s) {
-      times[s].erase("busbw");  // of several collectives there is none
+      times[s].erase("simulated_busbw");  // of several collectives there is none
       const auto put = [&](const char* key, const std::vector<double>& seconds) {
         if (!seconds.empty()) times[s][key] = seconds[s];
       };
-      put("in_turn", ours.in_turn);
-      put("runtime_at_once", runtime.at_once);
-      put("runtime_in_turn", runtime.in_turn);
+      put("simulated_seconds_in_turn", ours.in_turn);
+      put("runtime_simulated_seconds", runtime.at_once);
+      put("runtime_simulated_seconds_in_turn", runtime.in_turn);
     }
     list.push_back({{"name", step->name},
                     {"repeat", step->repeat},
-                    {"optimum", step->rate},
+                    {"rate", {{"exact", nullptr}, {"value", step->rate}}},
                     {"collective", simulation.collective},
                     {"protocol", simulation.protocol},
                     {"events", simulation.events},
@@ -327,10 +329,11 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
                     {"links", links_json(simulation)}});
   }
   return {{"format", "forestcoll-simulation-job"},
-          {"version", 1},
+          {"version", 2},
           {"file", file},
-          {"note", kModelLine},
-          {"ranks", topology.ranks.size()},
+          {"topology", topology.name},
+          {"estimate", kModelLine},
+          {"compute_nodes", topology.ranks.size()},
           {"parameters", json_of(figures)},
           {"latencies", latencies_json(topology)},
           {"steps", std::move(list)}};
@@ -348,9 +351,9 @@ ExitCode run_simulate_job(std::string_view text, const std::vector<std::int64_t>
     steps.push_back(*std::move(simulated));
   }
   const std::string file = display_name(options.schedule);
-  const std::string report = options.json
-                                 ? to_text(job_to_json(steps, figures, file, fabric.topology))
-                                 : job_in_words(steps, figures, file);
+  const std::string report =
+      options.json ? report_text(job_to_json(steps, figures, file, fabric.topology), console)
+                   : job_in_words(steps, figures, file);
   return finish(write_output("-", report), console);
 }
 
@@ -391,8 +394,9 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   const auto simulation = simulate(*simulator, *sizes, *figures, options, console);
   if (!simulation) return fail(simulation.errors(), console);
   const std::string report =
-      options.json ? to_text(json_report(*simulation, *figures, file, topology->topology))
-                   : text_report(*simulation, *figures, file);
+      options.json
+          ? report_text(json_report(*simulation, *figures, file, topology->topology), console)
+          : text_report(*simulation, *figures, file);
   return finish(write_output("-", report), console);
 }
 
@@ -430,7 +434,8 @@ Command add_simulate(CLI::App& program) {
                "extrapolated once each takes as long as the one before");
   add_jobs_option(*command, options->threads,
                   "Sizes at a time (default: all processors); the result does not depend on it");
-  general.flag("--json", options->json, "Report as JSON (format forestcoll-simulation, version 1)");
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-simulation, version 2)");
+  add_json_version_option(*command);
   group_options(*command, {"--sizes", "--gpu", "--json"});
   command->footer(
       "Transfers share links max-min fairly; threadblocks run their steps one by one, in passes\n"

@@ -18,6 +18,7 @@
 #include "common/job/figures.hpp"
 #include "common/job/report.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/table.hpp"
@@ -400,7 +401,7 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
                               arguments.output, report_file.string(), arguments.topology));
   }
   if (!arguments.json) return ExitCode::done;
-  return finish(write_output("-", to_text(report)), console);
+  return finish(write_output("-", report_text(std::move(report), console)), console);
 }
 
 }  // namespace forestcoll::cli

@@ -7,6 +7,7 @@
 #include "common/fabric.hpp"
 #include "common/files/io.hpp"
 #include "common/limits.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
@@ -54,11 +55,11 @@ void report(const NcclGraphs& graphs, const Fabric& fabric, const Console& conso
 
 Json json_of(const NcclGraphs& graphs, const Fabric& fabric) {
   Json json = {{"format", "forestcoll-nccl-graph"},
-               {"version", 1},
+               {"version", 2},
                {"topology", fabric.topology.name},
-               {"gpus", graphs.gpus},
-               {"nics", graphs.nics},
-               {"rings", graphs.rings},
+               {"compute_nodes_per_box", graphs.gpus},
+               {"nics_per_box", graphs.nics},
+               {"rings_per_box", graphs.rings},
                {"ring_bandwidth", exact(graphs.ring_speed)},
                {"origin", graphs.origin},
                {"channels", graphs.graphs.front().channels.size()},
@@ -94,7 +95,7 @@ ExitCode write_nccl_graph(const SynthArguments& arguments, const Console& consol
   }
   report(*graphs, *fabric, console);
   if (!arguments.json) return ExitCode::done;
-  return finish(write_output("-", to_text(json_of(*graphs, *fabric))), console);
+  return finish(write_output("-", report_text(json_of(*graphs, *fabric), console)), console);
 }
 
 }  // namespace forestcoll::cli

@@ -13,6 +13,7 @@
 #include "common/limits.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/solver_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/time_report.hpp"
@@ -82,8 +83,9 @@ void warn_of_one_channel(const SynthArguments& arguments, const NcclCommunicator
 }
 
 Json json_of(const NcclChoice& choice) {
-  return {
-      {"algorithm", choice.algorithm}, {"protocol", choice.protocol}, {"seconds", choice.seconds}};
+  return {{"algorithm", choice.algorithm},
+          {"protocol", choice.protocol},
+          {"simulated_seconds", choice.seconds}};
 }
 
 Json json_of(const std::vector<NcclRule>& rules) {
@@ -110,14 +112,14 @@ Json json_of(const NcclTuning& tuning) {
           {"sizes", std::move(sizes)}};
 }
 
-std::string json_text(const std::vector<NcclTuning>& tunings, const Topology& topology) {
+Json json_of(const std::vector<NcclTuning>& tunings, const Topology& topology) {
   const NcclCommunicator communicator = nccl_communicator(topology);
-  Json json = {{"format", "forestcoll-nccl-tuner"}, {"version", 1},
-               {"topology", topology.name},         {"nodes", communicator.nodes},
-               {"ranks", communicator.ranks},       {"estimate", "model, not measurement"}};
+  Json json = {{"format", "forestcoll-nccl-tuner"},   {"version", 2},
+               {"topology", topology.name},           {"box_count", communicator.nodes},
+               {"compute_nodes", communicator.ranks}, {"estimate", "model, not measurement"}};
   json["collectives"] = Json::array();
   for (const NcclTuning& tuning : tunings) json["collectives"].push_back(json_of(tuning));
-  return to_text(json);
+  return json;
 }
 
 Expected<void> refuse_shares(const Fabric& fabric, const std::vector<Collective>& collectives) {
@@ -210,7 +212,8 @@ ExitCode tune_nccl_itself(const SynthArguments& arguments, const Console& consol
   for (const NcclTuning& tuning : tunings) report(tuning, console);
   warn_of_one_channel(arguments, nccl_communicator(fabric->topology), console);
   if (!arguments.json) return ExitCode::done;
-  return finish(write_output("-", json_text(tunings, fabric->topology)), console);
+  return finish(write_output("-", report_text(json_of(tunings, fabric->topology), console)),
+                console);
 }
 
 }  // namespace forestcoll::cli

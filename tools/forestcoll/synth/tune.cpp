@@ -14,6 +14,7 @@
 
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "common/report/solver_report.hpp"
@@ -95,8 +96,7 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
                {"instances", file.instances},
                {"threadblocks", file.threadblocks},
                {"channels", file.channels},
-               {"model_seconds", file.seconds},
-               {"least", to_json(file.least)},
+               {"simulated_seconds", file.seconds},
                {"costs_seconds", to_json(file.costs)},
                {"considered", to_json(file.considered)},
                {"times", to_json(file.times)}};
@@ -104,8 +104,10 @@ Json json_of(const TunedFile& file, const CollectiveForest& trees) {
     json["k"] = trees.k;
     json["trees_per_root"] = trees_per_root(trees);
   } else {
-    json["switches"] = to_string(file.switches);
+    json["switch_use"] = to_string(file.switches);
   }
+  put_least(json, file.least);
+  if (file.verdict.usable) json["usable"] = to_json(*file.verdict.usable);
   if (!file.verdict.conditions.empty()) json["conditions"] = file.verdict.conditions;
   return json;
 }
@@ -159,7 +161,7 @@ void report(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric
 Json json_of(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric,
              const CompileOptions& options) {
   Json json = {{"format", "forestcoll-tune"},
-               {"version", 1},
+               {"version", 2},
                {"topology", fabric.topology.name},
                {"collective", to_string(options.synthesis.collective)},
                {"compute_nodes", fabric.topology.ranks.size()},
@@ -229,7 +231,7 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
   if (tuning->buffer_bytes > 0) note(console, buffers_line(tuning->buffer_bytes));
   note(console, next_line(request.compile, fabric.network, arguments.output, arguments.deploy));
   if (!arguments.json) return ExitCode::done;
-  const std::string text = to_text(json_of(*tuning, rates, fabric, request.compile));
+  const std::string text = report_text(json_of(*tuning, rates, fabric, request.compile), console);
   return finish(write_output("-", text), console);
 }
 

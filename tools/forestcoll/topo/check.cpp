@@ -13,6 +13,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 
@@ -140,7 +141,7 @@ ExitCode run_check(const CheckArguments& options, const Console& console) {
     }
     text += summary(all.back());
   }
-  const std::string report = options.json ? to_text(json_report(all)) : text;
+  const std::string report = options.json ? report_text(json_report(all), console) : text;
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return errors.empty() ? ExitCode::done : exit_code(errors);
 }
@@ -154,6 +155,7 @@ Command add_topo_check(CLI::App& program) {
   command->add_option("FILE", options->files, "Topology files; - is standard input")->required();
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-check, version 1)");
+  add_json_version_option(*command);
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_reading_options(*command, options->reading);

@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -68,7 +69,7 @@ Json list_in_json() {
 }
 
 ExitCode print_list(const GenArguments& options, const Console& console) {
-  const std::string text = options.json ? to_text(list_in_json()) : list_in_text();
+  const std::string text = options.json ? report_text(list_in_json(), console) : list_in_text();
   return finish(write_output("-", text), console);
 }
 
@@ -194,6 +195,7 @@ Command add_topo_gen(CLI::App& program) {
   general.flag("--list", options->list, "List all fabrics with their parameters");
   general.flag("--json", options->json,
                "List them as JSON (format forestcoll-generators, version 1)");
+  add_json_version_option(*command);
   general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
       ->capture_default_str();
   add_jobs_option(*command);

@@ -19,6 +19,7 @@
 #include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -135,11 +136,17 @@ Json json_report(const ToWrite& result) {
   // Of the findings of the import; the rest has its own lists.
   if (!report.joined_by_pcie.empty()) findings.push_back(to_json(result.import->findings.front()));
   const Topology& topology = result.parsed.topology;
-  Json json = {{"format", "forestcoll-import"},   {"version", 1},
-               {"source", result.source},         {"compute_nodes", topology.ranks.size()},
-               {"nodes", topology.nodes.size()},  {"links", topology.links.size()},
-               {"understood", report.understood}, {"left_out", report.left_out},
-               {"guesses", report.guesses},       {"findings", std::move(findings)}};
+  Json json = {{"format", "forestcoll-import"},
+               {"version", 2},
+               {"topology", topology.name},
+               {"source", result.source},
+               {"compute_nodes", topology.ranks.size()},
+               {"node_count", topology.nodes.size()},
+               {"link_count", topology.links.size()},
+               {"understood", report.understood},
+               {"left_out", report.left_out},
+               {"guesses", report.guesses},
+               {"findings", std::move(findings)}};
   for (const HealthReport& each : result.health) json["health"].push_back(health_json(each));
   return json;
 }
@@ -237,7 +244,7 @@ ExitCode run_import(const ImportArguments& options, const Console& console) {
     return fail(done.errors(), console);
   }
   if (!options.json) return ExitCode::done;
-  return finish(write_output("-", to_text(json_report(*result))), console);
+  return finish(write_output("-", report_text(json_report(*result), console)), console);
 }
 
 std::string footer() {
@@ -318,7 +325,8 @@ Command add_topo_import(CLI::App& program) {
   general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
       ->capture_default_str();
   general.flag("--json", options->json,
-               "Print the report as JSON (format forestcoll-import, version 1)");
+               "Print the report as JSON (format forestcoll-import, version 2)");
+  add_json_version_option(*command);
   general.option("--compute", options->import.compute, "PATTERN",
                  "Graphs: the ids of the GPUs, where nodes have no type; ibnetdiscover and Slurm:\n"
                  "the hosts that are machines of --box. * and ? as in a shell");

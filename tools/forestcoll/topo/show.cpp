@@ -21,6 +21,7 @@
 #include "common/limits.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
@@ -207,7 +208,8 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
   const TopologySummary& summary = facts.summary;
   Json boxes = Json::array();
   for (const BoxSummary& group : summary.boxes) {
-    boxes.push_back({{"boxes", group.names}, {"gpus", group.gpus}, {"switches", group.switches}});
+    boxes.push_back(
+        {{"boxes", group.names}, {"compute_nodes", group.gpus}, {"switch_count", group.switches}});
   }
   Json links = Json::array();
   for (const LinkSummary& group : summary.links) {
@@ -220,22 +222,22 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
   Json ranks = Json::array();
   for (const NodeId gpu : fabric.topology.ranks) ranks.push_back(fabric.topology.nodes[gpu].id);
   return {{"format", "forestcoll-topo-show"},
-          {"version", 1},
+          {"version", 2},
           {"topology", fabric.topology.name},
           {"description", fabric.topology.description},
-          {"gpus", summary.gpus},
-          {"switches", summary.switches},
-          {"relays", summary.relays},
+          {"compute_nodes", summary.gpus},
+          {"switch_count", summary.switches},
+          {"relay_count", summary.relays},
           {"ranks", std::move(ranks)},
-          {"disabled_nodes", summary.disabled_nodes},
-          {"disabled_links", summary.disabled_links},
+          {"disabled_node_count", summary.disabled_nodes},
+          {"disabled_link_count", summary.disabled_links},
           {"boxes", std::move(boxes)},
-          {"links", std::move(links)},
-          {"limits", fabric.topology.limits.size()},
+          {"link_kinds", std::move(links)},
+          {"limit_count", fabric.topology.limits.size()},
           {"shared_limits", limits_json(fabric.topology)},
           {"islands", Json(summary.islands)},
-          {"bisection", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
-          {"allgather", exact(facts.allgather)},
+          {"between_halves", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
+          {"algbw", {{"allgather", exact(facts.allgather)}}},
           {"bottleneck", to_json(facts.bottleneck, fabric.topology)}};
 }
 
@@ -308,7 +310,7 @@ ExitCode run_show(const ShowArguments& options, const Console& console) {
   }
   if (!reports) return ExitCode::done;
   const std::string report = at_work("writing the report", console, [&] {
-    return options.json ? to_text(in_json(*facts, *fabric)) : in_text(*facts, *fabric);
+    return options.json ? report_text(in_json(*facts, *fabric), console) : in_text(*facts, *fabric);
   });
   return finish(write_output("-", report), console);
 }
@@ -320,7 +322,8 @@ Command add_topo_show(CLI::App& program) {
   CLI::App* command = topo_group(program).add_subcommand("show", "Describe a fabric, and draw it");
   add_topology_argument(*command, options->topology);
   const OptionGroup general(*command);
-  general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-show, version 1)");
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-topo-show, version 2)");
+  add_json_version_option(*command);
   for (const auto& [name, file, what] :
        {std::tuple("--svg", &ShowArguments::svg, "Draw it as SVG; - is standard output"),
         std::tuple("--png", &ShowArguments::png, "Draw it as PNG, by Graphviz"),

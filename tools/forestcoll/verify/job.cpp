@@ -11,6 +11,7 @@
 
 #include "common/files/io.hpp"
 #include "common/job/written.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/table.hpp"
@@ -138,13 +139,13 @@ Json json_of(const JobVerifier& judged, const std::string& file, bool knows_whol
   for (const JudgedOperation& operation : judged.operations()) {
     Json one = {{"name", operation.of->name},
                 {"collective", operation.of->collective},
-                {"schedules", operation.of->schedules.size()}};
+                {"schedule_count", operation.of->schedules.size()}};
     if (operation.algbw) one["algbw"] = exact(*operation.algbw);
     operations.push_back(std::move(one));
   }
   for (const Diagnostic& finding : judged.findings()) findings.push_back(to_json(finding));
   return {{"format", "forestcoll-verify-job"},
-          {"version", 1},
+          {"version", 2},
           {"file", file},
           {"ok", judged.findings().empty()},
           {"at_once", knows_whole},
@@ -163,7 +164,7 @@ ExitCode verify_job(std::string_view text, const JobVerification& asked, const C
   if (const auto done = verifier.run(*steps); !done) return fail(done.errors(), console);
   const std::string file = display_name(asked.path);
   const bool knows_whole = asked.whole != nullptr;
-  const std::string report = asked.json ? to_text(json_of(verifier, file, knows_whole))
+  const std::string report = asked.json ? report_text(json_of(verifier, file, knows_whole), console)
                                         : words_of(verifier, file, knows_whole);
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   return verifier.findings().empty() ? ExitCode::done : ExitCode::answer_is_no;

@@ -22,6 +22,7 @@
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
@@ -165,33 +166,36 @@ Json link_json(const LinkLoad& link) {
           {"bandwidth", exact(link.bandwidth)}};
 }
 
-Json json_report(const Verdict& verdict, const std::string& file, bool loads = false) {
+Json json_report(const Verdict& verdict, const std::string& file, const Topology* topology,
+                 bool loads = false) {
   Json findings = Json::array();
   for (const Diagnostic& finding : verdict.findings) findings.push_back(to_json(finding));
   Json report = {{"format", "forestcoll-verify"},
-                 {"version", 1},
+                 {"version", 2},
                  {"file", file},
                  {"ok", verdict.ok},
                  {"schedule", verdict.format},
                  {"collective", verdict.collective_name},
                  {"outcome", verdict.outcome},
-                 {"ranks", verdict.ranks},
+                 {"compute_nodes", verdict.ranks},
                  {"chunks", verdict.chunks},
                  {"threadblocks", verdict.threadblocks},
                  {"channels", verdict.channels},
-                 {"steps", verdict.steps},
+                 {"threadblock_steps", verdict.steps},
                  {"usable_counts", verdict.usable_counts}};
+  if (topology != nullptr) report["topology"] = topology->name;
+  if (verdict.usable) report["usable"] = to_json(*verdict.usable);
   if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
   if (verdict.safe_bytes) report["safe_bytes"] = *verdict.safe_bytes;
   if (!verdict.conditions.empty()) report["conditions"] = verdict.conditions;
-  if (verdict.root) report["root"] = verdict.root->value;
+  if (verdict.root) report["root_rank"] = verdict.root->value;
   if (verdict.same_bits) report["same_bits"] = *verdict.same_bits;
   if (verdict.bit_difference) {
     report["bit_difference"] = {{"rank", verdict.bit_difference->rank.value},
                                 {"chunk", verdict.bit_difference->chunk}};
   }
   if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
-  if (verdict.busiest) report["busiest"] = link_json(*verdict.busiest);
+  if (verdict.busiest) report["busiest_link"] = link_json(*verdict.busiest);
   if (verdict.binding_limit) report["binding_limit"] = *verdict.binding_limit;
   if (loads) {
     report["loads"] = Json::array();
@@ -226,10 +230,10 @@ std::string table(const std::vector<Row>& rows, const std::string& file) {
   return text;
 }
 
-Json table_json(const std::vector<Row>& rows, const std::string& file) {
-  Json report = {{"format", "forestcoll-verify-targets"}, {"version", 1}, {"file", file}};
+Json table_json(const std::vector<Row>& rows, const std::string& file, const Topology* topology) {
+  Json report = {{"format", "forestcoll-verify-targets"}, {"version", 2}, {"file", file}};
   for (const Row& row : rows) {
-    Json verdict = json_report(row.verdict, file);
+    Json verdict = json_report(row.verdict, file, topology);
     verdict["target"] = row.target;
     report["targets"].push_back(std::move(verdict));
   }
@@ -287,7 +291,8 @@ ExitCode run_all(const VerifyArguments& options, const std::string& text, const 
     if (!verdict) return fail(verdict.errors(), console);
     rows.push_back({targets[t], *std::move(verdict)});
   }
-  const std::string report = options.json ? to_text(table_json(rows, file)) : table(rows, file);
+  const std::string report =
+      options.json ? report_text(table_json(rows, file, topology), console) : table(rows, file);
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   const bool all_run = std::ranges::all_of(rows, [](const Row& row) { return row.verdict.ok; });
   if (options.target == kAnyTarget ? !best(rows).ok : !all_run) return ExitCode::answer_is_no;
@@ -357,10 +362,10 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
     return run_all(options, *text, topology ? &topology->topology : nullptr, console);
   }
   const std::string file = display_name(options.schedule);
+  const Topology* of_links = topology ? &topology->topology : nullptr;
   const auto judge = [&] {
     const ProgressBar bar("checking", console);
-    return verify(*text, file, topology ? &topology->topology : nullptr,
-                  asked_for(options.target, options));
+    return verify(*text, file, of_links, asked_for(options.target, options));
   };
   const auto verdict = judge();
   if (!verdict) return fail(verdict.errors(), console);
@@ -372,12 +377,13 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
                     "leave --sms out")},
         console);
   }
-  const std::string report = options.json ? to_text(json_report(*verdict, file, options.loads))
-                                          : text_report(*verdict, file);
+  const std::string report =
+      options.json ? report_text(json_report(*verdict, file, of_links, options.loads), console)
+                   : text_report(*verdict, file);
   if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
   if (!verdict->ok) return ExitCode::answer_is_no;
   warn_of_seen_root(*verdict, console);
-  warn_of_seen_simple(*verdict, topology ? &topology->topology : nullptr, console);
+  warn_of_seen_simple(*verdict, of_links, console);
   return ExitCode::done;
 }
 
@@ -414,7 +420,8 @@ Command add_verify(CLI::App& program) {
   add_failure_options(*command, options->failures);
   add_dump_options(*command, options->reading.dump);
   const OptionGroup general(*command);
-  general.flag("--json", options->json, "Report as JSON (format forestcoll-verify, version 1)");
+  general.flag("--json", options->json, "Report as JSON (format forestcoll-verify, version 2)");
+  add_json_version_option(*command);
   general.flag("--loads", options->loads,
                "With --topology and --json: also the load of every link that has one");
   add_jobs_option(*command);

@@ -104,7 +104,7 @@ class Comparison(Report):
         """Simulated seconds by algorithm and size in bytes: of programs, else of trees or flows."""
         return {
             row["algorithm"]: {
-                time["bytes"]: time["seconds"]
+                time["bytes"]: time["simulated_seconds"]
                 for time in row.get("program_times") or row.get("times") or ()
             }
             for row in self.rows
@@ -186,13 +186,14 @@ class Simulation(Report):
     @property
     def seconds(self) -> Dict[int, float]:
         """By size in bytes."""
-        return {time["bytes"]: time["seconds"] for time in self.report["times"]}
+        return {time["bytes"]: time["simulated_seconds"] for time in self.report["times"]}
 
     def to_pandas(self) -> "pandas.DataFrame":
         """Seconds, algbw and busbw (GB/s) by size in bytes. Needs pandas."""
         import pandas
 
-        return pandas.DataFrame(self.report["times"]).set_index("bytes")
+        table = pandas.DataFrame(self.report["times"]).set_index("bytes")
+        return table.rename(columns=lambda name: name.replace("simulated_", ""))
 
     def __repr__(self) -> str:
         return f"<Simulation of {self.report['collective']}, {len(self.seconds)} sizes>"

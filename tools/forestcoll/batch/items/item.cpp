@@ -46,6 +46,16 @@ Json named_figures(const Json& json) {
   return figures;
 }
 
+// Versions before the fourth have other names for some keys.
+const char* now_or_before(const Json& json, const char* now, const char* before) {
+  return json.contains(now) ? now : before;
+}
+
+// Of {"total": 1.5}, or of the number that it was before.
+Json total_of(const Json& seconds) {
+  return seconds.is_object() ? seconds.value("total", Json()) : seconds;
+}
+
 // None for what is above the optimum.
 std::optional<double> fraction(const Ratio& part, const Ratio& whole) {
   if (part > whole) return std::nullopt;
@@ -113,16 +123,16 @@ Json to_json(const ItemResult& result) {
   Json json = {{"input", result.input},
                {"collective", result.variant.collective},
                {"target", result.variant.target},
-               {"k", result.variant.trees},
+               {"asked_k", result.variant.trees},
                {"status", to_string(result.status)},
                {"outputs", Json::array()}};
   for (const OutputFile& file : result.outputs) json["outputs"].push_back(to_json(file));
   if (result.figures) {
     add_figures(json, *result.figures);
   } else {
-    for (const char* key : {"algbw", "optimum_fraction", "height"}) json[key] = nullptr;
+    for (const char* key : {"algbw", "optimum_fraction", "max_height"}) json[key] = nullptr;
   }
-  json["seconds"] = result.seconds;
+  json["seconds"] = {{"total", result.seconds}};
   json["error"] = nullptr;
   if (result.error) {
     json["error"] = {{"code", name_of(result.error->code)},
@@ -141,12 +151,14 @@ std::optional<OutputFile> parse_output_file(const Json& json) {
 }
 
 std::optional<ItemResult> parse_result(const Json& json) {
-  if (!json.is_object() || !json.contains("seconds") || !json["seconds"].is_number() ||
-      !json.contains("outputs") || !json["outputs"].is_array()) {
+  if (!json.is_object() || !json.contains("outputs") || !json["outputs"].is_array()) {
     return std::nullopt;
   }
+  const Json seconds = total_of(json.value("seconds", Json()));
+  if (!seconds.is_number()) return std::nullopt;
   const auto input = text_at(json, "input"), collective = text_at(json, "collective"),
-             target = text_at(json, "target"), trees = text_at(json, "k"),
+             target = text_at(json, "target"),
+             trees = text_at(json, now_or_before(json, "asked_k", "k")),
              status_text = text_at(json, "status");
   if (!input || !collective || !target || !trees || !status_text) return std::nullopt;
   const auto status = parse_status(*status_text);
@@ -160,7 +172,7 @@ std::optional<ItemResult> parse_result(const Json& json) {
     if (!file) return std::nullopt;
     result.outputs.push_back(*std::move(file));
   }
-  result.seconds = json["seconds"].get<double>();
+  result.seconds = seconds.get<double>();
   if (json.contains("algbw") && !json["algbw"].is_null()) {
     result.figures = parse_figures(json);
     if (!result.figures) return std::nullopt;
@@ -178,7 +190,7 @@ void add_figures(Json& json, const Figures& figures) {
   json["algbw"] = exact(figures.algbw);
   json["optimum_fraction"] =
       figures.optimum_fraction ? Json(*figures.optimum_fraction) : Json(nullptr);
-  json["height"] = figures.height ? Json(*figures.height) : Json(nullptr);
+  json["max_height"] = figures.height ? Json(*figures.height) : Json(nullptr);
   if (const auto& range = figures.optimum_range) {
     json["optimum_range"] = {{"at_least", exact(range->first)}, {"at_most", exact(range->second)}};
   }
@@ -191,7 +203,7 @@ std::string range_text(const std::pair<Ratio, Ratio>& range) {
 
 std::optional<Figures> parse_figures(const Json& json) {
   const auto algbw = json.find("algbw"), part = json.find("optimum_fraction"),
-             height = json.find("height");
+             height = json.find(now_or_before(json, "max_height", "height"));
   if (algbw == json.end() || part == json.end() || height == json.end() ||
       !(part->is_number() || part->is_null()) ||
       !(height->is_number_integer() || height->is_null())) {

@@ -90,12 +90,12 @@ struct ItemResult {
 
 [[nodiscard]] Json to_json(const OutputFile& file);
 [[nodiscard]] Json to_json(const ItemResult& result);
-/// Nothing where `json` is not what `to_json` writes.
+/// Nothing where `json` is not what `to_json` writes, or wrote in earlier versions of the report.
 [[nodiscard]] std::optional<OutputFile> parse_output_file(const Json& json);
 [[nodiscard]] std::optional<ItemResult> parse_result(const Json& json);
 
-/// `algbw`, `optimum_fraction`, `height`, where it is there `optimum_range`, and the three figures,
-/// into an object and out of one.
+/// `algbw`, `optimum_fraction`, `max_height`, where it is there `optimum_range`, and the three
+/// figures, into an object and out of one.
 void add_figures(Json& json, const Figures& figures);
 [[nodiscard]] std::optional<Figures> parse_figures(const Json& json);
 /// "390 to 400".

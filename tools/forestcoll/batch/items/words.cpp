@@ -18,8 +18,9 @@ namespace {
 // What a batch decides for each item, what is for one topology alone, and what reads further files,
 // whose changes would go unnoticed.
 constexpr std::array kLeftToTheBatch = {
-    "TOPOLOGY", "--output", "--collective", "-k",           "--target",     "--json",  "--threads",
-    "--tune",   "--warm",   "--tradeoff",   "--time-limit", "--nccl-graph", "--demand"};
+    "TOPOLOGY",   "--output",       "--collective", "-k",      "--target",
+    "--json",     "--json-version", "--threads",    "--tune",  "--warm",
+    "--tradeoff", "--time-limit",   "--nccl-graph", "--demand"};
 
 std::vector<CLI::Option*> options_of(CLI::App& command) {
   return command.get_options([&command](const CLI::Option* option) {

@@ -14,6 +14,7 @@
 #include "batch/items/discovery.hpp"
 #include "common/files/io.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/ratio.hpp"
@@ -98,11 +99,13 @@ std::vector<Difference> compare(const ItemResult& before, const ItemResult& now,
     if (is.algbw != was.algbw) {
       add(grade_of(is.algbw, was.algbw, tolerance), "rate", rates_in_words(was.algbw, is.algbw),
           was.algbw.to_string(), is.algbw.to_string());
+      found.back().numbers = {was.algbw, is.algbw};
     }
     if (is.height && was.height && *is.height != *was.height) {
       const std::string then = std::to_string(*was.height), height = std::to_string(*is.height);
       add(*is.height > *was.height ? Grade::worse : Grade::better, "height",
           fmt::format("{} -> {}", then, height), then, height);
+      found.back().numbers = {Ratio(*was.height), Ratio(*is.height)};
     }
   }
   if (before.outputs != now.outputs) {
@@ -155,12 +158,12 @@ Expected<Ratio> parse_tolerance(const std::string& text) {
 
 Expected<void> write_reports(const Results& results, const OutcomeRequest& request,
                              const std::string& directory, const std::string& name,
-                             const std::string& inputs) {
+                             const std::string& inputs, int json_version) {
   Diagnostics errors;
   const auto write = [&errors](const std::string& path, const std::string& text) {
     if (const auto done = write_output(path, text); !done) errors.push_back(done.errors().front());
   };
-  const std::string json = to_report_json(results);
+  const std::string json = to_report_json(results, json_version);
   write(path_in(directory, name + ".json"), json);
   write(path_in(directory, name + ".md"), to_markdown(results));
   write(path_in(directory, name + ".csv"), to_csv(results));
@@ -208,6 +211,7 @@ std::vector<Difference> differences_since(const Results& before, const Results& 
 void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
   const OptionGroup group(command, "Report");
   group.flag("--json", arguments.json, "Also print the report on standard output");
+  add_json_version_option(command, true);
   group.option("--junit", arguments.junit, "FILE", "JUnit XML file to write, for CI systems")
       ->check(file_name());
   group.flag("--annotate", arguments.annotate, "Print failures as GitHub's workflow commands");
@@ -297,7 +301,8 @@ ExitCode conclude(Results results, const OutcomeRequest& request, const std::str
     results.differences =
         differences_since(*request.baseline, results, request.strictness, is_whole);
   }
-  const auto written = write_reports(results, request, directory, name, inputs);
+  const auto written =
+      write_reports(results, request, directory, name, inputs, console.json_version);
   const bool bad = results.count(Status::failed) > 0 || !results.failures().empty();
   // Failures are errors, which --quiet does not silence.
   if (bad || !console.quiet) say(fmt::format("{}\n", to_summary(results)));

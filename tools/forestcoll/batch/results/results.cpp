@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batch/results/journal.hpp"
+#include "common/report/json_version.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {
@@ -22,15 +23,22 @@ Json counts_of(const Results& results) {
 }
 
 Json to_json(const Difference& difference) {
-  return {{"input", difference.item.input},
-          {"collective", difference.item.variant.collective},
-          {"target", difference.item.variant.target},
-          {"k", difference.item.variant.trees},
-          {"grade", to_string(difference.grade)},
-          {"what", difference.what},
-          {"change", difference.change},
-          {"before", difference.before},
-          {"now", difference.now}};
+  Json json = {{"input", difference.item.input},
+               {"collective", difference.item.variant.collective},
+               {"target", difference.item.variant.target},
+               {"asked_k", difference.item.variant.trees},
+               {"grade", to_string(difference.grade)},
+               {"what", difference.what},
+               {"says", difference.change},
+               {"before_text", difference.before},
+               {"after_text", difference.now}};
+  if (const auto& numbers = difference.numbers) {
+    json["before"] = exact(numbers->first);
+    json["after"] = exact(numbers->second);
+    const double before = numbers->first.to_double();
+    if (before > 0) json["change"] = numbers->second.to_double() / before - 1;
+  }
+  return json;
 }
 
 // Those that fail the run, or the others.
@@ -42,15 +50,33 @@ std::vector<Difference> differences_of(const Results& results, bool fails) {
   return found;
 }
 
-// An element per line.
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 template <class Elements>
-std::string list(const Elements& elements) {
+Json list(const Elements& elements) {
+  Json json = Json::array();
+  for (const auto& element : elements) json.push_back(to_json(element));
+  return json;
+}
+
+// A key per line, and an element of a list per line.
+std::string laid_out(const Json& report) {
   std::string text;
-  for (const auto& element : elements) {
-    text += text.empty() ? "\n" : ",\n";
-    text += to_json(element).dump(-1, ' ', false, Json::error_handler_t::replace);
+  for (const auto& [key, value] : report.items()) {
+    text += text.empty() ? "{" : key == "version" ? "," : ",\n";
+    text += dumped(Json(key)) + ":";
+    if (!value.is_array()) {
+      text += dumped(value);
+      continue;
+    }
+    std::string elements;
+    for (const Json& element : value)
+      elements += (elements.empty() ? "\n" : ",\n") + dumped(element);
+    text += "[" + elements + (elements.empty() ? "]" : "\n]");
   }
-  return "[" + text + (text.empty() ? "]" : "\n]");
+  return text + "}\n";
 }
 
 Diagnostic report_error(const std::string& file, const std::string& where, std::string message) {
@@ -101,23 +127,25 @@ std::string grades_in_words(const Results& results) {
                      results.count(Grade::changed), results.count(Grade::missing));
 }
 
-std::string to_report_json(const Results& results) {
-  std::string text = "{\"format\":\"forestcoll-batch\",\"version\":3,\n\"program\":" +
-                     Json(results.program).dump() + ",\n\"items\":";
-  text += list(results.items);
+std::string to_report_json(const Results& results, int json_version) {
+  Json report = {{"format", "forestcoll-batch"},
+                 {"version", 4},
+                 {"program", results.program},
+                 {"items", list(results.items)}};
   if (results.differences) {
-    text += ",\n\"regressions\":" + list(results.failures());
-    text += ",\n\"changes\":" + list(differences_of(results, false));
+    report["regressions"] = list(results.failures());
+    report["other_differences"] = list(differences_of(results, false));
   }
-  return text + ",\n\"counts\":" + counts_of(results).dump() + "}\n";
+  report["counts"] = counts_of(results);
+  return laid_out(in_json_version(std::move(report), json_version));
 }
 
 Expected<Results> parse_report(const std::string& text, const std::string& file) {
   const Json json = Json::parse(text, nullptr, false);
   const Json version = json.is_object() ? json.value("version", Json()) : Json();
   if (!json.is_object() || json.value("format", Json()) != "forestcoll-batch" ||
-      (version != 1 && version != 2 && version != 3)) {
-    return report_error(file, "", "expected a report of forestcoll batch, version 1 to 3");
+      (version != 1 && version != 2 && version != 3 && version != 4)) {
+    return report_error(file, "", "expected a report of forestcoll batch, version 1 to 4");
   }
   const Json items = json.value("items", Json());
   if (!items.is_array()) return report_error(file, "/items", "expected a list");

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "batch/items/item.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::cli::batch {
 
@@ -29,7 +31,8 @@ struct Difference {
   std::string what;         ///< "rate", "height", "file", "failed" or "item"
   std::string change;       ///< for people: "171.43 -> 160.00 GB/s (-6.7 %)"
   std::string before, now;  ///< exactly: fractions, numbers, hashes
-  bool fails = false;       ///< the run, by `--fail-on` and `--allow`
+  std::optional<std::pair<Ratio, Ratio>> numbers = {};  ///< the same where they are such
+  bool fails = false;                                   ///< the run, by `--fail-on` and `--allow`
 };
 /// "rate 171.43 -> 160.00 GB/s (-6.7 %), exactly 1200/7 -> 160".
 [[nodiscard]] std::string in_words(const Difference& difference);
@@ -48,10 +51,10 @@ struct Results {
 /// "beside the baseline 1 worse, 0 better, 2 changed, 0 missing".
 [[nodiscard]] std::string grades_in_words(const Results& results);
 
-/// {"format": "forestcoll-batch", "version": 3, …}, an item per line; the schema is
+/// {"format": "forestcoll-batch", "version": 4, …}, an item per line; the schema is
 /// tools/schema/forestcoll-batch.schema.json. All but `seconds` depends on the inputs, the options
 /// and the store alone.
-[[nodiscard]] std::string to_report_json(const Results& results);
+[[nodiscard]] std::string to_report_json(const Results& results, int json_version);
 /// Errors: J07, with the place.
 [[nodiscard]] Expected<Results> parse_report(const std::string& text, const std::string& file);
 

@@ -16,10 +16,11 @@ constexpr const char* kSolving = "Solving";
 constexpr const char* kReading = "Reading the topology";
 
 // Options of several commands; what one command alone has gets its title where it is added.
-constexpr std::array<std::pair<const char*, const char*>, 38> kTitles = {
+constexpr std::array<std::pair<const char*, const char*>, 39> kTitles = {
     {{"--output", kOutput},
      {"--deploy", kOutput},
      {"--json", kOutput},
+     {"--json-version", kOutput},
      {"--csv", kOutput},
      {"--svg", kOutput},
      {"--png", kOutput},

@@ -177,15 +177,15 @@ Json to_json(const AlltoallProof& proof, const ParsedDemand& demand, const Topol
     json["at_most"] = exact(proof.at_most);
   } else {
     json["bytes"] = demand.total;
-    json["seconds"] = {{"reached", 1 / proof.reached.to_double() / kBytesPerSecond},
-                       {"at_least", 1 / proof.at_most.to_double() / kBytesPerSecond}};
+    json["reached_seconds"] = 1 / proof.reached.to_double() / kBytesPerSecond;
+    json["least_seconds"] = 1 / proof.at_most.to_double() / kBytesPerSecond;
   }
   Json lengths = Json::array();
   for (std::size_t a = 0; a < proof.lengths.size(); ++a) {
     if (proof.lengths[ArcId(a)] == 0) continue;
     lengths.push_back({{"src", topology.nodes[network.graph.tail(ArcId(a))].id},
                        {"dst", topology.nodes[network.graph.head(ArcId(a))].id},
-                       {"length", std::to_string(proof.lengths[ArcId(a)])}});
+                       {"length", exact(Ratio(proof.lengths[ArcId(a)]))}});
   }
   json["lengths"] = std::move(lengths);
   return json;

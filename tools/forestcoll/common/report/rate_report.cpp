@@ -155,8 +155,8 @@ Json to_json(const FailurePrice& price) {
   for (std::size_t i = 0; i < price.times_after.size(); ++i) {
     const double from = price.times_before[i].seconds, to = price.times_after[i].seconds;
     json["times"].push_back({{"bytes", static_cast<std::int64_t>(price.times_after[i].bytes)},
-                             {"before", from},
-                             {"after", to},
+                             {"before_simulated_seconds", from},
+                             {"after_simulated_seconds", to},
                              {"change", to / from - 1}});
   }
   return json;

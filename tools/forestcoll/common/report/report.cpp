@@ -196,6 +196,15 @@ Json to_json(const Diagnostic& of_library) {
           {"remedy", finding.remedy}};
 }
 
+Json to_json(const UsableSizes& usable) {
+  Json json = Json::object();
+  if (usable.count_multiple) json["count_multiple"] = *usable.count_multiple;
+  if (usable.bytes_multiple) json["bytes_multiple"] = *usable.bytes_multiple;
+  json["min_bytes"] = usable.min_bytes;
+  json["max_bytes"] = usable.max_bytes ? Json(*usable.max_bytes) : Json(nullptr);
+  return json;
+}
+
 std::string to_text(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

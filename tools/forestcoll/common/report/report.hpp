@@ -12,6 +12,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/text.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
 
@@ -56,6 +57,8 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] Json exact(const Ratio& value);
 /// {"code", "severity", "file", "where", "message", "remedy"}
 [[nodiscard]] Json to_json(const Diagnostic& of_library);
+/// {"count_multiple" or "bytes_multiple", "min_bytes", "max_bytes" (null: any)}
+[[nodiscard]] Json to_json(const UsableSizes& usable);
 /// One line of JSON, ended; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string to_text(const Json& json);
 

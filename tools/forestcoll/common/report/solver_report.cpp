@@ -143,7 +143,8 @@ void add_solver_report(Json& json, const Synthesis& synthesis) {
                             {"lost", share_lost(forest.algbw, forest.optimum)}};
   }
   if (const auto& other = synthesis.given_up) {
-    json["given_up"] = {{"k", other->k}, {"algbw", exact(other->algbw)}, {"height", other->height}};
+    json["given_up"] = {
+        {"k", other->k}, {"algbw", exact(other->algbw)}, {"max_height", other->height}};
   }
   json["raised"] = synthesis.raised;
   if (synthesis.raised) {
@@ -154,7 +155,8 @@ void add_solver_report(Json& json, const Synthesis& synthesis) {
     json["raise"] = std::move(raise);
   }
   if (synthesis.stopped) {
-    json["stopped"] = {{"reason", "time limit"}, {"gap", share_lost(forest.algbw, forest.optimum)}};
+    json["stopped_early"] = {{"reason", "time limit"},
+                             {"gap", share_lost(forest.algbw, forest.optimum)}};
   }
   if (const auto& repack = synthesis.repack) {
     json["kept"] = kept_json(*repack);
@@ -168,7 +170,7 @@ Json tradeoff_json(const Tradeoff& tradeoff) {
   }
   Json by_height = Json::array();
   for (const RateAtHeight& row : tradeoff.by_height) {
-    by_height.push_back({{"height", row.height},
+    by_height.push_back({{"max_height", row.height},
                          {"mean_height", row.mean_height},
                          {"k", row.k},
                          {"algbw", exact(row.algbw)}});

@@ -43,10 +43,10 @@ struct TreeShape {
 /// Edges into and out of switches are counted.
 [[nodiscard]] TreeShape shape_of(const BranchingForest& forest);
 
-/// {"least": 10, "most": 11}
+/// {"min": 10, "max": 11}
 [[nodiscard]] inline Json trees_per_root(const CollectiveForest& forest) {
   const auto [least, most] = range_of_trees(forest);
-  return {{"least", least}, {"most", most}};
+  return {{"min", least}, {"max", most}};
 }
 
 }  // namespace forestcoll::cli

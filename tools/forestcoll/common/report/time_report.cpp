@@ -43,31 +43,33 @@ Json latencies_json(const Topology& topology) {
   const LinkLatencies latencies = link_latencies(topology);
   Json typical = Json::array();
   for (const TypicalLatency& entry : latencies.typical) {
-    typical.push_back({{"kind", entry.kind}, {"us", entry.us.to_double()}, {"links", entry.links}});
+    typical.push_back(
+        {{"kind", entry.kind}, {"us", entry.us.to_double()}, {"link_count", entry.links}});
   }
-  return {{"links", latencies.links}, {"typical", std::move(typical)}};
+  return {{"link_count", latencies.links}, {"typical", std::move(typical)}};
 }
 
 Json choice_json(const FastestChoice& choice) {
-  return {{"bytes", choice.bytes},         {"algorithm", choice.algorithm},
-          {"name", choice.name},           {"protocol", choice.protocol},
-          {"instances", choice.instances}, {"buffer_bytes", choice.buffer_bytes},
-          {"seconds", choice.seconds}};
+  return {{"bytes", choice.bytes},
+          {"algorithm", choice.algorithm},
+          {"name", choice.name},
+          {"protocol", choice.protocol},
+          {"instances", choice.instances},
+          {"buffer_bytes", choice.buffer_bytes},
+          {"simulated_seconds", choice.seconds}};
 }
 
-const char* bounding(const LeastTime& least) {
-  return least.by == LeastTime::By::latency ? "latency" : "links";
-}
-
-Json to_json(const LeastTime& least) {
-  return {{"seconds", least.seconds}, {"by", bounding(least)}};
+void put_least(Json& json, const LeastTime& least) {
+  json["least_seconds"] = least.seconds;
+  json["least_by"] = least.by == LeastTime::By::latency ? "latency" : "links";
 }
 
 Json to_json(const std::vector<ConsideredTime>& considered) {
   Json rows = Json::array();
   for (const ConsideredTime& each : considered) {
-    rows.push_back(
-        {{"algorithm", each.algorithm}, {"seconds", each.seconds}, {"at_least", each.is_bound}});
+    rows.push_back({{"algorithm", each.algorithm},
+                    {"simulated_seconds", each.seconds},
+                    {"is_at_least", each.is_bound}});
   }
   return rows;
 }
@@ -82,7 +84,7 @@ Json to_json(const TimeCosts& costs) {
 Json to_json(const FastestChoice& choice) {
   Json json = choice_json(choice);
   json["selected"] = choice.is_selected;
-  json["least"] = to_json(choice.least);
+  put_least(json, choice.least);
   if (choice.costs) json["costs_seconds"] = to_json(*choice.costs);
   json["estimate"] = "model, not measurement";
   json["considered"] = to_json(choice.considered);
@@ -145,9 +147,10 @@ Json to_json(const SizeWindow& window) {
 Json to_json(const std::vector<TimeBeside>& times) {
   Json rows = Json::array();
   for (const TimeBeside& time : times) {
-    Json row = {{"bytes", time.bytes}, {"seconds", time.seconds}, {"runtime", nullptr}};
+    Json row = {{"bytes", time.bytes}, {"simulated_seconds", time.seconds}, {"runtime", nullptr}};
     if (!time.runtime_algorithm.empty()) {
-      row["runtime"] = {{"algorithm", time.runtime_algorithm}, {"seconds", time.runtime_seconds}};
+      row["runtime"] = {{"algorithm", time.runtime_algorithm},
+                        {"simulated_seconds", time.runtime_seconds}};
       row["ratio"] = time.seconds / time.runtime_seconds;
     }
     rows.push_back(std::move(row));

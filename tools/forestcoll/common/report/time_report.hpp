@@ -23,15 +23,13 @@ void report_latencies(const Topology& topology, const Console& console);
 /// What every report says of a choice: its size in bytes, what it is, and its seconds.
 [[nodiscard]] Json choice_json(const FastestChoice& choice);
 
-/// "latency" or "links": which of the two bounds a time that no schedule is below.
-[[nodiscard]] const char* bounding(const LeastTime& least);
-
 /// The choice with its times and those of all other algorithms.
 [[nodiscard]] Json to_json(const FastestChoice& choice);
-/// {"algorithm": "bfb", "seconds": 1e-05, "at_least": false} for each.
+/// {"algorithm": "bfb", "simulated_seconds": 1e-05, "is_at_least": false} for each.
 [[nodiscard]] Json to_json(const std::vector<ConsideredTime>& considered);
-/// {"seconds": 1e-05, "by": "latency"}
-[[nodiscard]] Json to_json(const LeastTime& least);
+/// Adds "least_seconds", which no schedule is below, and "least_by", which of two bounds it is:
+/// "latency" or "links".
+void put_least(Json& json, const LeastTime& least);
 /// Seconds: {"links": 7e-06, "waiting": 1e-06, "latencies": 2e-06, "threadblocks": 0}
 [[nodiscard]] Json to_json(const TimeCosts& costs);
 
@@ -41,8 +39,8 @@ void report_latencies(const Topology& topology, const Console& console);
                                        const std::optional<FastestChoice>& choice);
 /// The times alone, in a line: "  1 GiB: 6.56 ms, runtime 10.2 ms (1.56x); …".
 [[nodiscard]] std::string window_line(const SizeWindow& window);
-/// {"min_bytes", "max_bytes" (null: as far as the target goes), "times": [{"bytes", "seconds",
-/// "runtime": {"algorithm", "seconds"} or null, "ratio"}]}
+/// {"min_bytes", "max_bytes" (null: as far as the target goes), "times": [{"bytes",
+/// "simulated_seconds", "runtime": {"algorithm", "simulated_seconds"} or null, "ratio"}]}
 [[nodiscard]] Json to_json(const SizeWindow& window);
 /// The rows of "times" above.
 [[nodiscard]] Json to_json(const std::vector<TimeBeside>& times);

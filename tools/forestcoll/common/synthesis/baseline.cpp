@@ -119,7 +119,7 @@ std::string baseline_line(const BaselineArguments& arguments, const SolvedBaseli
 
 Json baseline_json(const BaselineArguments& arguments, const SolvedBaseline& solved) {
   const auto [title, source] = title_and_source(arguments, solved);
-  return {{"name", arguments.algorithm},
+  return {{"algorithm", arguments.algorithm},
           {"title", title},
           {"source", source},
           {"note", solved.note},
@@ -158,12 +158,12 @@ std::string in_words(const BesideRings& beside) {
 }
 
 Json to_json(const BesideRings& beside) {
-  Json json = {{"rings", exact(beside.rings)},
-               {"ours", exact(beside.ours)},
+  Json json = {{"rings_algbw", exact(beside.rings)},
+               {"algbw", exact(beside.ours)},
                {"note", beside.whose},
                {"estimate", "model, not measurement"}};
-  if (beside.rings_seconds) json["rings_seconds"] = *beside.rings_seconds;
-  if (beside.our_seconds) json["our_seconds"] = *beside.our_seconds;
+  if (beside.rings_seconds) json["rings_simulated_seconds"] = *beside.rings_seconds;
+  if (beside.our_seconds) json["simulated_seconds"] = *beside.our_seconds;
   return json;
 }
 

@@ -13,6 +13,7 @@
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/host.hpp"
+#include "common/report/json_version.hpp"
 #include "common/synthesis/judgement.hpp"
 #include "common/synthesis/look_beside.hpp"
 #include "common/synthesis/made_schedule.hpp"
@@ -86,7 +87,8 @@ void note_how_to_go_on(const MadeSchedule& made, const PreparedSynthesis& prepar
 
 // To whoever called, or else to standard output.
 ExitCode hand_over(Json json, const Console& console, Json* summary) {
-  if (summary == nullptr) return finish(write_output("-", to_text(json)), console);
+  if (summary == nullptr)
+    return finish(write_output("-", report_text(std::move(json), console)), console);
   *summary = std::move(json);
   return ExitCode::done;
 }

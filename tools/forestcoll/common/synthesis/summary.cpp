@@ -112,9 +112,9 @@ Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
   if (!compiled.chosen.why.empty()) json["chosen"] = compiled.chosen.why;
   if (options.format == Format::mscclpp) json["plan_boxes"] = names_of_boxes(topology);
   if (made.baseline) {
-    json["algorithm"] = baseline_json(prepared.arguments.baseline, *made.baseline);
+    json["made_by"] = baseline_json(prepared.arguments.baseline, *made.baseline);
   } else if (!options.paths_of.empty()) {
-    json["algorithm"] = paths_json(options.paths_of, made.solved().forest.optimum);
+    json["made_by"] = paths_json(options.paths_of, made.solved().forest.optimum);
   }
   if (made.choice) {
     json["latencies"] = latencies_json(topology);

@@ -13,7 +13,7 @@ namespace forestcoll::cli {
 [[nodiscard]] std::string report_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
                                     const SynthSeconds& seconds, bool verbose);
 
-/// {"format": "forestcoll-synth", "version": 2, …}
+/// {"format": "forestcoll-synth", "version": 3, …}
 [[nodiscard]] Json summary_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
                               const SynthSeconds& seconds);
 

@@ -7,8 +7,7 @@ const report = data.report;
 const rows = report.rows.filter((row) => !row.error);
 // What was simulated: trees, then programs of threadblocks, which are not compared with trees.
 const kinds = {trees: "Trees, without threadblocks", program: "Programs of threadblocks"};
-const timesOf = (row, kind) =>
-  (row.simulated === "program") === (kind === "program") ? row.times : row.program_times || [];
+const timesOf = (row, kind) => (kind === "program" ? row.program_times : row.times) || [];
 const timed = Object.keys(kinds).flatMap((kind) =>
   rows.filter((row) => timesOf(row, kind).length > 0).map((row) => ({row, kind, times: timesOf(row, kind)})));
 const byId = (id) => document.getElementById(id);

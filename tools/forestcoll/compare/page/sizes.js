@@ -3,21 +3,21 @@
 // The bar list of one size; of each kind, the fastest first.
 function showSize(index) {
   const output = byId("at-size-bars");
-  const most = Math.max(...timed.map((entry) => entry.times[index].algbw));
+  const most = Math.max(...timed.map((entry) => entry.times[index].simulated_algbw));
   byId("at-size-name").textContent = bytes(timed[0].times[index].bytes);
   byId("at-size-input").setAttribute("aria-valuetext", bytes(timed[0].times[index].bytes));
   output.replaceChildren();
   for (const kind of Object.keys(kinds)) {
     const ranking = timed.filter((entry) => entry.kind === kind)
-      .sort((a, b) => a.times[index].seconds - b.times[index].seconds);
+      .sort((a, b) => a.times[index].simulated_seconds - b.times[index].simulated_seconds);
     if (ranking.length > 0) output.append(element("span", {class: "kind"}, kinds[kind]));
     for (const {row, times} of ranking) {
       const fill = element("i");
-      fill.style.width = `${(times[index].algbw / most) * 100}%`;
+      fill.style.width = `${(times[index].simulated_algbw / most) * 100}%`;
       output.append(element("span", {class: "name"}, named(row)),
         element("span", {class: `track ${slot(row)}`}, fill),
-        element("span", {class: "value"}, `${rate(times[index].algbw)} GB/s `,
-          element("small", {}, duration(times[index].seconds))));
+        element("span", {class: "value"}, `${rate(times[index].simulated_algbw)} GB/s `,
+          element("small", {}, duration(times[index].simulated_seconds))));
     }
   }
   markSize(index);
@@ -78,9 +78,9 @@ function showTimes() {
     ...timed.map((entry) => element("th", {}, named(entry.row)))));
   const body = element("tbody");
   timed[0].times.forEach((time, i) => {
-    const best = (kind) => Math.min(...timed.filter((e) => e.kind === kind).map((e) => e.times[i].seconds));
-    const cells = timed.map(({kind, times}) => element("td", times[i].seconds === best(kind) ? {class: "fastest"} : {},
-      duration(times[i].seconds)));
+    const best = (kind) => Math.min(...timed.filter((e) => e.kind === kind).map((e) => e.times[i].simulated_seconds));
+    const cells = timed.map(({kind, times}) => element("td", times[i].simulated_seconds === best(kind) ? {class: "fastest"} : {},
+      duration(times[i].simulated_seconds)));
     body.append(element("tr", {}, element("td", {}, bytes(time.bytes)), ...cells));
   });
   byId("time-table").append(head, body);
@@ -92,8 +92,9 @@ function showMeasured() {
     const table = element("table", {}, element("thead", {}, element("tr", {}, ...head.map((t) => element("th", {}, t)))));
     const body = element("tbody");
     for (const time of run.times) {
-      const cells = [bytes(time.bytes), rate(time.algbw), time.modelled ? rate(time.modelled) : "–",
-        time.wrong ? "wrong results" : time.achieved ? percent(time.achieved) : "–"];
+      const cells = [bytes(time.bytes), rate(time.measured_algbw),
+        time.simulated_algbw ? rate(time.simulated_algbw) : "–",
+        time.wrong ? "wrong results" : time.achieved_fraction ? percent(time.achieved_fraction) : "–"];
       body.append(element("tr", {}, ...cells.map((text) => element("td", {}, text))));
     }
     table.append(body);

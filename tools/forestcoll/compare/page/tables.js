@@ -20,7 +20,8 @@ function rateCells(row) {
   const bar = element("span", {class: `bar ${slot(row)}`}, element("i"));
   bar.firstChild.style.width = `${Math.min(100, row.optimum_fraction * 100)}%`;
   const height = row.height ? [`${row.height.max} `, element("small", {}, `(${figure(row.height.mean, 2)})`)] : ["–"];
-  const use = row.schedule ? `${row.schedule.threadblocks} / ${row.schedule.channels} / ${row.schedule.steps}` : "–";
+  const size = row.program_size;
+  const use = size ? `${size.threadblocks} / ${size.channels} / ${size.threadblock_steps}` : "–";
   const busiest = row.busiest_link ? `${row.busiest_link.src} → ${row.busiest_link.dst}` : "–";
   return [
     element("td", {}, named(row)),

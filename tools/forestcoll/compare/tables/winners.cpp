@@ -115,10 +115,14 @@ Rows timed(const Rows& rows, Simulated kind) {
   return result;
 }
 
-std::string names_in_words(const Rows& rows) {
+std::vector<std::string> names_of(const Rows& rows) {
   std::vector<std::string> names;
   for (const ComparedRow* row : rows) names.push_back(row->algorithm);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return names;
+}
+
+std::string names_in_words(const Rows& rows) {
+  return fmt::format("{}", fmt::join(names_of(rows), ", "));
 }
 
 // Those that would be in a comparison of this kind, were they simulated. A file that is a program
@@ -175,20 +179,51 @@ std::optional<std::string> faster_than_its_rate(const ComparedRow& program, cons
       in_words(Simulated::program));
 }
 
+// What ours is compared with.
+struct Rivals {
+  Rows nccl, others;
+};
+
+Rivals rivals_of(const Comparison& comparison) {
+  const auto nccl = names_of_nccl(comparison);
+  Rivals rivals;
+  for (const ComparedRow& row : comparison.rows) {
+    // Ours by rate is ours, and selectors pick among the others.
+    const bool is_ours = row.algorithm == kOurs || row.algorithm == kOursByRate;
+    if (row.error || is_ours || is_selector(row.algorithm)) continue;
+    (nccl.contains(row.algorithm) ? rivals.nccl : rivals.others).push_back(&row);
+  }
+  return rivals;
+}
+
 }  // namespace
+
+std::vector<Win> wins(const Comparison& comparison) {
+  std::vector<Win> all;
+  const ComparedRow* us = find_row(comparison, kOurs);
+  if (us == nullptr || us->error) return all;
+  const Rivals rivals = rivals_of(comparison);
+  for (const Simulated kind : kSimulatedKinds) {
+    const auto& times = times_of(*us, kind);
+    for (const Rows& rows : {timed(rivals.nccl, kind), timed(rivals.others, kind)}) {
+      if (times.empty() || rows.empty()) continue;
+      for (const Stretch& stretch : stretches(*us, rows, kind)) {
+        all.push_back({.kind = kind,
+                       .against = names_of(rows),
+                       .min_bytes = static_cast<std::int64_t>(times[stretch.first].bytes),
+                       .max_bytes = static_cast<std::int64_t>(times[stretch.last].bytes),
+                       .algorithm = stretch.winner == nullptr ? "" : stretch.winner->algorithm,
+                       .gain = stretch.lead - 1});
+      }
+    }
+  }
+  return all;
+}
 
 std::vector<std::string> who_wins(const Comparison& comparison) {
   const ComparedRow* us = find_row(comparison, kOurs);
-  const auto nccl = names_of_nccl(comparison);
   const std::string nccl_words = nccl_in_words(comparison);
-  Rows theirs;
-  Rows others;
-  for (const ComparedRow& row : comparison.rows) {
-    // Ours by rate is ours, and selectors pick among the others.
-    const bool is_one_of_them = row.algorithm == kOursByRate || is_selector(row.algorithm);
-    if (row.error || &row == us || is_one_of_them) continue;
-    (nccl.contains(row.algorithm) ? theirs : others).push_back(&row);
-  }
+  const auto [theirs, others] = rivals_of(comparison);
   std::vector<std::string> sentences;
   for (const ComparedRow* row : others) {
     if (auto sentence = faster_than_its_rate(*row, theirs)) {

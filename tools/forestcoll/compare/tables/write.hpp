@@ -1,6 +1,7 @@
 // A comparison as text: for the terminal, for programs, for documents; and who wins, in sentences.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,7 @@
 
 namespace forestcoll::cli {
 
-/// {"format": "forestcoll-compare", "version": 1, …}; `seconds` with the time that each schedule
+/// {"format": "forestcoll-compare", "version": 2, …}; `seconds` with the time that each schedule
 /// took to make, which differs from run to run.
 [[nodiscard]] Json to_json(const Comparison& comparison, bool seconds);
 
@@ -32,5 +33,17 @@ namespace forestcoll::cli {
 /// rows, and about who is fastest at which sizes: trees against trees, programs against programs.
 /// They say so where we are not ahead. Empty where we are not among the rows.
 [[nodiscard]] std::vector<std::string> who_wins(const Comparison& comparison);
+
+/// Who is fastest at consecutive sizes, as the sentences say it.
+struct Win {
+  Simulated kind = Simulated::trees;  ///< what is compared
+  std::vector<std::string> against;   ///< the algorithms that ours is compared with
+  std::int64_t min_bytes = 0, max_bytes = 0;
+  std::string algorithm;  ///< the fastest; empty: ours and the best of the others are equal
+  double gain = 0;        ///< how many times as fast it is at most, less 1
+};
+/// By kind, first beside NCCL's algorithms, then beside all others; sizes ascend. Empty where we
+/// are not among the rows.
+[[nodiscard]] std::vector<Win> wins(const Comparison& comparison);
 
 }  // namespace forestcoll::cli

@@ -11,17 +11,12 @@
 namespace forestcoll::cli {
 namespace {
 
-Json time_json(const SimulatedTime& time) {
-  return {{"bytes", time.bytes},
-          {"seconds", time.seconds},
-          {"algbw", time.algbw},
-          {"busbw", time.busbw}};
-}
-
-// Sizes are whole numbers wherever they come from.
-Json whole_bytes(Json time) {
-  time["bytes"] = static_cast<std::int64_t>(time["bytes"].get<double>());
-  return time;
+// `whose`: "simulated" or "measured".
+Json time_json(const SimulatedTime& time, const std::string& whose) {
+  return {{"bytes", static_cast<std::int64_t>(time.bytes)},
+          {whose + "_seconds", time.seconds},
+          {whose + "_algbw", time.algbw},
+          {whose + "_busbw", time.busbw}};
 }
 
 Json reason(const Diagnostic& of_library) {
@@ -34,15 +29,35 @@ Json reason(const Diagnostic& of_library) {
 
 Json times_json(const std::vector<SimulatedTime>& times) {
   Json json = Json::array();
-  for (const SimulatedTime& time : times) json.push_back(whole_bytes(time_json(time)));
+  for (const SimulatedTime& time : times) json.push_back(time_json(time, "simulated"));
   return json;
 }
 
 Json bounded_choice_json(const FastestChoice& choice) {
   Json json = choice_json(choice);
-  json["least_seconds"] = choice.least.seconds;
-  json["least_by"] = bounding(choice.least);
+  put_least(json, choice.least);
   return json;
+}
+
+// A row that is a program alone has no routing, whose times `times` are.
+void put_times(Json& json, const ComparedRow& row) {
+  const bool is_program = row.simulated == Simulated::program;
+  const auto& programs = is_program ? row.times : row.program_times;
+  const auto& why_none = is_program ? row.times_error : row.program_times_error;
+  if (!row.times.empty()) json["simulated"] = simulated(row.simulated);
+  if (!is_program) json["times"] = times_json(row.times);
+  if (!is_program && row.times_error) json["times_error"] = reason(*row.times_error);
+  if (is_program || !programs.empty()) json["program_times"] = times_json(programs);
+  if (why_none) json["program_times_error"] = reason(*why_none);
+}
+
+Json win_json(const Win& win) {
+  return {{"simulated", simulated(win.kind)},
+          {"against", win.against},
+          {"min_bytes", win.min_bytes},
+          {"max_bytes", win.max_bytes},
+          {"algorithm", win.algorithm.empty() ? Json(nullptr) : Json(win.algorithm)},
+          {"gain", win.gain}};
 }
 
 Json row_json(const ComparedRow& row, bool seconds) {
@@ -61,12 +76,12 @@ Json row_json(const ComparedRow& row, bool seconds) {
   if (row.parts) json["k"] = *row.parts;
   if (row.shape) json["trees"] = row.shape->trees;
   if (row.program) {
-    json["schedule"] = {{"chunks", row.program->chunks},
-                        {"threadblocks", row.program->threadblocks},
-                        {"channels", row.program->channels},
-                        {"steps", row.program->steps}};
+    json["program_size"] = {{"chunks", row.program->chunks},
+                            {"threadblocks", row.program->threadblocks},
+                            {"channels", row.program->channels},
+                            {"threadblock_steps", row.program->steps}};
   }
-  if (row.program_error) json["schedule_error"] = reason(*row.program_error);
+  if (row.program_error) json["program_error"] = reason(*row.program_error);
   if (const auto& link = row.busiest) {
     json["busiest_link"] = {{"src", link->src},
                             {"dst", link->dst},
@@ -74,14 +89,10 @@ Json row_json(const ComparedRow& row, bool seconds) {
                             {"bandwidth", exact(link->bandwidth)},
                             {"busy", link->busy}};
   }
-  if (!row.times.empty()) json["simulated"] = simulated(row);
-  json["times"] = times_json(row.times);
-  if (row.times_error) json["times_error"] = reason(*row.times_error);
-  if (!row.program_times.empty()) json["program_times"] = times_json(row.program_times);
+  put_times(json, row);
   for (const FastestChoice& choice : row.choices)
     json["choices"].push_back(bounded_choice_json(choice));
-  if (row.program_times_error) json["program_times_error"] = reason(*row.program_times_error);
-  if (seconds && row.seconds) json["seconds"] = *row.seconds;
+  if (seconds && row.seconds) json["seconds"] = {{"total", *row.seconds}};
   return json;
 }
 
@@ -102,11 +113,11 @@ Json bottleneck_json(const Comparison& comparison) {
 Json run_json(const MeasuredRun& run) {
   Json times = Json::array();
   for (const MeasuredTime& time : run.times) {
-    Json entry = whole_bytes(time_json(time.measured));
+    Json entry = time_json(time.measured, "measured");
     if (time.wrong) entry["wrong"] = true;
     if (time.modelled) {
-      entry["modelled"] = *time.modelled;
-      if (!time.wrong) entry["achieved"] = time.measured.algbw / *time.modelled;
+      entry["simulated_algbw"] = *time.modelled;
+      if (!time.wrong) entry["achieved_fraction"] = time.measured.algbw / *time.modelled;
     }
     times.push_back(std::move(entry));
   }
@@ -121,17 +132,16 @@ Json run_json(const MeasuredRun& run) {
 Json to_json(const Comparison& comparison, bool seconds) {
   const Topology& topology = comparison.fabric->topology;
   Json json = {{"format", "forestcoll-compare"},
-               {"version", 1},
+               {"version", 2},
                {"topology", topology.name},
                {"collective", comparison.collective_name},
                {"compute_nodes", topology.ranks.size()}};
   if (comparison.root) json["root"] = topology.nodes[topology.ranks[comparison.root->index()]].id;
   if (!comparison.fabric->changes.empty()) json["changes"] = comparison.fabric->changes;
-  json["model"] = {{"measured", false},
-                   {"gpu", comparison.gpu},
-                   {"source", comparison.gpu_source},
-                   {"chosen", comparison.gpu_chosen},
-                   {"says", "model, not measurement"}};
+  json["estimate"] = "model, not measurement";
+  json["parameters"] = {{"name", comparison.gpu},
+                        {"source", comparison.gpu_source},
+                        {"chosen", comparison.gpu_chosen}};
   json["latencies"] = latencies_json(topology);
   put_figures(json, comparison.figures);
   json["optimum_name"] = optimum_name(comparison);
@@ -155,6 +165,8 @@ Json to_json(const Comparison& comparison, bool seconds) {
                                       {"directions", limit.directions}});
   }
   json["who_wins"] = who_wins(comparison);
+  json["wins"] = Json::array();
+  for (const Win& win : wins(comparison)) json["wins"].push_back(win_json(win));
   json["rows"] = Json::array();
   for (const ComparedRow& row : comparison.rows) json["rows"].push_back(row_json(row, seconds));
   if (!comparison.measured.empty()) {

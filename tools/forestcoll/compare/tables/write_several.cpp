@@ -100,7 +100,7 @@ Json to_json(const std::vector<NamedComparison>& all) {
   Json comparisons = Json::array();
   for (const NamedComparison& each : all) comparisons.push_back(to_json(*each.comparison, true));
   return {{"format", "forestcoll-comparisons"},
-          {"version", 1},
+          {"version", 2},
           {"comparisons", std::move(comparisons)}};
 }
 

@@ -20,7 +20,7 @@ struct NamedComparison {
 /// sizes.
 [[nodiscard]] std::string to_terminal(const std::vector<NamedComparison>& all);
 [[nodiscard]] std::string to_markdown(const std::vector<NamedComparison>& all);
-/// {"format": "forestcoll-comparisons", "version": 1, "comparisons": […]}, each as `compare` of one
+/// {"format": "forestcoll-comparisons", "version": 2, "comparisons": […]}, each as `compare` of one
 /// fabric writes it.
 [[nodiscard]] Json to_json(const std::vector<NamedComparison>& all);
 /// The lines of all, with one head.

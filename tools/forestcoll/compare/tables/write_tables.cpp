@@ -366,7 +366,7 @@ std::string to_csv(const Comparison& comparison) {
           trees ? std::to_string(row.shape->trees) : ""}) {
       line.push_back(cell);
     }
-    for (const SimulatedTime& time : row.times) sized(line, time, simulated(row));
+    for (const SimulatedTime& time : row.times) sized(line, time, simulated(row.simulated));
     for (const SimulatedTime& time : row.program_times) sized(line, time, "program");
     if (!row.times.empty() || !row.program_times.empty()) continue;
     line.resize(kCsvColumns);

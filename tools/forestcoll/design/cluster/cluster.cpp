@@ -10,6 +10,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/report.hpp"
 #include "design/cluster/cluster_study.hpp"
 #include "design/cluster/costs.hpp"
@@ -54,7 +55,8 @@ Expected<void> write_study(const ClusterStudy& study, const ClusterArguments& op
   if (!options.directory.empty()) {
     if (auto done = write_fabrics(study, options.directory, console); !done) return done;
   }
-  return write_output("-", options.json ? to_text(to_json(study)) : table_of(study, options.front));
+  return write_output(
+      "-", options.json ? report_text(to_json(study), console) : table_of(study, options.front));
 }
 
 ExitCode run_cluster(const ClusterArguments& options, const Console& console) {
@@ -92,7 +94,8 @@ Command add_design_cluster(CLI::App& program) {
   general.option("--kept", options->request.kept, "DIR",
                  "Directory that keeps the rates of every fabric; known ones are reused");
   general.flag("--json", options->json,
-               "Report as JSON (format forestcoll-design-cluster, version 1)");
+               "Report as JSON (format forestcoll-design-cluster, version 2)");
+  add_json_version_option(*command);
   general.flag("--front", options->front, "List only fabrics on the Pareto front");
   general.option("--csv", options->csv, "FILE", "Write all figures, exactly");
   general.option("--svg", options->svg, "FILE", "Draw allgather over cost");

@@ -14,6 +14,7 @@
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/report.hpp"
 #include "design/direct/direct_report.hpp"
 #include "design/direct/direct_study.hpp"
@@ -90,7 +91,8 @@ Expected<void> write_all(const DirectStudy& study, const DirectArguments& option
   if (!options.directory.empty()) {
     if (auto done = write_files(study, options, console); !done) return done;
   }
-  return write_output("-", options.json ? to_text(to_json(study)) : table_of(study, options.front));
+  return write_output(
+      "-", options.json ? report_text(to_json(study), console) : table_of(study, options.front));
 }
 
 Expected<DirectAim> check(const DirectArguments& options) {
@@ -121,7 +123,8 @@ ExitCode run_direct(const DirectArguments& options, const Console& console) {
 void add_outputs(CLI::App& command, DirectArguments& options) {
   const OptionGroup general(command);
   general.flag("--json", options.json,
-               "Report as JSON (format forestcoll-design-direct, version 1)");
+               "Report as JSON (format forestcoll-design-direct, version 2)");
+  add_json_version_option(command);
   general.flag("--front", options.front, "List only topologies on the Pareto front");
   general.option("--csv", options.csv, "FILE", "Write all figures, exactly");
   general.option("--svg", options.svg, "FILE", "Draw times over steps");

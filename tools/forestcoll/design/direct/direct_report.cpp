@@ -88,13 +88,12 @@ constexpr const char* kLegend =
     "from, which takes separate fibres for the two directions; --two-way leaves these out.\n";
 
 Json interval_json(const ProvedInterval& interval) {
-  Json json = {{"least", exact(interval.least)}, {"most", exact(interval.most)}};
-  return json;
+  return {{"at_least", exact(interval.least)}, {"at_most", exact(interval.most)}};
 }
 
 Json published_json(const ClosedForm& form) {
   Json json = Json::object();
-  if (form.steps) json["steps"] = *form.steps;
+  if (form.steps) json["step_count"] = *form.steps;
   if (form.bfb) json["bfb"] = exact(*form.bfb);
   return json;
 }
@@ -127,16 +126,17 @@ std::string table_of(const DirectStudy& study, bool front_only) {
 }
 
 Json to_json(const WiringFigures& f) {
-  return {{"links", f.links},
-          {"steps", f.steps},
+  return {{"link_count", f.links},
+          {"step_count", f.steps},
           {"mean_distance", exact(f.mean_distance)},
-          {"allgather", exact(f.allgather)},
-          {"reduce_scatter", exact(f.reduce_scatter)},
-          {"allreduce", interval_json(f.allreduce)},
-          {"bfb", f.bfb ? exact(*f.bfb) : Json()},
-          {"alltoall", interval_json(f.alltoall)},
-          {"bisection", interval_json(f.bisection)},
-          {"after_failure", f.after_failure ? interval_json(*f.after_failure) : Json()}};
+          {"relative_time",
+           {{"allgather", exact(f.allgather)},
+            {"reduce_scatter", exact(f.reduce_scatter)},
+            {"allreduce", interval_json(f.allreduce)},
+            {"bfb", f.bfb ? exact(*f.bfb) : Json()},
+            {"alltoall", interval_json(f.alltoall)},
+            {"after_failure", f.after_failure ? interval_json(*f.after_failure) : Json()}}},
+          {"bisection", interval_json(f.bisection)}};
 }
 
 Json to_json(const DirectStudy& study) {
@@ -151,8 +151,8 @@ Json to_json(const DirectStudy& study) {
     wirings.push_back(std::move(one));
   }
   return {{"format", "forestcoll-design-direct"},
-          {"version", 1},
-          {"nodes", study.nodes},
+          {"version", 2},
+          {"compute_nodes", study.nodes},
           {"ports", study.ports},
           {"aim", name_of(study.aim)},
           {"wirings", std::move(wirings)}};

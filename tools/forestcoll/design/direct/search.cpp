@@ -11,6 +11,7 @@
 #include "common/files/io.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/options/solver_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "design/direct/direct_report.hpp"
@@ -65,13 +66,13 @@ std::string search_text(const SearchReport& report, std::uint64_t seed) {
 Json search_json(const SearchReport& report, std::uint64_t seed) {
   const Wiring& wiring = report.found.wiring;
   return {{"format", "forestcoll-design-search"},
-          {"version", 1},
+          {"version", 2},
           {"start", report.start},
-          {"nodes", wiring.nodes},
+          {"compute_nodes", wiring.nodes},
           {"ports", wiring.ports},
           {"seed", seed},
           {"moves", report.found.tried},
-          {"kept", report.found.accepted},
+          {"kept_moves", report.found.accepted},
           {"stopped", report.found.stopped},
           {"before", to_json(report.before)},
           {"after", to_json(report.after)}};
@@ -100,8 +101,8 @@ ExitCode run_search(const SearchArguments& options, const Console& console) {
     }
     if (options.out == "-") return ExitCode::done;
   }
-  const std::string text =
-      options.json ? to_text(search_json(report, options.seed)) : search_text(report, options.seed);
+  const std::string text = options.json ? report_text(search_json(report, options.seed), console)
+                                        : search_text(report, options.seed);
   return finish(write_output("-", text), console);
 }
 
@@ -128,7 +129,8 @@ Command add_design_search(CLI::App& program) {
   general.option("--bandwidth", options->bandwidth, "BANDWIDTH", "Of each link in this file")
       ->capture_default_str();
   general.flag("--json", options->json,
-               "Report as JSON (format forestcoll-design-search, version 1)");
+               "Report as JSON (format forestcoll-design-search, version 2)");
+  add_json_version_option(*command);
   add_jobs_option(*command);
   command->footer(
       "A move stays where it makes nothing worse: first the exact time of allgather, then the\n"

@@ -120,7 +120,7 @@ Json alltoall_json(const Compilation& made, const ThreeFigures& figures, const F
                    const SynthSeconds& seconds) {
   const Verdict& verdict = made.verdict;
   Json json = {{"format", "forestcoll-synth"},
-               {"version", 2},
+               {"version", 3},
                {"topology", fabric.topology.name},
                {"collective", made.verdict.collective_name},
                {"compute_nodes", fabric.network.ranks.size()},
@@ -134,11 +134,12 @@ Json alltoall_json(const Compilation& made, const ThreeFigures& figures, const F
                {"relayed", relayed(made, fabric)},
                {"threadblocks", verdict.threadblocks},
                {"channels", verdict.channels},
-               {"steps", verdict.steps},
+               {"threadblock_steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
+  if (verdict.usable) json["usable"] = to_json(*verdict.usable);
   if (!made.paths->stops.empty()) json["stops"] = made.paths->stops;
   if (made.paths->combined) json["combined"] = true;
-  if (made.paths->seconds_at_bytes) json["seconds_at_size"] = *made.paths->seconds_at_bytes;
+  if (made.paths->seconds_at_bytes) json["simulated_seconds"] = *made.paths->seconds_at_bytes;
   if (made.paths->routes.rounds > 0) json["rounds"] = made.paths->routes.rounds;
   if (made.paths->algbw_in_rounds && *made.paths->algbw_in_rounds > Ratio(0)) {
     json["algbw_in_rounds"] = exact(*made.paths->algbw_in_rounds);
@@ -164,7 +165,7 @@ std::string paths_line(const std::string& algorithm) {
 
 Json paths_json(const std::string& algorithm, const Ratio& bound) {
   const BaselineInfo& info = *find_alltoall_baseline(algorithm);
-  return {{"name", info.name},
+  return {{"algorithm", info.name},
           {"title", info.title},
           {"source", info.source},
           {"note", ""},

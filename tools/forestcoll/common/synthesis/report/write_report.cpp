@@ -189,7 +189,7 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   const CollectiveForest& forest = synthesis.forest;
   const TreeShape shape = shape_of(forest);
   Json json = {{"format", "forestcoll-synth"},
-               {"version", 2},
+               {"version", 3},
                {"topology", topology.name},
                {"collective", to_string(forest.collective)},
                {"compute_nodes", topology.ranks.size()},
@@ -206,8 +206,9 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                  {"lower_bound", synthesis.least_height}}},
                {"threadblocks", verdict.threadblocks},
                {"channels", verdict.channels},
-               {"steps", verdict.steps},
+               {"threadblock_steps", verdict.steps},
                {"usable_counts", verdict.usable_counts}};
+  if (verdict.usable) json["usable"] = to_json(*verdict.usable);
   if (!verdict.conditions.empty()) json["conditions"] = verdict.conditions;
   add_solver_report(json, synthesis);
   if (verdict.threadblocks > 0) {

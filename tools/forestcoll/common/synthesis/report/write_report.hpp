@@ -68,7 +68,7 @@ struct ScheduleNotes {
                                       const Topology& topology, const ScheduleNotes& notes,
                                       bool verbose);
 
-/// {"format": "forestcoll-synth", "version": 2, …}
+/// {"format": "forestcoll-synth", "version": 3, …}
 [[nodiscard]] Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                                const ThreeFigures& figures, const Verdict& verdict,
                                const Topology& topology);

@@ -8,6 +8,7 @@
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/options/solver_options.hpp"
+#include "common/report/json_version.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -167,7 +168,8 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   });
   add_schedule_options(command, arguments);
   general.flag("--json", arguments.json,
-               "Print the summary as JSON (format forestcoll-synth, version 2)");
+               "Print the summary as JSON (format forestcoll-synth, version 3)");
+  add_json_version_option(command);
   add_effort_options(command, arguments.solver);
   add_shape_options(command, arguments.solver);
   add_failure_options(command, arguments.failures);
