@@ -44,7 +44,7 @@ KeyChanges former_latencies() {
           {"latencies/typical/*/link_count", "latencies/typical/*/links"}};
 }
 
-const std::vector<ReportFormat>& formats() {
+const std::vector<ReportFormat>& versioned_formats() {
   static const std::vector<ReportFormat> table = {
       {"forestcoll-batch",
        4,
@@ -335,8 +335,8 @@ void make_former(Json& report) {
     for (Json& each : *found) make_former(each);
   }
   const auto name = report.value("format", std::string());
-  const auto format = std::ranges::find(formats(), name, &ReportFormat::name);
-  if (format == formats().end()) return;
+  const auto format = std::ranges::find(versioned_formats(), name, &ReportFormat::name);
+  if (format == versioned_formats().end()) return;
   report["version"] = format->version - 1;
   for (const KeyChange& row : format->changes) {
     const std::vector<std::string> now = keys_of(row.now), former = keys_of(row.former);
@@ -349,9 +349,9 @@ void make_former(Json& report) {
 void add_json_version_option(CLI::App& command, bool always_written) {
   CLI::Option* option =
       command
-          .add_option(
-              "--json-version", CLI::callback_t([](const CLI::results_t&) { return true; }),
-              "Form of JSON reports; 1: with the keys that they had before. Kept for two releases")
+          .add_option("--json-version", CLI::callback_t([](const CLI::results_t&) { return true; }),
+                      "Form of JSON reports; 1: with the keys that they had before. Kept for two\n"
+                      "releases")
           ->check(CLI::IsMember({"1", "2"}));
   if (!always_written) option->needs(command.get_option("--json"));
 }
