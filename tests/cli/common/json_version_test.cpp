@@ -120,6 +120,7 @@ struct Reported {
 class JsonVersion : public ::testing::Test {
  protected:
   Json made(std::vector<std::string> words, const std::string& schema) const {
+    fs::remove_all(scratch_ / "files");  // --tune writes into a new directory
     words.emplace_back("--json");
     const auto result = run(words);
     EXPECT_EQ(result.code, 0) << ::testing::PrintToString(words) << result.err;
