@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
-#include <system_error>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll {
@@ -149,13 +148,10 @@ std::string counted(std::size_t count, std::string_view singular) {
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
   const int shift = 10 * take_unit(text);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.front() == '-') {
+  const auto value = natural(text);
+  if (!value || text.front() == '-' || *value > (std::numeric_limits<std::int64_t>::max() >> shift))
     return std::nullopt;
-  }
-  if (value > (std::numeric_limits<std::int64_t>::max() >> shift)) return std::nullopt;
-  return value << shift;
+  return *value << shift;
 }
 
 Expected<std::vector<std::int64_t>> parse_sizes(std::string_view text) {

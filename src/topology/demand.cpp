@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/model/findings.hpp"
@@ -36,13 +35,6 @@ std::string place(const Row& row, std::size_t number) {
 std::string place(const Row& row, std::size_t number, std::size_t column) {
   return row.line > 0 ? fmt::format("{}, column {}", place(row, number), column + 1)
                       : fmt::format("{}/{}", place(row, number), column);
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
 std::vector<Row> rows_of_csv(std::string_view text) {
@@ -104,14 +96,6 @@ void check_shape(const std::vector<Row>& rows, std::size_t ranks, Findings& find
   }
 }
 
-std::optional<std::int64_t> parse_amount(const std::string& text) {
-  std::int64_t amount = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, amount);
-  if (error != std::errc() || stop != end || amount < 0) return std::nullopt;
-  return amount;
-}
-
 }  // namespace
 
 ParsedDemand demand_of(Collective collective, std::size_t ranks, std::optional<Rank> root) {
@@ -140,7 +124,7 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (std::size_t c = 0; c < rows[r].cells.size(); ++c) {
       const std::string& cell = rows[r].cells[c];
-      const auto amount = parse_amount(cell);
+      const auto amount = natural(cell);
       if (!amount) {
         findings.error(Code::A05, place(rows[r], r, c),
                        "expected a whole number of bytes, 0 or more, found " + quote(cell));

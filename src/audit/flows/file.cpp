@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <initializer_list>
 #include <unordered_map>
 #include <utility>
 
 #include "audit/common/json_events.hpp"
 #include "audit/common/scan_json.hpp"
+#include "base/words.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -165,10 +165,9 @@ std::string_view FlowsReader::expected() const {
 }
 
 bool FlowsReader::number_float(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto value = number_in<double>(text);
   const bool is_rate = inside() == FlowsInside::fraction && key_ == "value";
-  if (!is_rate || error != std::errc() || end != text.data() + text.size()) return other(text);
+  if (!is_rate || !value) return other(text);
   rate().value = value;
   return true;
 }

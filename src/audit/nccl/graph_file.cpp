@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <pugixml.hpp>
@@ -13,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/failures.hpp"
 
 namespace forestcoll::audit {
@@ -41,18 +41,7 @@ struct Graph {
 std::optional<std::int64_t> device_in(std::string_view text) {
   const bool is_hexadecimal = text.starts_with("0x");
   if (is_hexadecimal) text.remove_prefix(2);
-  std::int64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, is_hexadecimal ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-std::optional<double> decimal_in(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number_in<std::int64_t>(text, is_hexadecimal ? 16 : 10);
 }
 
 class GraphReader {
@@ -87,10 +76,8 @@ class GraphReader {
   std::int64_t integer(const pugi::xml_node& element, const char* name, std::string_view place,
                        std::int64_t least, std::int64_t most) {
     const std::string_view text = element.attribute(name).value();
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    if (is_number && value >= least && value <= most) return value;
+    const auto value = number_in<std::int64_t>(text);
+    if (value && *value >= least && *value <= most) return *value;
     wrong(Rule::attribute, place,
           fmt::format("{}=\"{}\": expected a number from {} to {}", name, text.substr(0, 40), least,
                       most));
@@ -99,7 +86,7 @@ class GraphReader {
 
   void check_speed(const pugi::xml_node& element, const char* name, std::string_view place) {
     const std::string_view text = element.attribute(name).value();
-    const auto speed = decimal_in(text);
+    const auto speed = number_in<double>(text);
     if (speed && *speed > 0 && *speed < 1e6) return;
     wrong(Rule::attribute, place,
           fmt::format("{}=\"{}\": expected GB/s of a channel", name, text.substr(0, 40)));

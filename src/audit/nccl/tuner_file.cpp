@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -15,6 +14,8 @@
 #include <tuple>
 #include <utility>
 #include <vector>
+
+#include "base/words.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -44,13 +45,6 @@ struct Row {
   std::int64_t channels = kAny, nodes = kAny, ranks = kAny;
 };
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
-
 // Commas within brackets are part of an interval.
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -65,14 +59,6 @@ std::vector<std::string_view> fields_of(std::string_view line) {
     begin = i + 1;
   }
   return fields;
-}
-
-template <class Number>
-std::optional<Number> number_in(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 // "*", "8", "[0,4]", "(1,)" and the like, as NCCLX has them; in whole numbers.
@@ -107,14 +93,14 @@ struct Columns {
 };
 constexpr Columns kExample = {3, 8, 10}, kNcclx = {2, 7, 10};
 
-struct Line {
+struct NumberedLine {
   std::size_t number = 0;
   std::string_view text;
 };
 
 // Without comments and empty lines.
-std::vector<Line> lines_of(std::string_view text) {
-  std::vector<Line> lines;
+std::vector<NumberedLine> rows_of(std::string_view text) {
+  std::vector<NumberedLine> lines;
   std::size_t number = 0, begin = 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -126,7 +112,7 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-Columns columns_of(const Line& first) {
+Columns columns_of(const NumberedLine& first) {
   const auto fields = fields_of(first.text);
   const bool is_ncclx = fields.size() > 2 && is_known(kTunerAlgorithms, fields[2]);
   return is_ncclx ? kNcclx : kExample;
@@ -136,7 +122,7 @@ class RowReader {
  public:
   RowReader(Columns columns, Findings& findings) : columns_(columns), findings_(findings) {}
 
-  std::optional<Row> read(const Line& line) {
+  std::optional<Row> read(const NumberedLine& line) {
     line_ = line.number;
     const auto fields = fields_of(line.text);
     if (!columns_.is_ncclx() && line.text.size() > kMostOfLine) {
@@ -342,7 +328,7 @@ void check_communicator(const std::vector<Row>& rows, const Topology& topology,
 }  // namespace
 
 bool looks_like_tuner(std::string_view text) {
-  const auto lines = lines_of(text);
+  const auto lines = rows_of(text);
   if (lines.empty()) return false;
   const auto fields = fields_of(lines.front().text);
   return fields.size() >= kNcclx.least &&
@@ -352,12 +338,12 @@ bool looks_like_tuner(std::string_view text) {
 
 void check_tuner(std::string_view text, const Topology* topology, Findings& findings,
                  Verdict& verdict) {
-  const auto lines = lines_of(text);
+  const auto lines = rows_of(text);
   const Columns columns = columns_of(lines.front());
   verdict.format = columns.is_ncclx() ? "ncclx-tuner" : "nccl-tuner";
   RowReader reader(columns, findings);
   std::vector<Row> rows;
-  for (const Line& line : lines) {
+  for (const NumberedLine& line : lines) {
     if (const auto row = reader.read(line)) rows.push_back(*row);
   }
   std::vector<std::string_view> names;

@@ -6,7 +6,6 @@
 // Places by name, where a generator or a person wrote them so, are tried first: they are found
 // whatever is damaged, and proved by the same links.
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/words.hpp"
 #include "topology/draw/grid.hpp"
 
 namespace forestcoll::topology {
@@ -235,19 +235,15 @@ std::vector<Grid> shapes_of(std::size_t nodes, std::size_t links) {
 
 // The numbers in a name, as "2" and "3" in "n2x3"; those that are too long for a place are left
 // out.
-std::vector<std::size_t> numbers_in(const std::string& name) {
+std::vector<std::size_t> numbers_in(std::string_view name) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::size_t kMostDigits = 4;
   std::vector<std::size_t> numbers;
-  for (std::size_t at = 0; at < name.size();) {
-    if (std::isdigit(static_cast<unsigned char>(name[at])) == 0) {
-      ++at;
-      continue;
-    }
-    std::size_t value = 0, digits = 0;
-    for (; at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0; ++at) {
-      value = value * 10 + static_cast<std::size_t>(name[at] - '0');
-      if (++digits > 4) return {};
-    }
-    numbers.push_back(value);
+  for (std::size_t at = name.find_first_of(kDigits); at != std::string_view::npos;) {
+    const std::size_t end = std::min(name.find_first_not_of(kDigits, at), name.size());
+    if (end - at > kMostDigits) return {};
+    numbers.push_back(*number_in<std::size_t>(name.substr(at, end - at)));
+    at = name.find_first_of(kDigits, end);
   }
   return numbers;
 }

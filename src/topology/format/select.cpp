@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/host_list.hpp"
 #include "topology/format/nearest.hpp"
@@ -53,20 +53,12 @@ std::vector<std::string_view> split_list(std::string_view list) {
   return items;
 }
 
-template <class Integer>
-std::optional<Integer> parse_number(std::string_view text) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // "4" and "4-7".
 std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view text) {
   const auto dash = text.find('-');
-  const auto first = parse_number<std::size_t>(text.substr(0, dash));
+  const auto first = number_in<std::size_t>(text.substr(0, dash));
   const auto last =
-      dash == std::string_view::npos ? first : parse_number<std::size_t>(text.substr(dash + 1));
+      dash == std::string_view::npos ? first : number_in<std::size_t>(text.substr(dash + 1));
   if (!first || !last) return std::nullopt;
   return std::pair(*first, *last);
 }
@@ -175,7 +167,7 @@ Expected<std::vector<SelectedLink>> NameLookup::links_of_kind(std::string_view k
 CableText NameLookup::cables(std::string_view text) const {
   const std::size_t star = text.rfind('*');
   if (star == std::string_view::npos) return {text, std::nullopt};
-  const auto count = parse_number<std::int64_t>(text.substr(star + 1));
+  const auto count = number_in<std::int64_t>(text.substr(star + 1));
   if (!count || *count < 0) return {text, std::nullopt};
   if (text.starts_with(kKind)) {
     const std::string_view kind = text.substr(kKind.size());

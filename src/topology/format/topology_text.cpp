@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/format/with_metadata.hpp"
 
@@ -192,9 +192,7 @@ std::optional<Numbered> numbered(std::string_view id) {
   const std::string_view digits = id.substr(begin);
   const bool padded = digits.size() > 1 && digits.front() == '0';
   if (digits.empty() || digits.size() > 9 || padded) return std::nullopt;
-  Numbered result{id.substr(0, begin)};
-  std::from_chars(digits.data(), digits.data() + digits.size(), result.index);
-  return result;
+  return Numbered{id.substr(0, begin), *number_in<decltype(Numbered::index)>(digits)};
 }
 
 // Indices of one prefix, in the order met.

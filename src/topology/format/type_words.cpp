@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
+#include "base/words.hpp"
 #include "topology/format/nearest.hpp"
 
 namespace forestcoll::topology {
@@ -48,9 +48,7 @@ std::optional<NodeType> node_type_called(std::string_view word) {
 }
 
 std::string remedy_of_type(std::string_view word) {
-  std::string lower(word);
-  std::ranges::transform(lower, lower.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string lower = lower_case(word);
   if (std::ranges::find(kMachineWords, lower) != kMachineWords.end()) {
     return "Write \"compute\" for what has a rank, such as a GPU, and \"switch\" for what only "
            "passes "

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <span>
 
+#include "base/words.hpp"
 #include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::topology {
@@ -66,7 +66,7 @@ std::optional<Ratio> unit_of_bandwidth(std::string_view name) {
   if (unit.counted == Counted::nothing || (is_short && unit.is_spelled_out)) return std::nullopt;
   std::string prefix(name);
   if (unit.is_spelled_out && !prefix.empty()) {
-    prefix.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(prefix.front())));
+    prefix = upper_case(prefix.substr(0, 1)) + prefix.substr(1);
   }
   const auto found = std::ranges::find(kUnitPrefixes, prefix, &Unit::name);
   if (found == kUnitPrefixes.end()) return std::nullopt;
@@ -85,13 +85,6 @@ DigitsAndUnit digits_and_unit(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(' ', digits_end);
   return {text.substr(0, digits_end),
           begin == std::string_view::npos ? std::string_view() : text.substr(begin), true};
-}
-
-std::string in_small_letters(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
 }
 
 }  // namespace
@@ -127,7 +120,7 @@ std::string remedy_of_bandwidth(std::string_view text) {
   const DigitsAndUnit written = digits_and_unit(text);
   const auto value = parse_ratio(std::string(written.digits));
   if (value && *value > 0 && written.has_unit && !find_unit(Quantity::bandwidth, written.unit)) {
-    std::string unit = in_small_letters(written.unit);
+    std::string unit = lower_case(written.unit);
     for (const std::string_view ending : {"/s", "/sec", "ps", "s"}) {
       if (!unit.ends_with(ending)) continue;
       unit.resize(unit.size() - ending.size());
@@ -137,9 +130,7 @@ std::string remedy_of_bandwidth(std::string_view text) {
     const bool is_binary = unit.ends_with('i');
     if (is_binary) unit.pop_back();
     if (unit == "m" || unit == "g" || unit == "t") {
-      const std::string prefix =
-          std::string(1, static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0])))) +
-          (is_binary ? "i" : "");
+      const std::string prefix = upper_case(unit.substr(0, 1)) + (is_binary ? "i" : "");
       return fmt::format("Bits or bytes? Write \"{0} {1}b/s\" or \"{0} {1}B/s\".", written.digits,
                          prefix);
     }

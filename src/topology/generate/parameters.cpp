@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "base/check.hpp"
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/format/units.hpp"
@@ -15,13 +15,6 @@
 
 namespace forestcoll::topology {
 namespace {
-
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // "3" or "3:1", where the second number divides the first.
 std::optional<Ratio> parse_factor(const std::string& text) {
@@ -76,13 +69,13 @@ void Parameters::refuse(std::string_view name, std::string_view problem, std::st
 }
 
 std::int64_t Parameters::integer(std::string_view name, std::int64_t least, std::int64_t most) {
-  const auto value = parse_integer(text(name));
+  const auto value = number_in<std::int64_t>(text(name));
   if (value && *value >= least && *value <= most) return *value;
   refuse(name,
          fmt::format("expected a whole number from {} to {}, found {}", least, most,
                      quote(text(name))),
          fmt::format("The standard value is {}.", standard(name)));
-  return std::clamp(parse_integer(standard(name)).value_or(least), least, most);
+  return std::clamp(number_in<std::int64_t>(standard(name)).value_or(least), least, most);
 }
 
 NamedBandwidth Parameters::bandwidth(std::string_view name) {
@@ -112,7 +105,7 @@ std::vector<std::int64_t> Parameters::list(std::string_view name, char separator
   for (bool more = true; more && readable;) {
     const std::size_t end = rest.find(separator);
     more = end != std::string_view::npos;
-    const auto item = parse_integer(rest.substr(0, end));
+    const auto item = number_in<std::int64_t>(rest.substr(0, end));
     readable = item && *item >= least && *item <= 1'000'000 && items.size() < most_items;
     if (readable) items.push_back(*item);
     if (more) rest.remove_prefix(end + 1);

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
+#include "base/words.hpp"
 #include "forestcoll/text.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "topology/health/apply.hpp"
 #include "topology/model/pcie_direction.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::health {
 namespace {
@@ -25,8 +25,7 @@ struct NetworkPort {
 // mlx5_2 before mlx5_10.
 std::pair<std::string, std::int64_t> name_in_order(const std::string& name) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
-  return {name.substr(0, digits),
-          importing::natural(std::string_view(name).substr(digits)).value_or(-1)};
+  return {name.substr(0, digits), natural(std::string_view(name).substr(digits)).value_or(-1)};
 }
 
 class NetworkHealth {
@@ -58,8 +57,8 @@ class NetworkHealth {
 
  private:
   void take(const PortState& port) {
-    const auto words = importing::words_of(port.node);
-    const auto others = importing::words_of(port.other);
+    const auto words = words_of(port.node);
+    const auto others = words_of(port.other);
     const auto host_of = [](const auto& parts) { return std::string(parts[0]); };
     if (!port.could_be.empty()) {
       findings_.warning(Code::I21, "",

@@ -10,15 +10,14 @@
 #include <charconv>
 #include <set>
 
+#include "base/words.hpp"
 #include "topology/health/dumps.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::health {
 namespace {
 
 // Apart from those of nvlink.cpp, which is in the same room.
-using importing::natural;
-using FabricLine = importing::Line;
+using FabricLine = TextLine;
 
 constexpr std::array<std::pair<unsigned, std::string_view>, 4> kMaskBits = {
     {{0, "its NVLink bandwidth is degraded"},
@@ -34,8 +33,8 @@ std::size_t indent_of(std::string_view line) {
 // "State    : Completed" in its two parts.
 std::pair<std::string_view, std::string_view> key_and_value(std::string_view line) {
   const std::size_t colon = line.find(" : ");
-  if (colon == std::string_view::npos) return {importing::trimmed(line), {}};
-  return {importing::trimmed(line.substr(0, colon)), importing::trimmed(line.substr(colon + 3))};
+  if (colon == std::string_view::npos) return {trimmed(line), {}};
+  return {trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 3))};
 }
 
 bool says_nothing(std::string_view value) {
@@ -94,7 +93,7 @@ std::optional<MachineState> read_fabric(const Dump& dump) {
   MachineState state{.source = "nvidia-smi -q"};
   GpuState* gpu = nullptr;
   std::size_t sections = 0, indent = 0;
-  for (const FabricLine& line : importing::lines_of(dump.text)) {
+  for (const FabricLine& line : lines_of(dump.text)) {
     const auto [key, value] = key_and_value(line.text);
     if (key.empty() || key == "--") continue;
     if (key == "Fabric" && value.empty()) {
@@ -113,7 +112,7 @@ std::optional<MachineState> read_fabric(const Dump& dump) {
 std::optional<MachineState> read_health_mask(const Dump& dump) {
   MachineState state{.source = "NCCL's log"};
   std::set<std::string_view> hosts;
-  for (const FabricLine& line : importing::lines_of(dump.text)) {
+  for (const FabricLine& line : lines_of(dump.text)) {
     const auto mask = hexadecimal_after(line.text, "healthMask 0x");
     if (!mask) continue;
     const std::size_t open = line.text.find('['), close = line.text.find(']');

@@ -10,9 +10,9 @@
 
 #include <array>
 
+#include "base/words.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "topology/health/dumps.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::health {
 namespace {
@@ -35,9 +35,9 @@ constexpr std::array<LaneSpeed, 8> kLaneSpeeds = {{{"2.5", 10},
 // be read.
 std::optional<Ratio> bandwidth_of(std::string_view state) {
   if (state.find("Active/") == std::string_view::npos) return Ratio(0);
-  const auto words = importing::words_of(state);
+  const auto words = words_of(state);
   if (words.size() < 3 || !words[0].ends_with("X")) return std::nullopt;
-  const auto lanes = importing::natural(words[0].substr(0, words[0].size() - 1));
+  const auto lanes = natural(words[0].substr(0, words[0].size() - 1));
   if (!lanes || *lanes < 1 || *lanes > 12) return std::nullopt;
   const auto signalled = parse_bandwidth(words[1]);
   if (!signalled) return std::nullopt;
@@ -54,19 +54,19 @@ std::pair<std::string_view, std::string_view> quoted_part(std::string_view text)
   const std::size_t open = text.find('"');
   const std::size_t close = text.find('"', open == std::string_view::npos ? open : open + 1);
   if (close == std::string_view::npos) return {};
-  return {importing::trimmed(text.substr(open + 1, close - open - 1)), text.substr(close + 1)};
+  return {trimmed(text.substr(open + 1, close - open - 1)), text.substr(close + 1)};
 }
 
 // "CA: node4 mlx5_0:", "Switch: 0x… NAME:"; nothing of other lines.
 std::optional<std::string_view> section_name(std::string_view line) {
   for (const std::string_view word : {"CA: ", "Switch: ", "Router: "}) {
     if (!line.starts_with(word) || !line.ends_with(":")) continue;
-    std::string_view name = importing::trimmed(line.substr(word.size()));
+    std::string_view name = trimmed(line.substr(word.size()));
     name.remove_suffix(1);
     if (word == "Switch: " && name.starts_with("0x")) {
       name.remove_prefix(std::min(name.find(' '), name.size()));
     }
-    return importing::trimmed(name);
+    return trimmed(name);
   }
   return std::nullopt;
 }
@@ -75,7 +75,7 @@ std::optional<std::string_view> section_name(std::string_view line) {
 std::string could_be(std::string_view rest) {
   const std::size_t open = rest.find('('), close = rest.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open) return {};
-  return std::string(importing::trimmed(rest.substr(open + 1, close - open - 1)));
+  return std::string(trimmed(rest.substr(open + 1, close - open - 1)));
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ std::string could_be(std::string_view rest) {
 std::optional<NetworkState> read_iblinkinfo(const Dump& dump) {
   NetworkState state;
   std::string_view section;
-  for (const auto& each : importing::lines_of(dump.text)) {
-    const std::string_view line = importing::trimmed(each.text);
+  for (const auto& each : lines_of(dump.text)) {
+    const std::string_view line = trimmed(each.text);
     if (const auto name = section_name(line)) section = *name;
     const std::size_t open = line.find("==("), close = line.find(")==>");
     if (open == std::string_view::npos || close == std::string_view::npos || close < open) continue;

@@ -5,18 +5,12 @@
 //            Link 2: Replay Errors: 0
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "topology/format/units.hpp"
 #include "topology/health/dumps.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::health {
 namespace {
-
-using importing::Line;
-using importing::lines_of;
-using importing::natural;
-using importing::trimmed;
-using importing::words_of;
 
 // The number of "GPU 3: …" or "Link 3: …", and what follows the colon.
 std::optional<std::pair<std::int64_t, std::string_view>> numbered_line(std::string_view line,
@@ -67,7 +61,7 @@ class NvlinkReader {
   explicit NvlinkReader(const Dump& dump) : dump_(dump) {}
 
   std::optional<MachineState> read() {
-    for (const Line& line : lines_of(dump_.text)) {
+    for (const TextLine& line : lines_of(dump_.text)) {
       if (!read_line(trimmed(line.text))) return std::nullopt;
     }
     state_.source = counts_errors_ ? "nvidia-smi nvlink -e" : "nvidia-smi nvlink -s";
@@ -126,7 +120,7 @@ std::optional<MachineState> read_nvlink(const Dump& dump) {
 std::optional<MachineState> read_dcgmi(const Dump& dump) {
   MachineState state{.source = "dcgmi nvlink -s"};
   GpuState* gpu = nullptr;
-  for (const Line& each : lines_of(dump.text)) {
+  for (const TextLine& each : lines_of(dump.text)) {
     const std::string_view line = trimmed(each.text);
     if (line.starts_with("NvSwitches") || line.starts_with("physicalId")) gpu = nullptr;
     if (const auto number = numbered_line(line, "gpuId ")) {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "base/words.hpp"
 #include "forestcoll/health.hpp"
 #include "topology/format/select.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/health/apply.hpp"
 #include "topology/health/dumps.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll {
 namespace {
@@ -30,11 +30,11 @@ std::optional<std::optional<MachineState>> read_machine_state(const Dump& dump) 
     return health::read_rocm(dump);
   }
   if (has(text, "all links are inActive")) return health::read_nvlink(dump);
-  for (const importing::Line& line : importing::lines_of(text)) {
-    const std::string_view words = importing::trimmed(line.text);
+  for (const TextLine& line : lines_of(text)) {
+    const std::string_view words = trimmed(line.text);
     if (words == "Fabric") return health::read_fabric(dump);
-    const bool is_link = words.starts_with("Link ") && words.size() > 5 && words[5] >= '0' &&
-                         words[5] <= '9' && has(words, ": ");
+    const bool is_link =
+        words.starts_with("Link ") && words.size() > 5 && is_digit(words[5]) && has(words, ": ");
     if (is_link) return health::read_nvlink(dump);
   }
   return std::nullopt;

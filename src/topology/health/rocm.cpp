@@ -2,8 +2,8 @@
 //   GPU[0]          : XGMI Error count: 1 (Single error detected since last read)
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "topology/health/dumps.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::health {
 namespace {
@@ -13,7 +13,7 @@ std::optional<std::size_t> rocm_gpu(std::string_view word) {
   if (!word.starts_with("GPU")) return std::nullopt;
   word.remove_prefix(3);
   if (word.starts_with("[") && word.ends_with("]")) word = word.substr(1, word.size() - 2);
-  const auto number = importing::natural(word);
+  const auto number = natural(word);
   if (!number || *number >= kMostGpus) return std::nullopt;
   return static_cast<std::size_t>(*number);
 }
@@ -24,8 +24,8 @@ class RocmReader {
 
   std::optional<MachineState> read() {
     state_.source = "rocm-smi";
-    for (const auto& line : importing::lines_of(dump_.text)) {
-      const std::string_view text = importing::trimmed(line.text);
+    for (const auto& line : lines_of(dump_.text)) {
+      const std::string_view text = trimmed(line.text);
       if (text.starts_with("===")) {
         in_types_ = text.find("Link Type between two GPUs") != std::string_view::npos;
         columns_.clear();
@@ -40,7 +40,7 @@ class RocmReader {
 
  private:
   bool read_row(std::string_view text) {
-    const auto words = importing::words_of(text);
+    const auto words = words_of(text);
     if (words.empty() || words[0].starts_with("*")) return true;
     if (columns_.empty()) {
       for (const std::string_view word : words) {
@@ -72,12 +72,12 @@ class RocmReader {
   void read_errors(std::string_view text) {
     constexpr std::string_view kCount = "XGMI Error count:";
     const std::size_t at = text.find(kCount);
-    const auto words = importing::words_of(text);
+    const auto words = words_of(text);
     if (at == std::string_view::npos || words.empty()) return;
     const auto gpu = rocm_gpu(words[0]);
     if (!gpu) return;
     GpuState& state = state_.gpus[*gpu];
-    const std::string_view count = importing::trimmed(text.substr(at + kCount.size()));
+    const std::string_view count = trimmed(text.substr(at + kCount.size()));
     if (!count.starts_with("0")) {
       state.doubts.push_back(
           fmt::format("rocm-smi counts xGMI errors: {}", topology::quote(count)));

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/import/box.hpp"
 #include "topology/import/notes.hpp"
@@ -25,13 +25,10 @@ struct FabricChoice {
 
 // "fat-tree:BOXES[:RATIO]"
 std::optional<FabricChoice> parse_fat_tree(std::string_view text) {
-  FabricChoice choice{.type = FabricChoice::Type::fat_tree};
   const std::size_t colon = text.find(':');
-  const std::string_view boxes = text.substr(0, colon);
-  const auto [end, error] =
-      std::from_chars(boxes.data(), boxes.data() + boxes.size(), choice.boxes_per_leaf);
-  if (error != std::errc() || end != boxes.data() + boxes.size()) return std::nullopt;
-  if (choice.boxes_per_leaf == 0 || choice.boxes_per_leaf > kMaxHosts) return std::nullopt;
+  const auto boxes = number_in<std::size_t>(text.substr(0, colon));
+  if (!boxes || *boxes == 0 || *boxes > kMaxHosts) return std::nullopt;
+  FabricChoice choice{.type = FabricChoice::Type::fat_tree, .boxes_per_leaf = *boxes};
   if (colon == std::string_view::npos) return choice;
   const auto ratio = parse_ratio(std::string(text.substr(colon + 1)));
   if (!ratio || *ratio < Ratio(1, 1000) || *ratio > Ratio(1000)) return std::nullopt;

@@ -6,8 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
@@ -44,14 +44,14 @@ struct Colour {
 };
 
 std::optional<Colour> parse_colour(std::string_view text) {
-  const std::string upper = topology::in_upper_case(text);
+  const std::string upper = upper_case(text);
   constexpr std::pair<std::string_view, char> kNames[] = {{"MOD", '%'}, {"DIV", '/'}, {"AND", '&'},
                                                           {"OR", '|'},  {"%", '%'},   {"/", '/'},
                                                           {"&", '&'},   {"|", '|'}};
   for (const auto& [name, kind] : kNames) {
     if (!upper.starts_with(name)) continue;
     const bool divides = kind == '%' || kind == '/';
-    const auto number = topology::parse_whole(topology::without_blanks(text.substr(name.size())));
+    const auto number = parse_whole(trimmed(text.substr(name.size())));
     if (!number || (divides && *number == 0)) return std::nullopt;
     return Colour{kind, *number};
   }
@@ -92,7 +92,7 @@ Expected<Groups> groups_along(std::string_view text, std::size_t ranks, const Me
                               const ErrorPlace& place) {
   if (mesh == nullptr) return no_groups(text, place);
   std::vector<bool> varies(mesh->axes.size(), false);
-  for (const std::string_view name : topology::parts_between(text, '-')) {
+  for (const std::string_view name : parts_between(text, '-')) {
     const auto at = std::ranges::find(mesh->axes, name, &MeshAxis::name);
     if (at == mesh->axes.end()) {
       return make_error(Code::O06,
@@ -108,7 +108,7 @@ Expected<Groups> groups_along(std::string_view text, std::size_t ranks, const Me
 // A rank that is beyond all fabrics is one that this fabric does not have.
 std::optional<Rank> rank_of_json(const JsonValue& value) {
   if (value.kind != JsonValue::Kind::number) return std::nullopt;
-  const auto number = topology::parse_whole(value.text);
+  const auto number = parse_whole(value.text);
   if (!number) return std::nullopt;
   constexpr std::int64_t kMostRank = (std::int64_t{1} << 31) - 1;
   return Rank(static_cast<std::int32_t>(std::min(*number, kMostRank)));
@@ -157,7 +157,7 @@ Expected<Groups> topology::groups_of_json(const JsonValue& value, std::size_t ra
 
 Expected<Groups> parse_groups(std::string_view text, std::size_t ranks, const Mesh* mesh,
                               const ErrorPlace& place) {
-  const std::string_view words = topology::without_blanks(text);
+  const std::string_view words = trimmed(text);
   if (words == "all") return grouped(ranks, [](std::int64_t) { return 0; });
   if (words.starts_with('[') || words.starts_with('{')) {
     topology::Findings findings(place.file);

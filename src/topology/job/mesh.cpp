@@ -4,20 +4,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
 namespace {
 
 bool is_axis_name(std::string_view name) {
-  const auto is_letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && is_letter(name.front()) && name != "all" &&
-         std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+  const auto begins_name = [](char c) { return is_letter(c) || c == '_'; };
+  return !name.empty() && begins_name(name.front()) && name != "all" &&
+         std::ranges::all_of(name, [&](char c) { return begins_name(c) || is_digit(c); });
 }
 
 Diagnostic no_mesh(std::string_view text, const ErrorPlace& place) {
@@ -40,9 +38,9 @@ Expected<Mesh> parse_mesh(std::string_view text, MeshOrder order, std::size_t ra
                           const ErrorPlace& place) {
   Mesh mesh;
   Int128 points = 1;
-  for (const std::string_view part : topology::parts_between(text, ',')) {
-    const auto sides = topology::parts_between(part, '=');
-    const auto size = sides.size() == 2 ? topology::parse_whole(sides[1]) : std::nullopt;
+  for (const std::string_view part : parts_between(text, ',')) {
+    const auto sides = parts_between(part, '=');
+    const auto size = sides.size() == 2 ? parse_whole(sides[1]) : std::nullopt;
     if (!size || *size == 0 || !is_axis_name(sides[0]) ||
         std::ranges::count(mesh.axes, sides[0], &MeshAxis::name) > 0) {
       return no_mesh(text, place);

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/text.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
@@ -29,13 +29,13 @@ std::string_view take_last_word(std::string_view& text) {
   const std::size_t blank = text.find_last_of(" \t");
   const std::size_t begin = blank == std::string_view::npos ? 0 : blank + 1;
   const std::string_view word = text.substr(begin);
-  text = topology::without_blanks(text.substr(0, begin));
+  text = trimmed(text.substr(0, begin));
   return word;
 }
 
 // A number behind the name of a colour is the colour's.
 bool is_of_colour(std::string_view before) {
-  const std::string name = topology::in_upper_case(take_last_word(before));
+  const std::string name = upper_case(take_last_word(before));
   constexpr std::string_view kNames[] = {"MOD", "DIV", "AND", "OR", "%", "/", "&", "|"};
   return std::ranges::count(kNames, name) > 0;
 }
@@ -44,18 +44,18 @@ bool is_of_colour(std::string_view before) {
 
 Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks, const Mesh* mesh,
                                        const ErrorPlace& place) {
-  std::string_view rest = topology::without_blanks(text);
+  std::string_view rest = trimmed(text);
   const std::size_t blank = rest.find_first_of(" \t");
   if (blank == std::string_view::npos) return no_operation(text, place);
   const auto collective = parse_collective(rest.substr(0, blank));
   if (!collective) return no_operation(text, place);
   JobOperation operation{std::string(rest), *collective, {}, {}, {}, {}};
-  rest = topology::without_blanks(rest.substr(blank));
+  rest = trimmed(rest.substr(blank));
 
   std::string_view before = rest;
   std::string_view last = take_last_word(before);
   for (; last.starts_with(kRoot) || last.starts_with(kWeight); last = take_last_word(before)) {
-    const auto number = topology::parse_whole(last.substr(last.find('=') + 1));
+    const auto number = parse_whole(last.substr(last.find('=') + 1));
     if (!number) return no_operation(text, place);
     if (last.starts_with(kRoot)) {
       operation.root = static_cast<std::size_t>(*number);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "topology/model/characters.hpp"
+#include "base/words.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "topology/model/characters.hpp"
+#include "base/words.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -62,8 +62,7 @@ constexpr std::array kWords = {
 const Word* find(std::string_view word) {
   while (!word.empty() && is_digit(word.front())) word.remove_prefix(1);
   while (!word.empty() && is_digit(word.back())) word.remove_suffix(1);
-  std::string lower(word);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string lower = lower_case(word);
   for (const Word& known : kWords) {
     if (known.text == lower) return &known;
   }

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
+
 namespace forestcoll::importing {
 namespace {
 
@@ -207,10 +209,7 @@ std::optional<NvlinkPart> nvlink_part(std::string_view pci_device) {
 }
 
 std::optional<GpuModel> gpu_model(std::string_view name) {
-  const auto lower = [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  const auto found = std::ranges::find_if(kModels, [&](const Model& model) {
-    return std::ranges::equal(model.name, name, {}, {}, lower);
-  });
+  const auto found = std::ranges::find(kModels, lower_case(name), &Model::name);
   if (found == kModels.end()) return std::nullopt;
   return GpuModel{
       .name = found->name, .sm = found->sm, .nvlinks = found->nvlinks, .pcie = found->pcie};

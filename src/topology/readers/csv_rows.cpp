@@ -1,6 +1,6 @@
 #include "topology/readers/csv_rows.hpp"
 
-#include "topology/readers/words.hpp"
+#include "base/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

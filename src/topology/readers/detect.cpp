@@ -2,14 +2,11 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
 #include "topology/readers/context.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll {
 namespace {
-
-using importing::natural;
-using importing::words_of;
 
 constexpr std::array<SourceInfo, 15> kSources = {{
     {Source::nccl, "nccl", "NCCL's or RCCL's topology XML (NCCL_TOPO_DUMP_FILE)"},
@@ -167,7 +164,7 @@ bool all_numbers(const std::vector<std::string_view>& words) {
                              [](std::string_view word) { return natural(word).has_value(); });
 }
 
-bool begins_edge_list(const std::vector<importing::Line>& lines) {
+bool begins_edge_list(const std::vector<TextLine>& lines) {
   std::vector<std::vector<std::string_view>> rows;
   for (const auto& line : lines) {
     if (auto words = words_of(line.text); !words.empty()) rows.push_back(std::move(words));
@@ -199,10 +196,10 @@ bool begins_csv(std::string_view line) {
 
 std::optional<Source> detect_lines(std::string_view text) {
   constexpr std::size_t kMost = 200;  // of comments and prompts before what tells
-  const auto lines = importing::lines_of(text.substr(0, 1 << 16));
+  const auto lines = lines_of(text.substr(0, 1 << 16));
   if (begins_edge_list(lines)) return Source::simai;
   for (std::size_t i = 0; i < std::min(lines.size(), kMost); ++i) {
-    const std::string_view line = importing::trimmed(lines[i].text);
+    const std::string_view line = trimmed(lines[i].text);
     // The reader says what rocm-smi's matrices lack.
     if (begins_matrix(line) || is_rocm_title(line)) return Source::nvidia_smi;
     if (line.empty() || line.starts_with("#")) continue;

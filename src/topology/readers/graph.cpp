@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "base/words.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/format/units.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

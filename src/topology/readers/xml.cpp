@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <utility>
+
+#include "base/words.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -91,9 +92,7 @@ std::size_t offset_of(const pugi::xml_node& node) {
 std::optional<std::int64_t> integer(const Context& context, const pugi::xml_node& node,
                                     const char* name) {
   const std::string_view text = node.attribute(name).value();
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc() && end == text.data() + text.size()) return value;
+  if (const auto value = number_in<std::int64_t>(text)) return value;
   wrong(context, node, name, "an integer");
   return std::nullopt;
 }
@@ -103,14 +102,6 @@ std::optional<Ratio> number(const Context& context, const pugi::xml_node& node, 
   if (value && *value >= Ratio(0)) return value;
   wrong(context, node, name, "a number");
   return std::nullopt;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return result;
 }
 
 }  // namespace forestcoll::importing

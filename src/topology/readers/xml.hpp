@@ -30,6 +30,4 @@ namespace forestcoll::importing {
 [[nodiscard]] std::optional<Ratio> number(const Context& context, const pugi::xml_node& node,
                                           const char* name);
 
-[[nodiscard]] std::string lower(std::string_view text);
-
 }  // namespace forestcoll::importing

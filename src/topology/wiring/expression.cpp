@@ -9,10 +9,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/nearest.hpp"
 #include "topology/model/findings.hpp"
@@ -27,12 +27,8 @@ constexpr std::int64_t kLargestNumber = 1'000'000'000;
 constexpr std::size_t kMostArguments = 64;
 constexpr std::int64_t kMostLineGraphs = 64;  // of a ring they never grow
 
-bool is_letter(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '-';
-}
-
-bool is_digit(char c) {
-  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+bool is_in_name(char c) {
+  return is_letter(c) || c == '-';
 }
 
 class ExpressionParser {
@@ -75,7 +71,7 @@ class ExpressionParser {
     if (accept('(')) return closed(product());
     skip_space();
     const std::size_t begin = at_;
-    while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_in_name(text_[at_])) ++at_;
     const std::string name(text_.substr(begin, at_ - begin));
     if (name == "L") {
       const std::int64_t times =

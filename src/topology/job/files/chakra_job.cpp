@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/job/files/chakra_nodes.hpp"
 #include "topology/job/files/workload.hpp"
 #include "topology/job/groups.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {
@@ -98,7 +98,7 @@ class ChakraReader {
     if (text.empty()) return {};
     const ErrorPlace place{std::string(groups_file), ""};
     Findings findings(groups_file);
-    const auto document = parse_json(without_blanks(text), findings);
+    const auto document = parse_json(trimmed(text), findings);
     if (!document || document->kind != JsonValue::Kind::object) {
       return make_error(Code::O02, "expected communicators by name", kOfCommunicators, place);
     }

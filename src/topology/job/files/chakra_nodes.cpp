@@ -11,11 +11,11 @@
 #include <optional>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/job/files/protobuf.hpp"
 #include "topology/job/files/workload.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {

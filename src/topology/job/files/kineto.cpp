@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -11,9 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/job/files/workload.hpp"
-#include "topology/job/words.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -63,9 +62,7 @@ std::optional<std::int64_t> bytes_of_type(const std::string& type) {
                                                              {"float8_e5m2", 1},
                                                              {"float8_e4m3fnuz", 1},
                                                              {"float8_e5m2fnuz", 1}};
-  std::string name;
-  for (const char c : type) name += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const auto found = kBytes.find(name);
+  const auto found = kBytes.find(lower_case(type));
   return found == kBytes.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/ratio.hpp"
 #include "topology/job/files/workload.hpp"
-#include "topology/job/words.hpp"
 
 namespace forestcoll::topology {
 namespace {

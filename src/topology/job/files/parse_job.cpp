@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/job/files/workload.hpp"
 #include "topology/job/groups.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
@@ -162,7 +162,7 @@ class JobReader {
 
   static std::optional<std::int64_t> whole_number(const JsonValue& value) {
     if (value.kind != Kind::number) return std::nullopt;
-    return topology::parse_whole(value.text);
+    return parse_whole(value.text);
   }
 
   JobOperation read_operation(const JsonValue& value, const Place& place) {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/job/files/workload.hpp"
-#include "topology/job/words.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {
@@ -17,17 +17,6 @@ namespace {
 constexpr std::array<std::string_view, 2> kHeads = {"HYBRID_TRANSFORMER_FWD_IN_BCKWD", "MICRO"};
 constexpr std::size_t kColumns = 12;
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
-    const std::size_t end = line.find_first_of(kBlanks, begin);
-    words.push_back(line.substr(begin, end - begin));
-    begin = end == std::string_view::npos ? end : line.find_first_not_of(kBlanks, end);
-  }
-  return words;
-}
 
 // One of a row's three columns of communication.
 struct Column {
@@ -189,7 +178,7 @@ class SimaiReader {
 }  // namespace
 
 bool is_simai_workload(std::string_view text) {
-  const std::string_view line = without_blanks(text.substr(0, text.find('\n')));
+  const std::string_view line = trimmed(text.substr(0, text.find('\n')));
   const std::string_view head = line.substr(0, line.find_first_of(" \t"));
   return head == kHeads[0] || head == kHeads[1];
 }

@@ -11,7 +11,6 @@
 #include "topology/format/units.hpp"
 #include "topology/readers/csv_rows.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/words.hpp"
 #include "topology/format/quote_dot.hpp"
 #include "topology/readers/readers.hpp"
 
@@ -30,16 +31,10 @@ bool is_blank(char c) {
   return std::string_view(" \t\r\n\f\v").find(c) != std::string_view::npos;
 }
 
-bool is_letter(char c) {
+bool is_of_word(char c) {
   const auto u = static_cast<unsigned char>(c);
   return u >= 0x80 || u == '_' || (u >= '0' && u <= '9') || (u >= 'a' && u <= 'z') ||
          (u >= 'A' && u <= 'Z');
-}
-
-std::string lower(std::string_view word) {
-  std::string low(word);
-  for (char& c : low) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return low;
 }
 
 struct Refusal {
@@ -60,7 +55,7 @@ class Rewriter {
         string();
       } else if (c == '<') {
         html();
-      } else if (is_letter(c)) {
+      } else if (is_of_word(c)) {
         word();
       } else if (text_.substr(at_, 2) == "->" || text_.substr(at_, 2) == "--") {
         edge();
@@ -128,9 +123,9 @@ class Rewriter {
 
   void word() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && is_letter(text_[at_])) ++at_;
+    while (at_ < text_.size() && is_of_word(text_[at_])) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
-    const std::string low = lower(word);
+    const std::string low = lower_case(word);
     last_ = 'a';
     if (low == "strict" && !strict_ && depth_ == 0) {
       strict_ = true;
@@ -151,7 +146,7 @@ class Rewriter {
     at_ += 2;
     skip_blanks();
     const std::string_view next = text_.substr(at_);
-    if (before == '}' || next.starts_with("{") || lower(next.substr(0, 8)) == "subgraph") {
+    if (before == '}' || next.starts_with("{") || lower_case(next.substr(0, 8)) == "subgraph") {
       refuse(begin, "edges that begin or end at a whole subgraph");
     }
     last_ = '-';

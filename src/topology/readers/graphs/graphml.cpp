@@ -4,8 +4,8 @@
 
 #include <set>
 
+#include "base/words.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 #include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "base/words.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/words.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/readers/readers.hpp"
 
@@ -79,8 +79,7 @@ class SpecReader {
   static void add_to_id(const JsonValue& value, std::string& id) {
     for (const JsonValue& part : value.items) add_to_id(part, id);
     if (value.kind != Kind::string && value.kind != Kind::number) return;
-    const bool ends_with_digit =
-        !id.empty() && std::isdigit(static_cast<unsigned char>(id.back())) != 0;
+    const bool ends_with_digit = !id.empty() && is_digit(id.back());
     if (ends_with_digit) id += '-';
     id += value.text;
   }

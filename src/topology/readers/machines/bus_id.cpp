@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -10,17 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
 namespace {
 
 std::optional<std::uint32_t> hexadecimal(std::string_view text) {
-  constexpr int kBase = 16;
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, kBase);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return number_in<std::uint32_t>(text, 16);
 }
 
 }  // namespace
@@ -29,7 +25,7 @@ std::string canonical_bus(std::string_view text) {
   const std::size_t dot = text.rfind('.');
   const std::size_t device = text.rfind(':', dot);
   if (dot == std::string_view::npos || device == std::string_view::npos || device == 0) {
-    return lower(text);
+    return lower_case(text);
   }
   const std::size_t colon = text.rfind(':', device - 1);
   const bool has_domain = colon != std::string_view::npos;
@@ -38,7 +34,7 @@ std::string canonical_bus(std::string_view text) {
   const auto bus_number = hexadecimal(text.substr(bus, device - bus));
   const auto device_number = hexadecimal(text.substr(device + 1, dot - device - 1));
   const auto function_number = hexadecimal(text.substr(dot + 1));
-  if (!domain_number || !bus_number || !device_number || !function_number) return lower(text);
+  if (!domain_number || !bus_number || !device_number || !function_number) return lower_case(text);
   return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", *domain_number, *bus_number, *device_number,
                      *function_number);
 }

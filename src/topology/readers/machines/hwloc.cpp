@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
+#include "base/words.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/readers/constants.hpp"
 #include "topology/readers/machines/bus_id.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 #include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {

@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/readers/constants.hpp"
 #include "topology/readers/machines/bus_id.hpp"
 #include "topology/readers/machines/nccl_links.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 #include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
@@ -109,7 +109,7 @@ class SystemReader {
 
   void read_pci(const pugi::xml_node& pci, std::size_t parent) {
     const std::string bus = canonical_bus(pci.attribute("busid").value());
-    const std::string pci_class = lower(pci.attribute("class").value());
+    const std::string pci_class = lower_case(pci.attribute("class").value());
     classes_.emplace(bus, pci_class);
     const PcieSlot slot = read_slot(pci, parent);
     if (pci.child("gpu") && pci.child("nic")) {
@@ -133,8 +133,10 @@ class SystemReader {
         return;
       }
       bare_gpus_.push_back(bus);
-      machine_.gpus.push_back(
-          {.dev = -1, .name = bus, .device = lower(pci.attribute("device").value()), .slot = slot});
+      machine_.gpus.push_back({.dev = -1,
+                               .name = bus,
+                               .device = lower_case(pci.attribute("device").value()),
+                               .slot = slot});
       nodes_.push_back(pci);
     } else if (pci_class.starts_with("0x02") || pci_class.empty()) {
       auto& nics = pci_class.empty() ? unclassed_ : machine_.nics;
@@ -198,7 +200,7 @@ class SystemReader {
            "Give every GPU its own busid.");
       return;
     }
-    const std::string device = lower(gpu.parent().attribute("device").value());
+    const std::string device = lower_case(gpu.parent().attribute("device").value());
     Gpu entry{.dev = *dev, .name = bus, .device = device, .slot = slot};
     if (gpu.attribute("rank")) {
       const auto rank = integer(context_, gpu, "rank");

@@ -1,10 +1,9 @@
 // NCCL's graph XML: <graphs> hold a <graph> for each algorithm, its <channel>s list the devices.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
-#include <system_error>
 
+#include "base/words.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/readers/context.hpp"
 #include "topology/readers/xml.hpp"
@@ -20,9 +19,7 @@ constexpr std::size_t kMaxChannels = 1024;
 std::optional<std::int64_t> read_device(const Context& context, const pugi::xml_node& element) {
   const std::string_view text = element.attribute("dev").value();
   if (!text.starts_with("0x")) return importing::integer(context, element, "dev");
-  std::int64_t device = 0;
-  const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), device, 16);
-  if (error == std::errc() && end == text.data() + text.size()) return device;
+  if (const auto device = number_in<std::int64_t>(text.substr(2), 16)) return device;
   return importing::integer(context, element, "dev");  // says what is wrong
 }
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/readers/constants.hpp"
 #include "topology/readers/machines/bus_id.hpp"
-#include "topology/readers/words.hpp"
 #include "topology/readers/xml.hpp"
 
 namespace forestcoll::importing {
@@ -131,7 +131,8 @@ class LinkReader {
 
   // Files that people wrote may leave the class of the target out.
   [[nodiscard]] std::string class_of(const pugi::xml_node& link, const std::string& target) const {
-    if (const pugi::xml_attribute tclass = link.attribute("tclass")) return lower(tclass.value());
+    if (const pugi::xml_attribute tclass = link.attribute("tclass"))
+      return lower_case(tclass.value());
     const auto found = classes_.find(target);
     return found == classes_.end() ? "" : found->second;
   }

@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
 #include "topology/readers/constants.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -163,7 +163,7 @@ class MatrixReader {
   }
 
   const Context& context_;
-  std::vector<Line> lines_;
+  std::vector<TextLine> lines_;
   std::size_t at_ = 0;
   Matrix matrix_;
   bool failed_ = false;

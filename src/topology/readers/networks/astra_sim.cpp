@@ -7,8 +7,8 @@
 #include <exception>
 #include <set>
 
+#include "base/words.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {

@@ -11,9 +11,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/words.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -92,7 +92,7 @@ class IbnetdiscoverReader {
   explicit IbnetdiscoverReader(const Context& context) : context_(context) {}
 
   std::optional<ClusterNetwork> read() {
-    for (const Line& line : lines_of(context_.text)) read_line(line);
+    for (const TextLine& line : lines_of(context_.text)) read_line(line);
     if (network_.switches.empty()) {
       fail(Code::I01, 0, "no line begins with Switch: this is not ibnetdiscover's output",
            "Run ibnetdiscover on a host of the fabric, as root.");
@@ -110,12 +110,12 @@ class IbnetdiscoverReader {
     context_.findings.error(code, context_.place(offset), std::move(message), std::move(remedy));
     failed_ = true;
   }
-  void malformed(const Line& line, std::string_view expected) {
+  void malformed(const TextLine& line, std::string_view expected) {
     fail(Code::I02, line.offset, fmt::format("expected {}, found {}", expected, quote(line.text)),
          "Is the file cut off? Run ibnetdiscover anew.");
   }
 
-  void read_line(const Line& line) {
+  void read_line(const TextLine& line) {
     const auto words = words_of(line.text);
     if (words.empty() || words[0].starts_with("#")) return;
     if (words[0] == "Switch" || words[0] == "Ca" || words[0] == "Rt") {
@@ -128,7 +128,7 @@ class IbnetdiscoverReader {
     }
   }
 
-  void read_node(const Line& line, std::string_view type) {
+  void read_node(const TextLine& line, std::string_view type) {
     std::size_t at = 0;
     const auto guid = quoted(line.text, at);
     if (!guid || !is_guid(*guid)) {
@@ -146,7 +146,7 @@ class IbnetdiscoverReader {
                                  .name = std::string(description.value_or(*guid))});
   }
 
-  void read_port(const Line& line) {
+  void read_port(const TextLine& line) {
     const auto here = port_number(line.text);
     std::size_t at = 0;
     const auto guid = quoted(line.text, at);

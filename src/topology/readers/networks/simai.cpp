@@ -2,9 +2,9 @@
 // a line for each link.
 #include <fmt/format.h>
 
+#include "base/words.hpp"
 #include "topology/format/units.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -21,7 +21,7 @@ std::optional<Ratio> parse_rate(std::string_view text) {
 class EdgeList {
  public:
   explicit EdgeList(const Context& context) : context_(context) {
-    for (const Line& line : lines_of(context.text)) {
+    for (const TextLine& line : lines_of(context.text)) {
       if (!words_of(line.text).empty()) lines_.push_back(line);
     }
   }
@@ -122,7 +122,7 @@ class EdgeList {
   }
 
   // src dst rate latency error-rate
-  void read_link(const Line& line) {
+  void read_link(const TextLine& line) {
     const auto words = words_of(line.text);
     const auto malformed = [&] {
       fail(Code::I02, line.offset,
@@ -145,7 +145,7 @@ class EdgeList {
   }
 
   const Context& context_;
-  std::vector<Line> lines_;
+  std::vector<TextLine> lines_;
   std::int64_t nodes_ = 0, per_server_ = 0, nvswitches_ = 0, switches_ = 0, links_ = 0;
   std::vector<bool> is_switch_, is_nvswitch_;
   Graph graph_;

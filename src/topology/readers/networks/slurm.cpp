@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "base/words.hpp"
 #include "topology/format/host_list.hpp"
 #include "topology/readers/readers.hpp"
-#include "topology/readers/words.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -23,7 +23,7 @@ struct Logical {
 std::vector<Logical> logical_lines(std::string_view text) {
   std::vector<Logical> lines;
   bool continues = false;
-  for (const Line& line : lines_of(text)) {
+  for (const TextLine& line : lines_of(text)) {
     std::string_view content = line.text.substr(0, line.text.find('#'));
     content = content.substr(0, content.find_last_not_of(" \t") + 1);
     if (!continues) lines.push_back({.text = "", .offset = line.offset});
