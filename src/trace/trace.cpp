@@ -8,8 +8,8 @@
 
 #include "audit/common/findings.hpp"
 #include "audit/common/line_index.hpp"
+#include "audit/msccl/checks.hpp"
 #include "audit/msccl/step_graph.hpp"
-#include "audit/msccl/structure.hpp"
 #include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
 #include "base/check.hpp"

@@ -1,5 +1,3 @@
-#include "run/job_harness.hpp"
-
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -18,6 +16,7 @@
 #include "forestcoll/codes.hpp"
 #include "run/call.hpp"
 #include "run/data/contents.hpp"
+#include "run/harness.hpp"
 #include "run/measure.hpp"
 #include "run/report/table.hpp"
 

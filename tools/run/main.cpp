@@ -14,7 +14,6 @@
 #include "forestcoll/codes.hpp"
 #include "run/harness.hpp"
 #include "run/job_file.hpp"
-#include "run/job_harness.hpp"
 #include "run/launch.hpp"
 #include "run/loaded_file.hpp"
 #include "run/options.hpp"

@@ -104,4 +104,8 @@ class Findings {
 [[nodiscard]] Diagnostic file_error(std::string_view file, std::string where, std::string message,
                                     std::string remedy = {});
 
+/// The worst that the findings mean, the way a runtime meets it: what does not load never hangs,
+/// what is never selected never goes wrong.
+[[nodiscard]] std::string outcome(const Findings& findings);
+
 }  // namespace forestcoll::audit

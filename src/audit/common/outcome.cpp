@@ -1,7 +1,7 @@
-#include "audit/common/outcome.hpp"
-
 #include <array>
 #include <string_view>
+
+#include "audit/common/findings.hpp"
 
 namespace forestcoll::audit {
 namespace {

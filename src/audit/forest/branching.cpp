@@ -5,8 +5,6 @@
 // Where a switch echoes (NVSwitch), what a GPU stores into it to be copied comes back over the
 // GPU's own link, and what a GPU reads from it combined takes the GPU's own part there. Both load
 // the arc the other way.
-#include "audit/forest/branching.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "audit/forest/claim.hpp"
-#include "audit/forest/tree_shape.hpp"
+#include "audit/forest/check.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::audit {

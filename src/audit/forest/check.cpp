@@ -5,11 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "audit/forest/branching.hpp"
-#include "audit/forest/claim.hpp"
 #include "audit/forest/facts.hpp"
 #include "audit/forest/images.hpp"
-#include "audit/forest/tree_shape.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,7 +1,12 @@
 // Whether a forest is one, and reaches the rate that it claims.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "audit/common/findings.hpp"
+#include "audit/forest/facts.hpp"
 #include "audit/forest/file.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
@@ -14,5 +19,33 @@ namespace forestcoll::audit {
 /// for findings. Cost: linear in the file and the topology.
 void check_forest(const ForestFile& forest, const Topology* topology, Findings& findings,
                   Verdict& verdict);
+
+/// Every tree spans the ranks and the switches that its edges end at; those can copy what is
+/// broadcast, or combine what is reduced, and a root both. What is reduced at a node is broadcast
+/// from it, and all of it together is the chunks of the file; a broadcast or reduce has one phase
+/// and one rank for a root. With a topology: links, and their loads with echoes. Cost: O(edges and
+/// nodes of paths).
+void check_branching(const ForestFile& forest, const Topology* topology, const ForestFacts& facts,
+                     Findings& findings, Verdict& verdict);
+
+/// Works out the algbw of the loads (by phase and arc, in multiplicities) and compares it with the
+/// claim. Writes the verdict's algbw and links. REQUIRES: `facts.network`. Cost: O(arcs).
+void check_claim(const ForestFacts& facts, const Topology& topology,
+                 const std::vector<std::vector<std::int64_t>>& loads, Findings& findings,
+                 Verdict& verdict);
+
+/// Needs no topology: no forest is faster than the best one. The optimum of an allreduce is that of
+/// one phase after the other; both at once are at most twice as fast, as each phase alone could
+/// have the links that both of them have.
+void compare_with_optimum(const ForestFacts& facts, Collective collective, Findings& findings);
+
+struct TreeShape {
+  std::int64_t height = 0;  ///< edges on the longest way to the root
+  std::int32_t stray = -1;  ///< a node that does not hang on the root; −1: all do
+  bool circular = false;    ///< `stray` lies on a circle; else its way ends at a node but the root
+};
+
+/// `parent[v]` is −1 where v has none. Cost: linear.
+[[nodiscard]] TreeShape measure_tree(std::span<const std::int32_t> parent, std::int32_t root);
 
 }  // namespace forestcoll::audit

@@ -4,14 +4,13 @@
 // multiplicities, at bandwidth b moves the buffer at W·k·b/ℓ. The two phases of an allreduce run at
 // the same time, so the trees reach what the arc allows that both together load most. A file may
 // claim that, or what is promised even of one phase after the other. All of it is exact.
-#include "audit/forest/claim.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
 #include <string>
 
 #include "audit/common/fabric_load.hpp"
+#include "audit/forest/check.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,7 +1,7 @@
-#include "audit/forest/tree_shape.hpp"
-
 #include <algorithm>
 #include <vector>
+
+#include "audit/forest/check.hpp"
 
 namespace forestcoll::audit {
 

@@ -14,8 +14,6 @@
 // window bounds b, so the m that calls can have are a range, and each of them is run. Nothing is
 // concluded from one m about another here, as operations of one m need not end where those of
 // another do.
-#include "audit/msccl/deadlock.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/msccl/selection.hpp"
+#include "audit/msccl/checks.hpp"
 
 namespace forestcoll::audit {
 namespace {

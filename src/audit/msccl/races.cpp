@@ -1,4 +1,4 @@
-#include "audit/msccl/races.hpp"
+#include "audit/execution/races.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "audit/execution/races.hpp"
+#include "audit/msccl/checks.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,7 +1,5 @@
 // A file that does not match a call is passed over without a word, and the call "passes" on the
 // runtime's own algorithm. So a file that can never be selected is as wrong as one that hangs.
-#include "audit/msccl/selection.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "audit/msccl/checks.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/text.hpp"
 

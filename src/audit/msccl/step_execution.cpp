@@ -10,7 +10,7 @@
 // end. A message leads from beginning to beginning and from end to end; program order and flags
 // lead from an end to a beginning. That a later message may reuse a slot of the connection orders
 // nothing and is left out.
-#include "audit/msccl/step_execution.hpp"
+#include "audit/msccl/step_graph.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "audit/common/findings.hpp"
 #include "audit/common/program.hpp"
+#include "audit/execution/execution.hpp"
 
 namespace forestcoll::audit {
 
@@ -82,5 +84,9 @@ struct Deadlock {
                                                     std::int32_t chunks_per_operation,
                                                     std::int64_t depth,
                                                     std::vector<std::int32_t>* order = nullptr);
+
+/// What the steps do, and between which events: operations have the numbers of the steps. `order`
+/// is a linear order of all steps; the graph outlives the result. Cost: O(steps).
+[[nodiscard]] Execution step_execution(const StepGraph& graph, std::span<const std::int32_t> order);
 
 }  // namespace forestcoll::audit

@@ -1,8 +1,6 @@
 // Every rule here is one that a runtime either enforces when it loads the file or, more often,
 // silently relies on: a shared connection corrupts, a wait on a step without hasdep hangs, a
 // threadblock beyond the number of SMs never starts.
-#include "audit/msccl/structure.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "audit/msccl/checks.hpp"
 #include "forestcoll/ratio.hpp"
 
 namespace forestcoll::audit {

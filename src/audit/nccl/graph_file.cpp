@@ -1,5 +1,3 @@
-#include "audit/nccl/graph_file.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/nccl/files.hpp"
 #include "base/words.hpp"
 #include "forestcoll/failures.hpp"
 

@@ -1,5 +1,3 @@
-#include "audit/nccl/tuner_file.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "audit/nccl/files.hpp"
 #include "base/words.hpp"
 
 namespace forestcoll::audit {

@@ -10,12 +10,8 @@
 #include "audit/execution/interpret.hpp"
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/kinds.hpp"
+#include "audit/plan_run/checks.hpp"
 #include "audit/plan_run/graph.hpp"
-#include "audit/plan_run/lifetimes.hpp"
-#include "audit/plan_run/packets.hpp"
-#include "audit/plan_run/plan_execution.hpp"
-#include "audit/plan_run/races.hpp"
-#include "audit/plan_run/scratch.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan_run/packets.hpp"
+#include "audit/plan_run/checks.hpp"
 #include "audit/plan_run/pairs.hpp"
 
 namespace forestcoll::audit {

@@ -106,4 +106,10 @@ void find_access(const PlanFile& plan, const PlanGraph& graph, std::int32_t node
 /// What of it goes through switch channels: nothing, one read, one store or both.
 [[nodiscard]] std::vector<GroupAccess> group_accesses_of(const Access& access, std::int32_t rank);
 
+/// What the nodes that move data do, and between which events; starts and ends of calls have spans,
+/// too. Operations have the numbers of the nodes. `order` respects the graph; plan and graph
+/// outlive the result. Cost: O(nodes + edges).
+[[nodiscard]] Execution plan_execution(const PlanFile& plan, const PlanGraph& graph,
+                                       std::span<const std::int32_t> order);
+
 }  // namespace forestcoll::audit

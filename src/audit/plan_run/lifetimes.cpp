@@ -1,10 +1,8 @@
-#include "audit/plan_run/lifetimes.hpp"
-
 #include <fmt/format.h>
 
 #include <vector>
 
-#include "audit/plan_run/races.hpp"
+#include "audit/plan_run/checks.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -12,8 +12,6 @@
 //
 // What a port channel sends it reads without waiting, some time after it was told to. It has read
 // it when the packets are read at their destination, or after a flush.
-#include "audit/plan_run/packets.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +19,7 @@
 #include <vector>
 
 #include "audit/plan/kinds.hpp"
-#include "audit/plan_run/races.hpp"
+#include "audit/plan_run/checks.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -6,11 +6,11 @@
 // Relaxed signals and packets order execution alone: a thread has the values of its loads before it
 // takes another step that others can see, but what it writes may still be under way to the memory
 // of another rank.
-#include "audit/plan_run/plan_execution.hpp"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "audit/plan_run/graph.hpp"
 
 namespace forestcoll::audit {
 namespace {

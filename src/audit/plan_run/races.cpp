@@ -1,8 +1,8 @@
-#include "audit/plan_run/races.hpp"
+#include "audit/execution/races.hpp"
 
 #include <fmt/format.h>
 
-#include "audit/execution/races.hpp"
+#include "audit/plan_run/checks.hpp"
 
 namespace forestcoll::audit {
 

@@ -1,11 +1,9 @@
-#include "audit/plan_run/scratch.hpp"
-
 #include <fmt/format.h>
 
 #include <string_view>
 #include <vector>
 
-#include "audit/plan_run/races.hpp"
+#include "audit/plan_run/checks.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "forestcoll/allreduce.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
-#include "solver/allreduce/whole_paths.hpp"
+#include "solver/allreduce/split.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/reaches_all.hpp"
 #include "solver/linear/cut_generation.hpp"

@@ -1,8 +1,8 @@
-#include "solver/allreduce/split_units.hpp"
-
 #include <algorithm>
 #include <numeric>
 #include <optional>
+
+#include "solver/allreduce/split.hpp"
 
 namespace forestcoll::solver {
 namespace {

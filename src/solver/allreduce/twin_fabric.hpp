@@ -9,7 +9,7 @@
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/network.hpp"
-#include "solver/allreduce/split_units.hpp"
+#include "solver/allreduce/split.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {

@@ -1,11 +1,11 @@
-#include "solver/allreduce/whole_paths.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <vector>
+
+#include "solver/allreduce/split.hpp"
 
 namespace forestcoll::solver {
 namespace {

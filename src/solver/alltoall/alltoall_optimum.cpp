@@ -7,15 +7,12 @@
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
-#include "solver/alltoall/cut.hpp"
-#include "solver/alltoall/first_order.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/instance/answer.hpp"
 #include "solver/alltoall/instance/instance.hpp"
 #include "solver/alltoall/instance/routing.hpp"
-#include "solver/alltoall/loaded_trees.hpp"
+#include "solver/alltoall/methods.hpp"
 #include "solver/alltoall/program.hpp"
-#include "solver/alltoall/simplex.hpp"
 #include "solver/common/limits_unknown.hpp"
 
 namespace forestcoll {

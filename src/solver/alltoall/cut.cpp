@@ -1,9 +1,9 @@
-#include "solver/alltoall/cut.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <vector>
+
+#include "solver/alltoall/methods.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

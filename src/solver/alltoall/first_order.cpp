@@ -1,5 +1,3 @@
-#include "solver/alltoall/first_order.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,6 +9,7 @@
 
 #include "solver/alltoall/halpern.hpp"
 #include "solver/alltoall/instance/routing.hpp"
+#include "solver/alltoall/methods.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

@@ -1,12 +1,10 @@
-#include "solver/alltoall/loaded_trees.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "solver/alltoall/cut.hpp"
+#include "solver/alltoall/methods.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

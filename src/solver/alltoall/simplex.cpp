@@ -1,5 +1,3 @@
-#include "solver/alltoall/simplex.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "solver/alltoall/instance/routing.hpp"
+#include "solver/alltoall/methods.hpp"
 #include "solver/alltoall/vertex.hpp"
 #include "solver/linear/linear_program.hpp"
 #include "solver/linear/simple_fractions.hpp"

@@ -1,6 +1,4 @@
 // The base graphs of one size. Circulants and tori are those that are worth a look, not all.
-#include "solver/design/base_candidates.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,6 +6,8 @@
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include "solver/design/candidates.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -1,8 +1,8 @@
-#include "solver/design/bfb.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "solver/design/figures.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -1,5 +1,3 @@
-#include "solver/design/bisection.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "base/mix.hpp"
+#include "solver/design/figures.hpp"
 
 namespace forestcoll::solver {
 namespace {

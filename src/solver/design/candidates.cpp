@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "solver/design/bfb.hpp"
-#include "solver/design/front.hpp"
+#include "solver/design/figures.hpp"
 
 namespace forestcoll::solver {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 #include "forestcoll/design.hpp"
-#include "solver/design/bfb.hpp"
+#include "solver/design/figures.hpp"
 #include "topology/wiring/expression.hpp"
 
 namespace forestcoll {

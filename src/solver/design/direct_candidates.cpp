@@ -7,7 +7,6 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/design.hpp"
 #include "solver/design/candidates.hpp"
-#include "solver/design/request.hpp"
 
 namespace forestcoll {
 namespace {

@@ -6,9 +6,8 @@
 #include "base/check.hpp"
 #include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
-#include "solver/design/bfb.hpp"
 #include "solver/design/candidates.hpp"
-#include "solver/design/request.hpp"
+#include "solver/design/figures.hpp"
 
 namespace forestcoll {
 namespace {

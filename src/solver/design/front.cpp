@@ -1,9 +1,8 @@
-#include "solver/design/front.hpp"
-
 #include <algorithm>
 #include <limits>
 
 #include "forestcoll/design.hpp"
+#include "solver/design/candidates.hpp"
 
 namespace forestcoll {
 namespace {

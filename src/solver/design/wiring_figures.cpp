@@ -10,9 +10,8 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/design.hpp"
 #include "forestcoll/rate.hpp"
-#include "solver/design/bfb.hpp"
-#include "solver/design/bisection.hpp"
 #include "solver/design/distances.hpp"
+#include "solver/design/figures.hpp"
 #include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll {

@@ -1,5 +1,3 @@
-#include "topology/draw/circles.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -7,7 +5,7 @@
 #include <numbers>
 #include <utility>
 
-#include "topology/draw/rows.hpp"
+#include "topology/draw/placement.hpp"
 
 namespace forestcoll::topology {
 namespace {

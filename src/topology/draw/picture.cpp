@@ -11,7 +11,7 @@
 
 #include "topology/draw/fold.hpp"
 #include "topology/draw/link_style.hpp"
-#include "topology/draw/rows.hpp"
+#include "topology/draw/placement.hpp"
 #include "topology/model/arcs.hpp"
 #include "topology/model/link_kind.hpp"
 #include "topology/model/pcie_direction.hpp"

@@ -1,11 +1,10 @@
-#include "topology/draw/rows.hpp"
-
 #include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "topology/draw/labels.hpp"
+#include "topology/draw/placement.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -6,13 +6,11 @@
 #include <numbers>
 #include <set>
 
-#include "topology/draw/circles.hpp"
 #include "topology/draw/grid.hpp"
 #include "topology/draw/labels.hpp"
-#include "topology/draw/layers.hpp"
 #include "topology/draw/link_style.hpp"
 #include "topology/draw/picture.hpp"
-#include "topology/draw/rows.hpp"
+#include "topology/draw/placement.hpp"
 
 namespace forestcoll::topology {
 namespace {

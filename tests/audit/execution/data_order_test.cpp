@@ -13,7 +13,7 @@
 #include "audit/builders.hpp"
 #include "audit/checking.hpp"
 #include "audit/msccl/race_oracle.hpp"
-#include "audit/msccl/step_execution.hpp"
+#include "audit/msccl/step_graph.hpp"
 #include "audit/msccl/target_rules.hpp"
 #include "audit/msccl/xml_reader.hpp"
 

@@ -6,8 +6,8 @@
 
 #include "audit/builders.hpp"
 #include "audit/common/line_index.hpp"
+#include "audit/msccl/checks.hpp"
 #include "audit/msccl/step_graph.hpp"
-#include "audit/msccl/structure.hpp"
 #include "audit/msccl/xml_reader.hpp"
 #include "support/executor.hpp"
 

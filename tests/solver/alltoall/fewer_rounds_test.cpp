@@ -1,6 +1,4 @@
 // Legs of all-to-alls in fewer rounds: edge colourings whose least number is known.
-#include "solver/alltoall/routes/fewer_rounds.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,8 @@
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include "solver/alltoall/routes/rounds.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

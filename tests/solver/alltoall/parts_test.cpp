@@ -5,13 +5,13 @@
 #include <numeric>
 #include <vector>
 
-#include "solver/alltoall/cut.hpp"
 #include "solver/alltoall/folded.hpp"
 #include "solver/alltoall/halpern.hpp"
 #include "solver/alltoall/instance/answer.hpp"
 #include "solver/alltoall/instance/instance.hpp"
 #include "solver/alltoall/instance/proof.hpp"
 #include "solver/alltoall/instance/routing.hpp"
+#include "solver/alltoall/methods.hpp"
 #include "solver/alltoall/program.hpp"
 #include "solver/alltoall/refinement.hpp"
 #include "support/alltoall_oracle.hpp"

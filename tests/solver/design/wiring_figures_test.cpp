@@ -9,8 +9,8 @@
 
 #include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
-#include "solver/design/bisection.hpp"
 #include "solver/design/design_testing.hpp"
+#include "solver/design/figures.hpp"
 
 namespace forestcoll::testing {
 namespace {

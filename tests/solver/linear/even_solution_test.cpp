@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "solver/allreduce/allreduce_program.hpp"
-#include "solver/allreduce/whole_paths.hpp"
+#include "solver/allreduce/split.hpp"
 #include "solver/linear/cut_proof.hpp"
 #include "solver/linear/nearest_exact.hpp"
 #include "support/fabrics.hpp"

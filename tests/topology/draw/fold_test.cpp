@@ -11,10 +11,9 @@
 #include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
 #include "support/topology_of.hpp"
-#include "topology/draw/circles.hpp"
 #include "topology/draw/labels.hpp"
 #include "topology/draw/picture.hpp"
-#include "topology/draw/rows.hpp"
+#include "topology/draw/placement.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {

@@ -9,7 +9,6 @@
 
 #include "bound/answer.hpp"
 #include "bound/arguments.hpp"
-#include "bound/job.hpp"
 #include "bound/paths.hpp"
 #include "bound/report.hpp"
 #include "command.hpp"

@@ -1,11 +1,10 @@
-#include "bound/job.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "bound/paths.hpp"
 #include "bound/place.hpp"
 #include "common/files/io.hpp"
 #include "common/job/report.hpp"

@@ -1,4 +1,4 @@
-// `forestcoll bound` of a collective along paths: alltoall, scatter, gather.
+// `forestcoll bound` of collectives along paths (alltoall, scatter, gather) and of groups at once.
 #pragma once
 
 #include "bound/arguments.hpp"
@@ -22,5 +22,9 @@ void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
 /// Finds the optimum of the collective that is asked for, and writes the report.
 [[nodiscard]] ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
                                           const Console& console);
+
+/// Finds the best joint rate of every step, and writes the report.
+[[nodiscard]] ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
+                                        const Console& console);
 
 }  // namespace forestcoll::cli

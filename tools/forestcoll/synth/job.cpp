@@ -1,5 +1,3 @@
-#include "synth/job.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,6 +29,7 @@
 #include "forestcoll/joint_bound.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {

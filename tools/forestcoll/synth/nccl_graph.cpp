@@ -1,4 +1,4 @@
-#include "synth/nccl_graph.hpp"
+#include "forestcoll/nccl_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "common/synthesis/request/nccl_files.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
-#include "forestcoll/nccl_graph.hpp"
 #include "forestcoll/text.hpp"
+#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {

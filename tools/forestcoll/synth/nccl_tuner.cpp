@@ -1,4 +1,4 @@
-#include "synth/nccl_tuner.hpp"
+#include "forestcoll/nccl_tuner.hpp"
 
 #include <fmt/format.h>
 
@@ -20,8 +20,8 @@
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/nccl_tuner.hpp"
 #include "forestcoll/text.hpp"
+#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -9,10 +9,7 @@
 #include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "common/synthesis/run.hpp"
-#include "synth/job.hpp"
-#include "synth/nccl_graph.hpp"
-#include "synth/nccl_tuner.hpp"
-#include "synth/tune.hpp"
+#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "synth/tune.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -27,6 +25,7 @@
 #include "forestcoll/figures.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/text.hpp"
+#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {

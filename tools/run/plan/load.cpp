@@ -6,7 +6,7 @@
 #include "audit/plan/conditions.hpp"
 #include "audit/plan/file.hpp"
 #include "audit/plan/groups.hpp"
-#include "audit/plan/rules/structure.hpp"
+#include "audit/plan/rules/rules.hpp"
 #include "forestcoll/verify.hpp"
 #include "run/plan/run.hpp"
 #include "run/schedule.hpp"

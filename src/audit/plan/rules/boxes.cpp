@@ -1,5 +1,3 @@
-#include "audit/plan/rules/boxes.hpp"
-
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "audit/plan/channels.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,6 +1,6 @@
-#include "audit/plan/rules/offsets.hpp"
-
 #include <algorithm>
+
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 

@@ -1,5 +1,3 @@
-#include "audit/plan/rules/operands.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +6,7 @@
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan/rules/structure.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 namespace {

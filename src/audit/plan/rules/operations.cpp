@@ -11,8 +11,7 @@
 #include "audit/plan/channels.hpp"
 #include "audit/plan/groups.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan/rules/operands.hpp"
-#include "audit/plan/rules/structure.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 

@@ -1,10 +1,8 @@
-#include "audit/plan/rules/packet_rules.hpp"
-
 #include <fmt/format.h>
 
 #include "audit/plan/channels.hpp"
 #include "audit/plan/kinds.hpp"
-#include "audit/plan/rules/structure.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,8 +1,6 @@
-#include "audit/plan/rules/release.hpp"
-
 #include <fmt/format.h>
 
-#include "audit/plan/rules/structure.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 namespace {

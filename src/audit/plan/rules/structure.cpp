@@ -1,7 +1,5 @@
 // What the executor of MSCCL++ checks itself is little: it indexes fixed arrays by what the file
 // says.
-#include "audit/plan/rules/structure.hpp"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -10,8 +8,7 @@
 #include "audit/plan/channels.hpp"
 #include "audit/plan/groups.hpp"
 #include "audit/plan/rules/operations.hpp"
-#include "audit/plan/rules/packet_rules.hpp"
-#include "audit/plan/rules/switches.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,11 +1,10 @@
-#include "audit/plan/rules/switches.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "audit/plan/channels.hpp"
+#include "audit/plan/rules/rules.hpp"
 
 namespace forestcoll::audit {
 namespace {

@@ -1,11 +1,11 @@
-#include "solver/alltoall/routes/fewer_rounds.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <random>
 #include <utility>
 #include <vector>
+
+#include "solver/alltoall/routes/rounds.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

@@ -7,9 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "solver/alltoall/routes/fewer_rounds.hpp"
-#include "solver/alltoall/routes/travellers.hpp"
-
 namespace forestcoll::solver::alltoall {
 namespace {
 

@@ -1,4 +1,4 @@
-// Graphs for NCCL_GRAPH_FILE, as NCCL reads them.
+// Files for NCCL, as NCCL and its tuner plugins read them: graphs, and rules by size.
 #pragma once
 
 #include <string_view>
@@ -19,6 +19,16 @@ namespace forestcoll::audit {
 /// of its boxes, and rings go over links and switches of every box. What the file holds stands in
 /// `verdict.outcome`. Cost: linear; with a topology, one search per GPU and box.
 void check_graph(std::string_view text, const Topology* topology, Findings& findings,
+                 Verdict& verdict);
+
+/// Whether the first row is one of NCCL's example plugin or of torchcomms' NCCLX.
+[[nodiscard]] bool looks_like_tuner(std::string_view text);
+
+/// Checks every row as the plugin takes it: NCCL's example plugin takes a name that it does not
+/// know for another one without a word, and lines end at 255 bytes. A row that NCCL passes over
+/// wherever it fits is a finding, too. With a topology, some row must fit its communicator. What
+/// calls get that no row fits stands in `verdict.outcome`. Cost: that of sorting the rows.
+void check_tuner(std::string_view text, const Topology* topology, Findings& findings,
                  Verdict& verdict);
 
 }  // namespace forestcoll::audit

@@ -1,6 +1,7 @@
-// The breadth-first broadcast schedule, exactly.
+// Figures of a wiring that take a computation of their own, one file each.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "forestcoll/ratio.hpp"
@@ -22,5 +23,17 @@ inline constexpr std::size_t kMostBfbPorts = 16;
 /// REQUIRES: all nodes reach one another. Cost: O(N · (links + steps · d · 2^d)), d the
 /// in-neighbours.
 [[nodiscard]] std::optional<Ratio> bfb_time(const Neighbours& neighbours, std::size_t ports);
+
+/// The most nodes whose halves are all tried.
+inline constexpr std::size_t kMostHalvedNodes = 20;
+
+/// The fewest links that lead from a half of the nodes to the rest; halves of odd numbers are one
+/// larger or smaller. REQUIRES: at most `kMostHalvedNodes` nodes. Cost: O(N · 2^N).
+[[nodiscard]] std::int64_t narrowest_halves(const Neighbours& neighbours);
+
+/// The same of the narrowest halves found by exchanging pairs of nodes (Kernighan, Lin 1970) from a
+/// few beginnings: no fewer than there are. The same every time. Cost: O(N²) per pass, tens of
+/// them.
+[[nodiscard]] std::int64_t narrow_halves(const Neighbours& neighbours);
 
 }  // namespace forestcoll::solver
