@@ -14,6 +14,7 @@
 #include "forestcoll/topology.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/files.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -48,11 +49,9 @@ std::string boxes_on_a_switch(const std::vector<int>& sizes) {
 }
 
 AlltoallRoutes made(const std::string& name, const ParsedFabric& fabric, std::int64_t k = 1) {
-  auto routes =
-      make_alltoall_baseline(name, fabric.topology, fabric.network,
-                             Demand::uniform(fabric.network.ranks.size()), k, kMaxAlltoallParts);
-  EXPECT_TRUE(routes) << name << to_string(routes.errors().front());
-  return *std::move(routes);
+  return test::valid(make_alltoall_baseline(name, fabric.topology, fabric.network,
+                                            Demand::uniform(fabric.network.ranks.size()), k,
+                                            kMaxAlltoallParts));
 }
 
 std::vector<int> stops(const AlltoallPath& path, const Network& network) {

@@ -16,18 +16,10 @@
 #include "forestcoll/simulate.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
-
-Fabric bundled(const std::string& name) {
-  const auto parsed = parse_topology(test::bundled_text(name), name);
-  EXPECT_TRUE(parsed) << name;
-  auto fabric = make_fabric(parsed->topology);
-  EXPECT_TRUE(fabric) << name;
-  return *std::move(fabric);
-}
 
 ParsedDemand blocks(const Fabric& fabric) {
   const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
@@ -61,7 +53,7 @@ TEST(AlltoallRounds, AreAsFewAsTheBusiestLinkNeeds) {
        {Known{"dgx-a100-x2", 8}, Known{"torus-4x4", 8}, Known{"hypercube-16", 8},
         Known{"dgx-a100-x1", 7}, Known{"dgx-h100-x4-rail", 24}, Known{"fat-tree-4", 15},
         Known{"mi250-x2", 16}}) {
-    const Compilation made = compiled(bundled(name), flows(1));
+    const Compilation made = compiled(test::bundled_fabric(name), flows(1));
     EXPECT_EQ(made.paths->routes.rounds, rounds) << name;
     EXPECT_EQ(made.paths->algbw_in_rounds, test::algbw_of(made)) << name;
   }
@@ -117,7 +109,7 @@ TEST(AlltoallRounds, PartsOfOnePathGoOneByOneWhereThatIsFaster) {
 // Twice as many parts can do what half as many do, in rounds too.
 TEST(AlltoallRoundsLong, TwiceAsManyPartsLeaveNoLess) {
   for (const std::string name : {"fat-tree-4", "mi250-x1", "dgx-a100-x2-degraded"}) {
-    const Fabric fabric = bundled(name);
+    const Fabric fabric = test::bundled_fabric(name);
     const auto optimum = alltoall_optimum(fabric.network, blocks(fabric).demand);
     ASSERT_TRUE(optimum);
     std::pair<Ratio, Ratio> known(Ratio(0), Ratio(0));
@@ -146,7 +138,7 @@ double simulated_seconds(const Compilation& made, const Fabric& fabric, std::int
 // more than what they carry.
 TEST(AlltoallChoicesLong, AreTheFastestForTheSize) {
   for (const std::string name : {"dgx-h100-x4-rail-2to1", "mi250-x2", "dgx-1-v100"}) {
-    const Fabric fabric = bundled(name);
+    const Fabric fabric = test::bundled_fabric(name);
     const Compilation any = compiled(fabric, flows());
     EXPECT_EQ(any.paths->seconds_at_bytes, std::nullopt);
     for (const std::int64_t bytes : {16 << 10, 1 << 30}) {
@@ -166,7 +158,7 @@ TEST(AlltoallChoicesLong, AreTheFastestForTheSize) {
 
 // All that competes, made once: no two are the same, and among them is what is made for any size.
 TEST(AlltoallChoices, AreAmongAllThatCompete) {
-  const Fabric fabric = bundled("dgx-a100-x2");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   const CompileOptions options = flows(1);
   const auto all = compile_alltoalls(fabric, options);
   ASSERT_TRUE(all);
@@ -188,7 +180,7 @@ TEST(AlltoallChoices, AreAmongAllThatCompete) {
 
 // Amounts that are equal after all are an all-to-all, and XML can say so.
 TEST(AlltoallChoices, EqualDemandsAreXml) {
-  const Fabric fabric = bundled("dgx-a100-x1");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   std::vector<std::int64_t> amounts(64, 4096);
   const auto of_amounts = [&] {
     CompileOptions options = test::alltoall_as(Format::msccl);
@@ -207,7 +199,7 @@ TEST(AlltoallChoices, EqualDemandsAreXml) {
 
 // What has paths has no trees, and the other way round; and no number of parts is the optimum's.
 TEST(AlltoallChoices, TreesAndPathsAreNotMistaken) {
-  const Fabric fabric = bundled("dgx-a100-x1");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   const auto code_of = [&](const CompileOptions& options) {
     const auto made = compile(fabric, options);
     return made ? std::nullopt : made.errors().front().code;
@@ -253,7 +245,7 @@ TEST(AlltoallChoices, ManyPairsBeginOnTrees) {
 }
 
 TEST(AlltoallChoices, AStopLeavesAPathForEveryPair) {
-  const Fabric fabric = bundled("dragonfly-72");
+  const Fabric fabric = test::bundled_fabric("dragonfly-72");
   std::stop_source stop;
   stop.request_stop();
   const auto routes = route_alltoall(fabric.network, Demand::uniform(72), Ratio(1),

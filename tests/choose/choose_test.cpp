@@ -11,21 +11,12 @@
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
-#include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll {
 namespace {
 
 using ::testing::HasSubstr;
-
-Fabric bundled(const std::string& name) {
-  const std::string text = test::bundled_text(name);
-  auto parsed = parse_topology(text, name);
-  EXPECT_TRUE(parsed);
-  auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
-  EXPECT_TRUE(fabric);
-  return *std::move(fabric);
-}
 
 CompileOptions options_of(Collective collective, Format format) {
   CompileOptions options;
@@ -37,7 +28,7 @@ CompileOptions options_of(Collective collective, Format format) {
 
 // What nobody says is the target's: RCCL's GPUs hold fewer threadblocks than NVIDIA's.
 TEST(CompileLong, ThreadblocksAreThoseOfTheTarget) {
-  const Fabric fabric = bundled("mi250-x1");
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   options.lowering.target = "rccl-6.3";
   const auto by_target = compile(fabric, options);
@@ -54,7 +45,7 @@ TEST(CompileLong, ThreadblocksAreThoseOfTheTarget) {
 
 // Without a number of trees, forests have as many as reach the optimum, schedules a power of two.
 TEST(Compile, TheNumberOfTreesSuitsTheFormat) {
-  const Fabric fabric = bundled("dgx-a100-x2");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   const auto k_of = [&](Format format) {
     const auto made = compile(fabric, options_of(Collective::allgather, format));
     return made ? made->chosen.synthesis.forest.k : 0;
@@ -65,7 +56,7 @@ TEST(Compile, TheNumberOfTreesSuitsTheFormat) {
 }
 
 TEST(ChooseForestLong, AStopEndsTheModelAndNotTheChoice) {
-  const Fabric fabric = bundled("mi250-x1");
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto with_time = choose_forest(fabric, options);
   ASSERT_TRUE(with_time);
@@ -86,7 +77,7 @@ TEST(ChooseForestLong, AStopEndsTheModelAndNotTheChoice) {
 
 // A previous forest is no reason to look at fewer numbers of trees.
 TEST(ChooseForestLong, TakesAsManyTreesWithAPreviousForest) {
-  const Fabric fabric = bundled("mi250-x1");
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
   CompileOptions options = options_of(Collective::allgather, Format::forest);
   options.tree_count = TreeCount::chosen;
   const auto cold = choose_forest(fabric, options);
@@ -101,7 +92,7 @@ TEST(ChooseForestLong, TakesAsManyTreesWithAPreviousForest) {
 }
 
 TEST(ChooseForestLong, PlansGetMoreThanSixteenTreesWhereThatGains) {
-  const Fabric fabric = bundled("dgx-1-v100");
+  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
   CompileOptions options = options_of(Collective::broadcast, Format::mscclpp);
   const auto chosen = choose_forest(fabric, options);
   ASSERT_TRUE(chosen);
@@ -116,7 +107,7 @@ TEST(ChooseForestLong, PlansGetMoreThanSixteenTreesWhereThatGains) {
 
 // The trees of the highest rate have more steps than a rank loads; those of one per root fit.
 TEST(ChooseForestLongest, FewerTreesWhereMoreDoNotFit) {
-  const Fabric fabric = bundled("torus-8x8x8");
+  const Fabric fabric = test::bundled_fabric("torus-8x8x8");
   CompileOptions options = options_of(Collective::allgather, Format::msccl);
   const auto chosen = choose_forest(fabric, options);
   ASSERT_TRUE(chosen);

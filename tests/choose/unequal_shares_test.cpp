@@ -10,6 +10,7 @@
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 #include "support/topology_of.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -31,9 +32,7 @@ Fabric fabric_of(const Network& network, const std::vector<std::int64_t>& shares
   for (std::size_t r = 0; r < shares.size(); ++r) {
     topology.nodes[topology.ranks[r]].weight = shares[r];
   }
-  auto fabric = make_fabric(std::move(topology));
-  EXPECT_TRUE(fabric) << to_string(fabric.errors().front());
-  return *std::move(fabric);
+  return test::valid(make_fabric(std::move(topology)));
 }
 
 CompileOptions asked_for(Collective collective, Format format, Placement placement) {

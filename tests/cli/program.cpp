@@ -1,6 +1,7 @@
 #include "cli/program.hpp"
 
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
@@ -74,6 +75,12 @@ bool is_black_box(const std::vector<std::string>& arguments, const RunOptions& o
 
 }  // namespace
 
+std::vector<std::string> joined(std::vector<std::string> words,
+                                const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
 Result run(const std::vector<std::string>& arguments, const RunOptions& options) {
   const Scratch streams;
   streams.write("in", options.input);
@@ -87,6 +94,29 @@ Result run(const std::vector<std::string>& arguments, const RunOptions& options)
   result.out = read_file(streams / "out");
   result.err = read_file(streams / "err");
   return result;
+}
+
+Result run_well(const std::vector<std::string>& arguments, const RunOptions& options) {
+  Result result = run(arguments, options);
+  EXPECT_EQ(result.code, 0) << ::testing::PrintToString(arguments) << "\n" << result.err;
+  return result;
+}
+
+Result expect_says(int code, const std::vector<std::string>& arguments, const std::string& words,
+                   const RunOptions& options) {
+  Result result = run(arguments, options);
+  const std::string command = ::testing::PrintToString(arguments);
+  EXPECT_EQ(result.code, code) << command << "\n" << result.err;
+  EXPECT_THAT(result.err, ::testing::HasSubstr(words)) << command;
+  return result;
+}
+
+nlohmann::json json_of(const std::vector<std::string>& arguments, const std::string& schema) {
+  const Result result = run_well(arguments);
+  auto json = nlohmann::json::parse(result.out, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << result.out;
+  if (!schema.empty()) expect_valid(json, schema);
+  return json;
 }
 
 RunOptions with_address_space(rlim_t bytes) {

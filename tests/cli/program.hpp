@@ -39,8 +39,23 @@ struct RunOptions {
   std::string program = FORESTCOLL_PROGRAM;   ///< or a shell, for scripts
 };
 
+/// All of these words, one list after the other.
+std::vector<std::string> joined(std::vector<std::string> words,
+                                const std::vector<std::string>& more);
+
 /// `forestcoll ARGUMENTS`, at most a minute.
 Result run(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+/// The same, expected to end well.
+Result run_well(const std::vector<std::string>& arguments, const RunOptions& options = {});
+
+/// The same, expected to end with `code`, and to say some words on standard error.
+Result expect_says(int code, const std::vector<std::string>& arguments, const std::string& words,
+                   const RunOptions& options = {});
+
+/// The JSON that a command writes, which is expected to end well; and to follow
+/// tools/schema/`schema`, where there is one.
+nlohmann::json json_of(const std::vector<std::string>& arguments, const std::string& schema = "");
 
 /// A wrong command line, and words of what is said about it.
 struct Misuse {

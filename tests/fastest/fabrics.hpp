@@ -10,20 +10,9 @@
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::test {
-
-inline Fabric fabric_of(const std::string& text) {
-  auto parsed = parse_topology(text, "test");
-  EXPECT_TRUE(parsed);
-  auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
-  EXPECT_TRUE(fabric);
-  return *std::move(fabric);
-}
-
-inline Fabric bundled_fabric(const std::string& name) {
-  return fabric_of(bundled_text(name));
-}
 
 /// GPUs on a switch, by NVLink of an A100, 0.7 µs a link.
 inline Fabric star_of(std::size_t gpus) {

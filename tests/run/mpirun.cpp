@@ -9,6 +9,7 @@
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "support/alltoall.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 
@@ -23,15 +24,6 @@ Result start(int ranks, const std::vector<std::string>& arguments, const std::st
   options.input = input;
   options.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
   return run(words, options);
-}
-
-Fabric bundled_fabric(const std::string& name) {
-  const std::string text = test::bundled_text(name);
-  auto parsed = parse_topology(text, name);
-  if (!parsed) ADD_FAILURE() << to_string(parsed.errors().front());
-  auto fabric = make_fabric(std::move(parsed->topology), metadata_of(text));
-  if (!fabric) ADD_FAILURE() << to_string(fabric.errors().front());
-  return *std::move(fabric);
 }
 
 template <class Compiled>
@@ -70,12 +62,12 @@ Result run_alone(const std::vector<std::string>& arguments) {
 }
 
 std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
-  return text_of(compile(bundled_fabric(fabric), options));
+  return text_of(compile(test::bundled_fabric(fabric), options));
 }
 
 std::string schedule_of(const std::string& fabric, const std::vector<int>& weights,
                         const CompileOptions& options) {
-  Topology topology = bundled_fabric(fabric).topology;
+  Topology topology = test::bundled_fabric(fabric).topology;
   for (std::size_t r = 0; r < weights.size(); ++r) {
     topology.nodes[topology.ranks[r]].weight = weights[r];
   }

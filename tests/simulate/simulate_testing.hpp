@@ -11,6 +11,7 @@
 
 #include "audit/builders.hpp"
 #include "forestcoll/simulate.hpp"
+#include "support/valid.hpp"
 
 namespace audit_test {
 
@@ -158,12 +159,7 @@ inline Simulation simulated(const std::string& schedule, const Topology& topolog
     ADD_FAILURE() << to_string(simulator.errors().front());
     return {};
   }
-  auto simulation = simulator->run(sizes, parameters, options);
-  if (!simulation) {
-    ADD_FAILURE() << to_string(simulation.errors().front());
-    return {};
-  }
-  return *std::move(simulation);
+  return forestcoll::test::valid(simulator->run(sizes, parameters, options));
 }
 
 inline double seconds_for(const std::string& schedule, const Topology& topology, std::int64_t size,

@@ -7,6 +7,8 @@
 
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "support/files.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll::test {
 
@@ -46,9 +48,16 @@ Topology topology_of(const Network& network, const SwitchRoles& roles) {
 
 Topology generated_topology(const std::string& name,
                             const std::map<std::string, std::string>& values) {
-  const auto document = generate(name, values);
-  EXPECT_TRUE(document) << name;
-  return parse_topology(to_topology_json(*document), name)->topology;
+  const TopologyDocument document = valid(generate(name, values), name);
+  return valid(parse_topology(to_topology_json(document), name)).topology;
+}
+
+Fabric fabric_of(const std::string& text) {
+  return valid(make_fabric(valid(parse_topology(text, "test")).topology, metadata_of(text)));
+}
+
+Fabric bundled_fabric(const std::string& name) {
+  return fabric_of(bundled_text(name));
 }
 
 }  // namespace forestcoll::test

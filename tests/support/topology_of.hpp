@@ -1,9 +1,10 @@
-// Topologies that are not read from files.
+// Topologies and fabrics by name, as text, or of a digraph.
 #pragma once
 
 #include <map>
 #include <string>
 
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -17,5 +18,9 @@ Topology topology_of(const Network& network, const SwitchRoles& roles = {});
 /// refused.
 Topology generated_topology(const std::string& name,
                             const std::map<std::string, std::string>& values = {});
+
+/// The fabric of a topology file's text, and of a bundled one. Fails the test where it is refused.
+Fabric fabric_of(const std::string& text);
+Fabric bundled_fabric(const std::string& name);
 
 }  // namespace forestcoll::test

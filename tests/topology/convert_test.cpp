@@ -19,6 +19,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "support/valid.hpp"
 #include "topology/format/quote_dot.hpp"
 #include "topology/topology_testing.hpp"
 
@@ -41,13 +42,9 @@ const std::vector<std::pair<GraphFormat, Source>> kFormats = {
 Topology there_and_back(const Topology& topology, GraphFormat format, Source source) {
   const std::string text = convert(topology, format).text;
   EXPECT_EQ(detect_source(text), source);
-  const auto imported = import_topology(source, text, "round-trip");
-  if (!imported) {
-    ADD_FAILURE() << to_string(imported.errors().front());
-    return {};
-  }
-  EXPECT_THAT(imported->report.guesses, IsEmpty());
-  return parse_valid(to_topology_json(imported->document));
+  const auto imported = test::valid(import_topology(source, text, "round-trip"));
+  EXPECT_THAT(imported.report.guesses, IsEmpty());
+  return parse_valid(to_topology_json(imported.document));
 }
 
 // By name, in rank order, and the digraph arc by arc.

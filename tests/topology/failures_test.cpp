@@ -2,6 +2,7 @@
 #include "forestcoll/failures.hpp"
 
 #include "forestcoll/network.hpp"
+#include "support/valid.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {
@@ -24,12 +25,7 @@ Topology two_boxes() {
 }
 
 DegradedTopology degrade_well(const Failures& failures) {
-  auto result = degrade(two_boxes(), failures);
-  if (!result) {
-    ADD_FAILURE() << to_string(result.errors().front());
-    return {};
-  }
-  return *std::move(result);
+  return test::valid(degrade(two_boxes(), failures));
 }
 
 // What an arc carries, in GB/s; 0 where there is none.

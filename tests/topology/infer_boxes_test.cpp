@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "support/valid.hpp"
 #include "topology/boxes_testing.hpp"
 #include "topology/topology_testing.hpp"
 
@@ -27,17 +28,13 @@ struct Read {
 };
 
 Read read(const std::string& nodes, const std::string& links) {
-  const auto parsed = parse_topology(flat_file(nodes, links), "test.json", {});
-  if (!parsed) {
-    ADD_FAILURE() << to_string(parsed.errors().front());
-    return {};
-  }
-  EXPECT_LE(parsed->notes.size(), 1U);
-  Read result{.boxes = boxes_of(parsed->topology),
-              .findings = codes_of(parsed->warnings),
-              .note = parsed->notes.empty() ? "" : parsed->notes.front(),
+  const auto parsed = test::valid(parse_topology(flat_file(nodes, links), "test.json", {}));
+  EXPECT_LE(parsed.notes.size(), 1U);
+  Read result{.boxes = boxes_of(parsed.topology),
+              .findings = codes_of(parsed.warnings),
+              .note = parsed.notes.empty() ? "" : parsed.notes.front(),
               .message = ""};
-  for (const Diagnostic& finding : parsed->warnings) {
+  for (const Diagnostic& finding : parsed.warnings) {
     if (finding.code == Code::W09) result.message = finding.message;
   }
   return result;

@@ -11,6 +11,7 @@
 
 #include "forestcoll/topology.hpp"
 #include "support/files.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll::testing {
 
@@ -50,12 +51,8 @@ inline std::string flat_file(const std::string& nodes, const std::string& links,
 }
 
 inline Topology parse_valid(const std::string& text, const TopologyOptions& options = {}) {
-  auto parsed = parse_topology(text, "test.json", options);
-  if (!parsed) {
-    ADD_FAILURE() << to_string(parsed.errors().front());
-    return {};
-  }
-  return parsed->topology;
+  const auto parsed = test::valid(parse_topology(text, "test.json", options));
+  return parsed.topology;
 }
 
 }  // namespace forestcoll::testing

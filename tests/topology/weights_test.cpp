@@ -1,5 +1,6 @@
 // Weights of the file as integers, and what they may be.
 #include "forestcoll/network.hpp"
+#include "support/valid.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {
@@ -21,12 +22,8 @@ Topology ring(const std::vector<std::string>& weights) {
 }
 
 std::vector<std::int64_t> weights_of(const std::vector<std::string>& weights) {
-  const auto network = to_digraph(ring(weights));
-  if (!network) {
-    ADD_FAILURE() << to_string(network.errors().front());
-    return {};
-  }
-  return {network->weight.begin(), network->weight.end()};
+  const auto network = test::valid(to_digraph(ring(weights)));
+  return {network.weight.begin(), network.weight.end()};
 }
 
 TEST(Weights, AreLowestIntegers) {

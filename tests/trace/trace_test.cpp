@@ -17,6 +17,7 @@
 #include "forestcoll/fabric.hpp"
 #include "support/alltoall.hpp"
 #include "support/files.hpp"
+#include "support/topology_of.hpp"
 #include "trace/readers.hpp"
 
 namespace forestcoll {
@@ -29,13 +30,6 @@ using trace_test::ReadRank;
 
 constexpr std::int64_t kPassBytes = 2 << 20;  // of a chunk, Simple
 
-Fabric bundled_fabric(const std::string& name) {
-  auto parsed = parse_topology(test::bundled_text(name), name);
-  auto fabric = make_fabric(std::move(parsed->topology));
-  EXPECT_TRUE(fabric);
-  return *std::move(fabric);
-}
-
 std::string xml_of(const std::string& name, Collective collective,
                    const std::string& protocol = "LL") {
   CompileOptions options;
@@ -44,7 +38,7 @@ std::string xml_of(const std::string& name, Collective collective,
   options.xml.protocol = protocol;
   options.synthesis.trees_per_root = {TreesPerRoot::Mode::fixed, 2};  // to choose takes longer
   options.tree_count = TreeCount::as_given;
-  const auto made = compile(bundled_fabric(name), options);
+  const auto made = compile(test::bundled_fabric(name), options);
   EXPECT_TRUE(made) << to_string(made.errors().front());
   return made->text;
 }
@@ -259,7 +253,7 @@ TEST(Trace, EveryCollectiveEndsAndMovesWhatTheXmlSays) {
 }
 
 TEST(Trace, OfAnAlltoall) {
-  const auto made = compile(bundled_fabric("torus-4x4"), test::alltoall_as(Format::msccl));
+  const auto made = compile(test::bundled_fabric("torus-4x4"), test::alltoall_as(Format::msccl));
   ASSERT_TRUE(made);
   expect_sound(made->text);
 }

@@ -7,6 +7,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll {
 namespace {
@@ -30,9 +31,7 @@ std::string with(const std::string& old, const std::string& now) {
 }
 
 Verdict judged_graph(const std::string& text, const Topology* topology = nullptr) {
-  auto verdict = verify(text, "graph", topology, {});
-  EXPECT_TRUE(verdict) << to_string(verdict.errors().front());
-  return verdict ? *std::move(verdict) : Verdict{};
+  return test::valid(verify(text, "graph", topology, {}));
 }
 
 TEST(GraphFile, IsRight) {

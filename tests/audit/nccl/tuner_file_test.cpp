@@ -6,6 +6,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll {
 namespace {
@@ -13,9 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Verdict judged(const std::string& text) {
-  auto verdict = verify(text, "rules", nullptr, {});
-  EXPECT_TRUE(verdict) << to_string(verdict.errors().front());
-  return verdict ? *std::move(verdict) : Verdict{};
+  return test::valid(verify(text, "rules", nullptr, {}));
 }
 
 // What NCCL ships as an example: all ten columns, some of them, comments and empty lines.

@@ -121,9 +121,7 @@ class BatchBaseline : public ::testing::Test {
   }
   Result run(const nlohmann::json& baseline, const std::vector<std::string>& more = {}) const {
     std::ofstream(batch_ / "baseline.json") << baseline;
-    std::vector<std::string> words = {"--baseline", batch_ / "baseline.json"};
-    words.insert(words.end(), more.begin(), more.end());
-    return batch_.run(words);
+    return batch_.run(joined({"--baseline", batch_ / "baseline.json"}, more));
   }
   BatchDirectories batch_;
   nlohmann::json before_;
@@ -301,9 +299,7 @@ TEST(BatchMerge, RefusesWhatIsNoWhole) {
     batch.add(std::to_string(i) + ".json", pair_topology(std::to_string(i)));
   }
   const auto merge = [&](const std::vector<std::string>& words, const std::string& message) {
-    std::vector<std::string> all = {"batch", "merge"};
-    all.insert(all.end(), words.begin(), words.end());
-    const auto result = run(all);
+    const auto result = run(joined({"batch", "merge"}, words));
     EXPECT_THAT(result.err, HasSubstr(message));
     EXPECT_NE(result.code, 0);
     return result;

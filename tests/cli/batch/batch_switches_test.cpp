@@ -18,10 +18,7 @@ using Words = std::vector<std::string>;
 
 // What `topo gen` writes.
 std::string generated(Words words) {
-  words.insert(words.begin(), {"topo", "gen"});
-  const auto result = run(words);
-  EXPECT_EQ(result.code, 0) << result.err;
-  return result.out;
+  return run_well(joined({"topo", "gen"}, words)).out;
 }
 
 std::map<std::string, nlohmann::json> by_input(const BatchDirectories& batch) {

@@ -43,8 +43,7 @@ TEST(Batch, MakesWhatSynthMakes) {
   for (const auto& [path, bytes] : files) {
     const auto input = batch.in() + "/" + fs::path(path).parent_path().string();
     const auto synth =
-        run({"synth", "-k", "auto", input, "-q", "-c", fs::path(path).stem().string()});
-    EXPECT_EQ(synth.code, 0) << synth.err;
+        run_well({"synth", "-k", "auto", input, "-q", "-c", fs::path(path).stem().string()});
     EXPECT_EQ(bytes, synth.out) << path;
   }
   const auto item = batch.report()["items"][1];
@@ -242,9 +241,7 @@ TEST(Batch, OutputsInsideTheDirectoryAreNoInputs) {
   const std::vector<std::string> words = {"batch",    batch.in(), "-o", batch.in() + "/out",
                                           "--format", "forest"};
   ASSERT_EQ(run(words).code, 0);
-  const auto again = run(words);
-  EXPECT_EQ(again.code, 0);
-  EXPECT_THAT(again.err, HasSubstr("1 item: 0 made, 1 reused"));
+  expect_says(0, words, "1 item: 0 made, 1 reused");
 }
 
 TEST(BatchLong, IncludesAndExcludes) {

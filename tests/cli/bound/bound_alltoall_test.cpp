@@ -14,18 +14,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-nlohmann::json report_of(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"bound", "--json"});
-  const auto bound = run(arguments);
-  EXPECT_EQ(bound.code, 0) << bound.err;
-  const auto json = nlohmann::json::parse(bound.out);
-  expect_valid(json, "forestcoll-bound.schema.json");
-  return json;
+nlohmann::json report_of(const std::vector<std::string>& arguments) {
+  return json_of(joined({"bound", "--json"}, arguments), "forestcoll-bound.schema.json");
 }
 
 TEST(BoundAlltoall, StandsInTheTable) {
-  const auto bound = run({"bound", topology("dgx-a100-x2"), "--check"});
-  ASSERT_EQ(bound.code, 0) << bound.err;
+  const auto bound = run_well({"bound", topology("dgx-a100-x2"), "--check"});
   EXPECT_THAT(bound.out, HasSubstr("\nalltoall "));
   EXPECT_THAT(bound.out, HasSubstr("bottleneck of alltoall: the 8 GPUs of box"));
   EXPECT_THAT(bound.err, HasSubstr("adds up the flows of the alltoall"));
@@ -65,8 +59,7 @@ TEST(BoundAlltoall, LengthsOfACutAddUp) {
 }
 
 TEST(BoundAlltoall, WordsNameTheCut) {
-  const auto bound = run({"bound", topology("dgx-a100-x4"), "-c", "alltoall", "--top", "1"});
-  ASSERT_EQ(bound.code, 0) << bound.err;
+  const auto bound = run_well({"bound", topology("dgx-a100-x4"), "-c", "alltoall", "--top", "1"});
   EXPECT_THAT(bound.out, HasSubstr("every GPU sends to every other at 1.042 (25/24) GB/s\n"));
   EXPECT_THAT(bound.out, HasSubstr("bottleneck of alltoall: the 8 GPUs of box0 send 192 blocks "
                                    "through 8 links of 25 GB/s (200 GB/s)\n  box0/"));
@@ -79,8 +72,7 @@ TEST(BoundAlltoall, WordsNameLengthsWhereNoCutIsAsNarrow) {
           "nodes": [{"id": "a[0-2]", "type": "compute"}, {"id": "b[0-2]", "type": "compute"}],
           "links": [{"src": "a[0-2]", "dst": "b[0-2]", "bandwidth": 1, "pair": "product"}]})";
   const auto bound =
-      run({"bound", "-", "-c", "alltoall", "--top", "2"}, {.input = complete_bipartite});
-  ASSERT_EQ(bound.code, 0) << bound.err;
+      run_well({"bound", "-", "-c", "alltoall", "--top", "2"}, {.input = complete_bipartite});
   EXPECT_THAT(bound.out, HasSubstr("(3/7) GB/s"));
   EXPECT_THAT(bound.out, HasSubstr("no cut alone, but "));
   EXPECT_THAT(bound.out,
@@ -91,17 +83,15 @@ TEST(BoundAlltoall, WordsNameLengthsWhereNoCutIsAsNarrow) {
 // A random graph of switches is too irregular for the linear program.
 TEST(BoundAlltoallLong, IntervalsAreSaid) {
   const auto fabric =
-      run({"topo", "gen", "jellyfish", "--switches", "64", "--degree", "6", "--hosts", "4"});
-  ASSERT_EQ(fabric.code, 0) << fabric.err;
+      run_well({"topo", "gen", "jellyfish", "--switches", "64", "--degree", "6", "--hosts", "4"});
   const RunOptions input{.input = fabric.out};
   const auto table = run({"bound", "-"}, input);
   EXPECT_THAT(table.out, Not(HasSubstr("alltoall")));  // that would not be quick
   double last = 1;
   for (const double percent : {5.0, 0.1}) {
-    const auto bound = run({"bound", "-", "-c", "alltoall", "--json", "--check", "--gap",
-                            std::to_string(percent) + "%"},
-                           input);
-    ASSERT_EQ(bound.code, 0) << bound.err;
+    const auto bound = run_well({"bound", "-", "-c", "alltoall", "--json", "--check", "--gap",
+                                 std::to_string(percent) + "%"},
+                                input);
     const auto json = nlohmann::json::parse(bound.out);
     expect_valid(json, "forestcoll-bound.schema.json");
     const auto& pair = json["alltoall"]["pair"];
@@ -120,9 +110,8 @@ TEST(BoundAlltoallLong, IntervalsAreSaid) {
 TEST(BoundAlltoallLong, ATimeLimitLeavesAnInterval) {
   const auto fabric =
       run({"topo", "gen", "jellyfish", "--switches", "128", "--degree", "8", "--hosts", "8"});
-  const auto bound = run({"bound", "-", "-c", "alltoall", "--gap", "0", "--time-limit", "1"},
-                         {.input = fabric.out});
-  EXPECT_EQ(bound.code, 0) << bound.err;
+  const auto bound = run_well({"bound", "-", "-c", "alltoall", "--gap", "0", "--time-limit", "1"},
+                              {.input = fabric.out});
   EXPECT_THAT(bound.out, HasSubstr("the proved upper bound of algbw is "));
 }
 

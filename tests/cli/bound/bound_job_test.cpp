@@ -25,10 +25,7 @@ Words bound(const std::string& fabric, const Words& words) {
 
 nlohmann::json report_of(const std::string& fabric, Words words) {
   words.insert(words.end(), {"--json", "--check"});
-  const auto ran = run(bound(fabric, words));
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  const auto json = nlohmann::json::parse(ran.out);
-  expect_valid(json, "forestcoll-job.schema.json");
+  const auto json = json_of(bound(fabric, words), "forestcoll-job.schema.json");
   EXPECT_EQ(json["checked"], true);
   return json;
 }
@@ -57,9 +54,8 @@ TEST(BoundJob, AxesGoBeforeColours) {
 
 // What a script leaves empty is not taken for the whole fabric.
 TEST(BoundJob, RefusesNoGroups) {
-  const auto ran = run(bound("dgx-a100-x2", {"-c", "allgather", "--groups", ""}));
-  EXPECT_EQ(ran.code, 2);
-  EXPECT_THAT(ran.err, HasSubstr("[O02]"));
+  const auto ran =
+      expect_says(2, bound("dgx-a100-x2", {"-c", "allgather", "--groups", ""}), "[O02]");
   EXPECT_EQ(ran.out, "");
 }
 
@@ -157,9 +153,8 @@ TEST(BoundJob, WhoCanHaveMoreAndWeights) {
                    2 * operations[0]["rate"]["value"].get<double>());
   EXPECT_NEAR(weighted["steps"][0]["seconds"].get<double>(),
               64e6 * 1.048576 / (operations[0]["rate"]["value"].get<double>() * 1e9), 1e-12);
-  const auto wrong = run(bound("dgx-a100-x1", {"--at-once", "allgather all 64M weight=0"}));
-  EXPECT_EQ(wrong.code, 2);
-  EXPECT_THAT(wrong.err, HasSubstr("expected a weight, found 0 [O07]"));
+  expect_says(2, bound("dgx-a100-x1", {"--at-once", "allgather all 64M weight=0"}),
+              "expected a weight, found 0 [O07]");
 }
 
 TEST(BoundJob, AChakraTraceWithItsCommunicators) {
@@ -177,17 +172,15 @@ TEST(BoundJob, AChakraTraceWithItsCommunicators) {
   const std::string groups = scratch.write(
       "groups.json",
       R"({"1": [0,1,2,3,4,5,6,7], "2": [8,9,10,11,12,13,14,15], "3": [0, 8], "4": [1, 9]})");
-  const auto ran = run(bound("dgx-a100-x2", {"--job", trace, "--groups", groups, "--json"}));
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.err, HasSubstr("are a step"));
+  const auto ran = expect_says(
+      0, bound("dgx-a100-x2", {"--job", trace, "--groups", groups, "--json"}), "are a step");
   const auto report = nlohmann::json::parse(ran.out);
   const auto& operations = report["steps"][0]["operations"];
   ASSERT_EQ(operations.size(), 2);
   EXPECT_EQ(operations[0]["groups"].size(), 2);
   EXPECT_EQ(operations[1]["groups"], nlohmann::json::parse("[[0, 8], [1, 9]]"));
-  const auto unknown = run(bound("dgx-a100-x2", {"--job", trace, "--groups", "{\"1\": [0, 1]}"}));
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("pg_name: there is no communicator \"3\" [O02]"));
+  expect_says(2, bound("dgx-a100-x2", {"--job", trace, "--groups", "{\"1\": [0, 1]}"}),
+              "pg_name: there is no communicator \"3\" [O02]");
 }
 
 TEST(BoundJob, GroupsOfAFile) {
@@ -241,9 +234,7 @@ TEST(BoundJob, RefusesWhatMakesNoSense) {
     EXPECT_THAT(ran.err, HasSubstr(says));
     EXPECT_EQ(ran.out, "");
   }
-  const auto far = run(bound("torus-4x4", {"--groups", "[[0,10]]"}));
-  EXPECT_EQ(far.code, 2);
-  EXPECT_THAT(far.err, HasSubstr("--relays"));
+  expect_says(2, bound("torus-4x4", {"--groups", "[[0,10]]"}), "--relays");
 }
 
 // The order that keeps the heavy axis within boxes, whatever the order of the mesh.
@@ -272,9 +263,8 @@ TEST(BoundJob, PlacesHeavyAxesWithinBoxes) {
 }
 
 TEST(BoundJob, PlacesWithoutBytesAndSaysWhatItCannot) {
-  const auto text = run(bound(
+  const auto text = run_well(bound(
       "dgx-a100-x2", {"-c", "allreduce", "--mesh", "tp=4,cp=2,dp=2", "--groups", "tp", "--place"}));
-  EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("what follows is of tp,cp,dp"));
   const std::vector<Misuse> misuses = {
       {bound("dgx-a100-x2", {"--place"}), "[S04]"},
@@ -285,9 +275,7 @@ TEST(BoundJob, PlacesWithoutBytesAndSaysWhatItCannot) {
        "[O06]"},
   };
   for (const Misuse& misuse : misuses) {
-    const auto ran = run(misuse.arguments);
-    EXPECT_EQ(ran.code, 2);
-    EXPECT_THAT(ran.err, HasSubstr(misuse.says));
+    const auto ran = expect_says(2, misuse.arguments, misuse.says);
     EXPECT_EQ(ran.out, "");
   }
 }

@@ -20,11 +20,7 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 nlohmann::json bound_json(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"bound", "--json"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto bound = run(arguments);
-  EXPECT_EQ(bound.code, 0) << bound.err;
-  return nlohmann::json::parse(bound.out);
+  return json_of(joined({"bound", "--json"}, more));
 }
 
 TEST(Bound, KnownOptima) {
@@ -55,8 +51,7 @@ TEST(Bound, LongFractionsHaveColumns) {
  "nodes": [{"id": "gpu[0-6]", "type": "compute"}, {"id": "sw", "type": "switch"}],
  "links": [{"src": "gpu[0-5]", "dst": "sw", "bandwidth": "1234567/99991"},
            {"src": "gpu6", "dst": "sw", "bandwidth": "99991/991"}]})";
-  const auto bound = run({"bound", "-"}, {.input = fabric});
-  ASSERT_EQ(bound.code, 0) << bound.err;
+  const auto bound = run_well({"bound", "-"}, {.input = fabric});
   std::istringstream lines(bound.out);
   std::string line;
   std::getline(lines, line);
@@ -262,16 +257,14 @@ TEST(Bound, TopListsLinks) {
 
 TEST(Bound, TopIsAtLeastOne) {
   for (const std::string number : {"0", "-1", "x"}) {
-    const auto bound = run({"bound", topology("dgx-a100-x2"), "--top", number});
-    EXPECT_EQ(bound.code, 2);
-    EXPECT_THAT(bound.err, HasSubstr("--top: Value " + number + " not in range 1 to 1000000\n"));
+    expect_says(2, {"bound", topology("dgx-a100-x2"), "--top", number},
+                "--top: Value " + number + " not in range 1 to 1000000\n");
   }
 }
 
 TEST(Bound, QuantizeIsReported) {
-  const auto bound = run({"bound", topology("dgx-a100-x2"), "--quantize", "7"});
-  EXPECT_EQ(bound.code, 0);
-  EXPECT_THAT(bound.err, HasSubstr("--quantize 7 changed a bandwidth by 12 % at most"));
+  expect_says(0, {"bound", topology("dgx-a100-x2"), "--quantize", "7"},
+              "--quantize 7 changed a bandwidth by 12 % at most");
   EXPECT_TRUE(bound_json({topology("dgx-a100-x2"), "--quantize", "7"}).contains("quantize_change"));
 }
 
@@ -303,8 +296,8 @@ TEST(Verify, JsonOfWhatIsRight) {
   const std::string file = scratch.write("t.json", small_topology());
   for (const std::string format : {"msccl", "forest"}) {
     const auto synth = run({"synth", file, "--format", format});
-    const auto verify = run({"verify", "-", "--json", "--topology", file}, {.input = synth.out});
-    EXPECT_EQ(verify.code, 0) << verify.err;
+    const auto verify =
+        run_well({"verify", "-", "--json", "--topology", file}, {.input = synth.out});
     const auto report = nlohmann::json::parse(verify.out);
     expect_valid(report, "forestcoll-verify.schema.json");
     EXPECT_TRUE(report["ok"]);
@@ -326,8 +319,7 @@ TEST(Verify, RefusesWhatIsNoSchedule) {
 }
 
 TEST(TopoCheck, BundledFilesAreRight) {
-  const auto check = run({"topo", "check", topology("dgx-a100-x1"), topology("mi250-x2")});
-  EXPECT_EQ(check.code, 0) << check.err;
+  const auto check = run_well({"topo", "check", topology("dgx-a100-x1"), topology("mi250-x2")});
   EXPECT_THAT(check.out, HasSubstr("dgx-a100-x1.json: ok: 8 GPUs"));
   EXPECT_THAT(check.out, HasSubstr("mi250-x2.json: ok: 32 GPUs"));
 }
@@ -335,10 +327,10 @@ TEST(TopoCheck, BundledFilesAreRight) {
 TEST(TopoCheck, SaysAllFindingsOfAllFiles) {
   const std::string malformed = source_path("tests/malformed/");
   const auto check =
-      run({"topo", "check", malformed + "several.json", topology("dgx-a100-x1"),
-           malformed + "e06-self-loop.json", malformed + "w02-dangling-switch.json"});
-  EXPECT_EQ(check.code, 2);
-  EXPECT_THAT(check.err, HasSubstr("several.json"));
+      expect_says(2,
+                  {"topo", "check", malformed + "several.json", topology("dgx-a100-x1"),
+                   malformed + "e06-self-loop.json", malformed + "w02-dangling-switch.json"},
+                  "several.json");
   EXPECT_THAT(check.err, HasSubstr("[E06]"));
   EXPECT_THAT(check.err, HasSubstr("[W02]"));
   EXPECT_THAT(check.out, HasSubstr("dgx-a100-x1.json: ok"));
@@ -359,23 +351,18 @@ TEST(TopoCheck, JsonFollowsItsSchema) {
 TEST(TopoCheck, WarningsAreNoErrorsUnlessStrict) {
   const std::string file = source_path("tests/malformed/w06-unknown-key.json");
   EXPECT_EQ(run({"topo", "check", file}).code, 0);
-  const auto strict = run({"topo", "check", "--strict", file});
-  EXPECT_EQ(strict.code, 2);
-  EXPECT_THAT(strict.err, HasSubstr("[W06]"));
+  expect_says(2, {"topo", "check", "--strict", file}, "[W06]");
 }
 
 TEST(TopoCheck, ArithmeticThatDoesNotFitIsThree) {
   const std::string file = source_path("tests/malformed/e14-too-fine.json");
-  const auto check = run({"topo", "check", file});
-  EXPECT_EQ(check.code, 3);
-  EXPECT_THAT(check.err, HasSubstr("--quantize"));
+  expect_says(3, {"topo", "check", file}, "--quantize");
   EXPECT_EQ(run({"bound", file}).code, 3);
   EXPECT_EQ(run({"synth", "-k", "auto", file}).code, 3);
 }
 
 TEST(Program, VersionAndHelp) {
-  const auto version = run({"--version"});
-  EXPECT_EQ(version.code, 0);
+  const auto version = run_well({"--version"});
   EXPECT_THAT(version.out, StartsWith("forestcoll "));
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"--help"},
@@ -383,8 +370,7 @@ TEST(Program, VersionAndHelp) {
                                              {"bound", "-h"},
                                              {"verify", "-h"},
                                              {"topo", "check", "-h"}}) {
-    const auto help = run(arguments);
-    EXPECT_EQ(help.code, 0);
+    const auto help = run_well(arguments);
     EXPECT_EQ(help.err, "");
     EXPECT_THAT(help.out, HasSubstr("Examples:"));
     EXPECT_THAT(help.out, HasSubstr("Exit codes:"));
@@ -400,9 +386,7 @@ TEST(Program, UsageErrors) {
                                              {"bound"},
                                              {"verify"},
                                              {"--quiet", "--verbose", "bound", "x"}}) {
-    const auto result = run(arguments);
-    EXPECT_EQ(result.code, 2);
-    EXPECT_THAT(result.err, HasSubstr("--help`"));
+    const auto result = expect_says(2, arguments, "--help`");
     EXPECT_EQ(result.out, "");
   }
 }

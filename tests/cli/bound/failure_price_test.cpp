@@ -20,8 +20,7 @@ using ::testing::Not;
 
 Json valid_json(std::vector<std::string> words, const std::string& schema) {
   words.emplace_back("--json");
-  const auto result = run(words);
-  EXPECT_EQ(result.code, 0) << result.err;
+  const auto result = run_well(words);
   auto json = Json::parse(result.out, nullptr, false);
   EXPECT_FALSE(json.is_discarded()) << result.out;
   expect_valid(json, schema);
@@ -97,8 +96,7 @@ TEST(FailurePriceLong, SynthAndBoundPrintTheSame) {
 TEST(FailurePriceLong, IsATable) {
   const Scratch scratch;
   const std::string file = topology("dgx-a100-x2"), derate = "box0/nic3~ib1=1/2";
-  const auto bound = run({"bound", file, "--derate", derate});
-  EXPECT_EQ(bound.code, 0) << bound.err;
+  const auto bound = run_well({"bound", file, "--derate", derate});
   EXPECT_THAT(bound.out, HasSubstr("the failure costs  GB/s "));
   EXPECT_THAT(bound.out, ContainsRegex("allreduce +optimum +173.333 \\(520/3\\) +172.917 "
                                        "\\(2075/12\\) +-0.2 %"));
@@ -108,14 +106,12 @@ TEST(FailurePriceLong, IsATable) {
   EXPECT_THAT(one.out, ContainsRegex("allgather +reached +342.857 \\(2400/7\\) +350 +\\+2.1 %"));
   EXPECT_THAT(bound.out, ContainsRegex("alltoall +optimum +50 +46.875 +-6.2 %"));
   const auto synth =
-      run({"synth", file, "-k", "1", "--derate", derate, "-o", scratch / "schedule.xml"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+      run_well({"synth", file, "-k", "1", "--derate", derate, "-o", scratch / "schedule.xml"});
   EXPECT_THAT(synth.err, ContainsRegex("  allreduce +optimum +173.333 \\(520/3\\) +172.917"));
   EXPECT_THAT(synth.err,
               ContainsRegex("  allreduce +us of 64 MiB +[0-9.]+ +[0-9.]+ +\\+[0-9.]+ %"));
   // Nothing has failed where GPUs are chosen.
-  const auto chosen = run({"bound", file, "--ranks", "box0"});
-  EXPECT_EQ(chosen.code, 0) << chosen.err;
+  const auto chosen = run_well({"bound", file, "--ranks", "box0"});
   EXPECT_THAT(chosen.out, Not(HasSubstr("the failure costs")));
 }
 

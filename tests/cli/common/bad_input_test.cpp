@@ -19,8 +19,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr const char* kOldText = "what was here before\n";
@@ -98,9 +96,7 @@ TEST(BadInput, EveryCommandRefusesIt) {
     const std::string xml = scratch.write("a.xml", "<algo/>");
     for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
              {"bound", input}, {"topo", "check", input}, {"verify", xml, "--topology", input}}) {
-      const auto result = run(command);
-      EXPECT_EQ(result.code, 2) << result.err;
-      EXPECT_THAT(result.err, HasSubstr(bad.code));
+      expect_says(2, command, bad.code);
     }
   }
 }
@@ -157,8 +153,7 @@ TEST(UnreadableLong, APipeWithAWriterIsRead) {
   const std::string command =
       "(sleep 0.3; cat '" + topology("dgx-a100-x1") + "' > '" + fifo + "') &";
   ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(concurrency-mt-unsafe)
-  const auto bound = run({"bound", fifo});
-  EXPECT_EQ(bound.code, 0) << bound.err;
+  run_well({"bound", fifo});
 }
 
 TEST(Unwritable, IsFour) {
@@ -184,12 +179,10 @@ TEST(Unwritable, StandardOutput) {
                                              {"topo", "check", topology("dgx-a100-x1")},
                                              {"--help"},
                                              {"--version"}}) {
-    const auto full = run(command, {.stdout_path = "/dev/full"});
-    EXPECT_EQ(full.code, 4);
-    EXPECT_THAT(full.err, HasSubstr("<stdout>: cannot write: No space left on device"));
-    const auto closed = run(command, {.before_exec = [] { close(STDOUT_FILENO); }});
-    EXPECT_EQ(closed.code, 4);
-    EXPECT_THAT(closed.err, HasSubstr("<stdout>: cannot write"));
+    expect_says(4, command, "<stdout>: cannot write: No space left on device",
+                {.stdout_path = "/dev/full"});
+    expect_says(4, command, "<stdout>: cannot write",
+                {.before_exec = [] { close(STDOUT_FILENO); }});
   }
 }
 
@@ -197,13 +190,11 @@ TEST(Unwritable, StandardOutput) {
 TEST(Unwritable, HalfWrittenFilesAreRemoved) {
   const Scratch scratch;
   const std::string output = scratch.write("out.xml", kOldText);
-  const auto synth =
-      run({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", output}, {.before_exec = [] {
-            const rlimit limit = {.rlim_cur = 4096, .rlim_max = 4096};
-            setrlimit(RLIMIT_FSIZE, &limit);
-          }});
-  EXPECT_EQ(synth.code, 4) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr(output + ": cannot write: File too large"));
+  expect_says(4, {"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", output},
+              output + ": cannot write: File too large", {.before_exec = [] {
+                const rlimit limit = {.rlim_cur = 4096, .rlim_max = 4096};
+                setrlimit(RLIMIT_FSIZE, &limit);
+              }});
   EXPECT_EQ(read_file(output), kOldText);
   EXPECT_THAT(scratch.names(), ElementsAre("out.xml"));
 }
@@ -213,9 +204,7 @@ TEST(Output, ReplacesAFileAndKeepsItsModeAndLinks) {
   const std::string target = scratch.write("target.xml", kOldText);
   chmod(target.c_str(), 0640);
   std::filesystem::create_symlink("target.xml", scratch / "link.xml");
-  const auto synth =
-      run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "link.xml"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  run_well({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "link.xml"});
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "link.xml"));
   EXPECT_THAT(read_file(target), HasSubstr("<algo"));
   struct stat status = {};
@@ -229,8 +218,7 @@ TEST(Output, ADanglingLinkIsFollowed) {
   std::filesystem::create_directory(scratch / "d");
   std::filesystem::create_symlink("d/second", scratch / "first");
   std::filesystem::create_symlink(scratch / "target.xml", scratch / "d/second");
-  const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "first"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  run_well({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", scratch / "first"});
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "first"));
   EXPECT_TRUE(std::filesystem::is_symlink(scratch / "d/second"));
   EXPECT_THAT(read_file(scratch / "target.xml"), HasSubstr("<algo"));
@@ -246,10 +234,8 @@ TEST(Output, DevicesAreNotReplaced) {
 
 TEST(Output, ARelativeNameIsWrittenInTheCurrentDirectory) {
   const Scratch scratch;
-  const auto synth =
-      run({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", "a.xml"},
-          {.before_exec = [&] { chdir((scratch / "").c_str()) == 0 || (_exit(9), 0); }});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  run_well({"synth", "-k", "auto", topology("dgx-a100-x1"), "-o", "a.xml"},
+           {.before_exec = [&] { chdir((scratch / "").c_str()) == 0 || (_exit(9), 0); }});
   EXPECT_THAT(scratch.names(), ElementsAre("a.xml"));
 }
 

@@ -53,9 +53,9 @@ TEST(ControlCharacters, AreRefusedByEveryCommand) {
 
 TEST(ControlCharacters, OfAKeyAreEscapedInItsPlace) {
   const Scratch scratch;
-  const auto bound = run({"bound", scratch.write("t.json", fabric_with(R"("\u001b[31m": 1,)"))});
-  EXPECT_EQ(bound.code, 0);
-  EXPECT_THAT(bound.err, HasSubstr("/\\u001b[31m: warning"));
+  const auto bound =
+      expect_says(0, {"bound", scratch.write("t.json", fabric_with(R"("\u001b[31m": 1,)"))},
+                  "/\\u001b[31m: warning");
   EXPECT_EQ(bound.err.find(kEscape), std::string::npos);
 }
 
@@ -68,23 +68,20 @@ TEST(ControlCharacters, OfForeignGraphsAreTakenOutOrRefused) {
  "edges": [{"source": "a", "target": "b", "bandwidth": 1, "kind": ")" +
                                        kind + R"("}]})");
   };
-  const auto named = run(
+  const auto named = run_well(
       {"topo", "convert", graph(R"(an \u001b\u0007 evil\u001b name)", "nv"), "--to", "graphml"});
-  EXPECT_EQ(named.code, 0) << named.err;
   pugi::xml_document document;
   EXPECT_TRUE(document.load_string(named.out.c_str()));
   EXPECT_THAT(named.out, HasSubstr(">an   evil  name<"));
   EXPECT_EQ(named.out.find(kEscape), std::string::npos);
-  const auto kind = run({"bound", graph("plain", R"(nv\u001b)")});
-  EXPECT_EQ(kind.code, 2);
-  EXPECT_THAT(kind.err, HasSubstr("/edges/0: the kind \"nv\\u001b\" has the control character "
-                                  "U+001B [I03]"));
+  expect_says(2, {"bound", graph("plain", R"(nv\u001b)")},
+              "/edges/0: the kind \"nv\\u001b\" has the control character "
+              "U+001B [I03]");
 }
 
 TEST(ControlCharacters, OfAFileNameStayOutOfTheFabricsName) {
   const Scratch scratch;
-  const auto show = run({"topo", "show", scratch.write("a\x1b[31mb.json", fabric_with(""))});
-  EXPECT_EQ(show.code, 0) << show.err;
+  const auto show = run_well({"topo", "show", scratch.write("a\x1b[31mb.json", fabric_with(""))});
   EXPECT_THAT(show.out, HasSubstr("a_[31mb"));
   EXPECT_EQ(show.out.find(kEscape), std::string::npos);
 }

@@ -23,15 +23,6 @@ using ::testing::Not;
 
 constexpr int kMostGpusOfSchedules = 64;
 
-Json json_of(const std::vector<std::string>& words, const std::string& schema) {
-  const auto result = run(words);
-  EXPECT_EQ(result.code, 0) << result.err;
-  auto json = Json::parse(result.out, nullptr, false);
-  EXPECT_FALSE(json.is_discarded()) << result.out;
-  expect_valid(json, schema);
-  return json;
-}
-
 // Of an object that has the three.
 Json three_of(const Json& json) {
   return {{"optimum", json["optimum"]},

@@ -20,8 +20,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(Flags, SettingsBecomeFlags) {
   EXPECT_EQ(cli::with_flags("a grid with `quantize`, or another `k`."),

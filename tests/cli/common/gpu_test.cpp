@@ -23,15 +23,12 @@ Chosen chosen_for(const std::string& fabric) {
   const Scratch scratch;
   const std::string file = scratch.write("fabric.json", fabric);
   const std::string forest = scratch / "forest.json";
-  const auto synth = run({"synth", file, "-c", "allgather", "--format", "forest", "-o", forest});
-  EXPECT_EQ(synth.code, 0) << synth.err;
-  const auto simulated = run({"simulate", forest, file, "--sizes", "1M", "--json"});
-  EXPECT_EQ(simulated.code, 0) << simulated.err;
-  const auto figures = Json::parse(simulated.out)["parameters"];
-  const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
-                             "forestcoll", "--sizes", "1M", "--json"});
-  EXPECT_EQ(compared.code, 0) << compared.err;
-  EXPECT_EQ(Json::parse(compared.out)["parameters"], figures);
+  run_well({"synth", file, "-c", "allgather", "--format", "forest", "-o", forest});
+  const auto simulated = json_of({"simulate", forest, file, "--sizes", "1M", "--json"});
+  const auto figures = simulated["parameters"];
+  const auto compared = json_of({"compare", file, "--trees", "-c", "allgather", "--algorithms",
+                                 "forestcoll", "--sizes", "1M", "--json"});
+  EXPECT_EQ(compared["parameters"], figures);
   return {figures["name"], figures["chosen"]};
 }
 
@@ -105,10 +102,9 @@ TEST(GpuLong, OfGeneratedRacksIsTheirs) {
                                                         {"dgx-h100", "h100"}}) {
     const std::string file = scratch / name;
     ASSERT_EQ(run({"topo", "gen", name, "--boxes", "1", "-o", file}).code, 0);
-    const auto compared = run({"compare", file, "--trees", "-c", "allgather", "--algorithms",
-                               "forestcoll", "--sizes", "1M", "--json"});
-    ASSERT_EQ(compared.code, 0) << compared.err;
-    EXPECT_EQ(Json::parse(compared.out)["parameters"]["name"], gpu);
+    const auto compared = json_of({"compare", file, "--trees", "-c", "allgather", "--algorithms",
+                                   "forestcoll", "--sizes", "1M", "--json"});
+    EXPECT_EQ(compared["parameters"]["name"], gpu);
   }
 }
 
@@ -117,8 +113,8 @@ TEST(GpuLong, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   const Scratch scratch;
   const std::string file = scratch / "a.xml";
   const std::string report = scratch / "report.json";
-  const auto synth = run({"synth", "-v", "-k", "auto", topology("mi250-x1"), "-o", file, "--json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth =
+      run_well({"synth", "-v", "-k", "auto", topology("mi250-x1"), "-o", file, "--json"});
   const auto summary = Json::parse(synth.out);
   expect_valid(summary, "forestcoll-synth.schema.json");
   const auto beside = summary["beside_rings"];
@@ -135,9 +131,8 @@ TEST(GpuLong, ScheduleBelowTheRingsByLinksSaysWhatTheModelSays) {
   // And where links decide, nothing is said.
   EXPECT_EQ(run({"synth", topology("dgx-a100-x2"), "--format", "none"}).err.find("below nccl-ring"),
             std::string::npos);
-  const auto compared = run({"compare", topology("mi250-x1"), "--trees", "--algorithms",
-                             "nccl-ring", "--schedule", file, "--sizes", "1G"});
-  ASSERT_EQ(compared.code, 0) << compared.err;
+  const auto compared = run_well({"compare", topology("mi250-x1"), "--trees", "--algorithms",
+                                  "nccl-ring", "--schedule", file, "--sizes", "1G"});
   EXPECT_EQ(compared.out.find("has a lower rate by the links than nccl-ring") != std::string::npos,
             faster)
       << compared.out;

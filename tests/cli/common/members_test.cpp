@@ -19,13 +19,8 @@ using ::testing::Not;
 const std::string kRail = bundled_path("dgx-h100-x4-rail");
 constexpr const char* kGroup = "box[0-3]/gpu0";
 
-Json bound_of(std::vector<std::string> options) {
-  options.insert(options.begin(), {"bound", kRail, "--json"});
-  const auto result = run(options);
-  EXPECT_EQ(result.code, 0) << result.err;
-  const Json report = Json::parse(result.out);
-  expect_valid(report, "forestcoll-bound.schema.json");
-  return report;
+Json bound_of(const std::vector<std::string>& options) {
+  return json_of(joined({"bound", kRail, "--json"}, options), "forestcoll-bound.schema.json");
 }
 
 // A member's own NIC carries 50 GB/s and has to bring in what three others have; with relays its
@@ -48,8 +43,7 @@ TEST(MembersLong, OthersRelayWhereTheyAreAskedTo) {
 }
 
 TEST(Members, BoundSaysBothRatesInWords) {
-  const auto alone = run({"bound", kRail, "--members", kGroup});
-  EXPECT_EQ(alone.code, 0) << alone.err;
+  const auto alone = run_well({"bound", kRail, "--members", kGroup});
   EXPECT_THAT(alone.out, HasSubstr("with relays (--relays: other GPUs forward; forests and flows "
                                    "only): allgather 533.333 (1600/3), "));
   EXPECT_THAT(alone.out, HasSubstr("alltoall"));
@@ -72,25 +66,22 @@ TEST(Members, ATensorParallelGroupIsItsBox) {
 TEST(MembersLong, AForestGoesThroughRelaysAndIsVerifiedWithThem) {
   const Scratch scratch;
   const std::string forest = scratch / "forest.json";
-  const auto synth = run({"synth", kRail, "-c", "allgather", "-k", "optimal", "--members", kGroup,
-                          "--relays", "--format", "forest", "-o", forest});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part, the others relay"));
+  const auto synth = expect_says(0,
+                                 {"synth", kRail, "-c", "allgather", "-k", "optimal", "--members",
+                                  kGroup, "--relays", "--format", "forest", "-o", forest},
+                                 "4 of 32 compute nodes take part, the others relay");
   EXPECT_THAT(synth.err, HasSubstr("algbw 533.333 (1600/3) GB/s"));
   EXPECT_THAT(synth.err, HasSubstr("the group alone (XML and plans) reaches 66.667 "
                                    "(200/3) GB/s"));
   EXPECT_THAT(read_file(forest), HasSubstr("\"box0/gpu5\""));
   const auto verified =
-      run({"verify", forest, "--topology", kRail, "--members", kGroup, "--relays"});
-  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+      run_well({"verify", forest, "--topology", kRail, "--members", kGroup, "--relays"});
   EXPECT_THAT(verified.out, HasSubstr("algbw on the topology: 533.333 (1600/3) GB/s"));
   // Without them the paths lead through GPUs that are not there, and without a group through ranks.
   EXPECT_EQ(run({"verify", forest, "--topology", kRail, "--ranks", kGroup}).code, 1);
   EXPECT_EQ(run({"verify", forest, "--topology", kRail, "--members", kGroup}).code, 1);
   EXPECT_EQ(run({"verify", forest, "--topology", kRail}).code, 1);
-  const auto simulated =
-      run({"simulate", forest, kRail, "--members", kGroup, "--relays", "--sizes", "1G"});
-  EXPECT_EQ(simulated.code, 0) << simulated.err;
+  run_well({"simulate", forest, kRail, "--members", kGroup, "--relays", "--sizes", "1G"});
 }
 
 TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
@@ -99,13 +90,12 @@ TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
     const std::string file = scratch / format;
     for (const std::vector<std::string>& relays :
          std::vector<std::vector<std::string>>{{}, {"--relays"}, {"--no-relays"}}) {
-      std::vector<std::string> words = {"synth",  kRail, "-c",   "allgather", "--members",
-                                        kGroup,   "-k",  "auto", "--format",  format,
-                                        "--json", "-o",  file};
-      words.insert(words.end(), relays.begin(), relays.end());
-      const auto synth = run(words);
-      ASSERT_EQ(synth.code, 0) << synth.err;
-      EXPECT_THAT(synth.err, HasSubstr("4 of 32 compute nodes take part"));
+      const auto synth =
+          expect_says(0,
+                      joined({"synth", kRail, "-c", "allgather", "--members", kGroup, "-k", "auto",
+                              "--format", format, "--json", "-o", file},
+                             relays),
+                      "4 of 32 compute nodes take part");
       EXPECT_THAT(synth.err, HasSubstr("with the other GPUs as relays (--relays, forests only) "
                                        "533.333 (1600/3) GB/s"));
       const Json report = Json::parse(synth.out);
@@ -118,8 +108,7 @@ TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
     }
     // The same whether the checker is told of relays, which run no programs, or not.
     for (const std::string option : {"--members", "--ranks"}) {
-      const auto verified = run({"verify", file, "--topology", kRail, option, kGroup});
-      EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+      const auto verified = run_well({"verify", file, "--topology", kRail, option, kGroup});
       EXPECT_THAT(verified.out, HasSubstr("algbw on the topology: 66.667 (200/3) GB/s"));
     }
     EXPECT_EQ(run({"simulate", file, kRail, "--members", kGroup, "--relays", "--sizes", "1G"}).out,
@@ -133,11 +122,10 @@ TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
 // Forests, too, are of the group alone where nobody asks for relays.
 TEST(Members, AForestWithoutRelaysNamesWhatTheyAdd) {
   const Scratch scratch;
-  const auto synth = run({"synth", kRail, "-c", "allgather", "--members", kGroup, "--format",
-                          "forest", "--json", "-o", scratch / "forest.json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth = json_of({"synth", kRail, "-c", "allgather", "--members", kGroup, "--format",
+                              "forest", "--json", "-o", scratch / "forest.json"});
   EXPECT_THAT(read_file(scratch / "forest.json"), Not(HasSubstr("\"box0/gpu5\"")));
-  const Json report = Json::parse(synth.out);
+  const Json report = synth;
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["algbw"]["exact"], "200/3");
   EXPECT_EQ(report["with_relays"]["exact"], "1600/3");
@@ -151,14 +139,13 @@ TEST(Members, AForestWithoutRelaysNamesWhatTheyAdd) {
 }
 
 TEST(MembersLong, RootsAndRanksAreThoseOfTheGroup) {
-  const auto synth = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu0", "--members",
-                          kGroup, "--format", "forest"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_EQ(Json::parse(synth.out)["root"], "box2/gpu0");
-  const auto outside = run({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu1", "--members",
-                            kGroup, "--format", "forest"});
-  EXPECT_EQ(outside.code, 2);
-  EXPECT_THAT(outside.err, HasSubstr("[S02]"));
+  const auto synth = json_of({"synth", kRail, "-c", "broadcast", "--root", "box2/gpu0", "--members",
+                              kGroup, "--format", "forest"});
+  EXPECT_EQ(synth["root"], "box2/gpu0");
+  expect_says(2,
+              {"synth", kRail, "-c", "broadcast", "--root", "box2/gpu1", "--members", kGroup,
+               "--format", "forest"},
+              "[S02]");
 }
 
 TEST(MembersLong, AllToAllFlowsGoThroughRelays) {
@@ -172,28 +159,25 @@ TEST(MembersLong, AllToAllFlowsGoThroughRelays) {
   EXPECT_GT(algbw(relayed), 7 * algbw(alone));
   const Scratch scratch;
   const std::string flows = scratch / "flows.json";
-  const auto synth = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "--relays",
-                          "--format", "flows", "-o", flows});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("the group alone (XML and plans) reaches"));
+  expect_says(0,
+              {"synth", kRail, "-c", "alltoall", "--members", kGroup, "--relays", "--format",
+               "flows", "-o", flows},
+              "the group alone (XML and plans) reaches");
   EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--members", kGroup, "--relays"}).code, 0);
-  const auto plain = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "--format",
-                          "flows", "--json", "-o", flows});
-  ASSERT_EQ(plain.code, 0) << plain.err;
-  EXPECT_THAT(plain.err, HasSubstr("with the other GPUs as relays (--relays, flows only) "));
+  const auto plain = expect_says(0,
+                                 {"synth", kRail, "-c", "alltoall", "--members", kGroup, "--format",
+                                  "flows", "--json", "-o", flows},
+                                 "with the other GPUs as relays (--relays, flows only) ");
   const Json report = Json::parse(plain.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["with_relays"], Json::parse(relayed.out)["algbw"]["alltoall"]);
   EXPECT_EQ(run({"verify", flows, "--topology", kRail, "--ranks", kGroup}).code, 0);
-  const auto xml = run({"synth", kRail, "-c", "alltoall", "--members", kGroup, "-o", "-"});
-  EXPECT_EQ(xml.code, 0) << xml.err;
+  const auto xml = run_well({"synth", kRail, "-c", "alltoall", "--members", kGroup, "-o", "-"});
   EXPECT_EQ(xml.out, run({"synth", kRail, "-c", "alltoall", "--ranks", kGroup, "-o", "-"}).out);
 }
 
 TEST(MembersLong, CompareAndTopologiesKnowThem) {
-  const auto compared =
-      run({"compare", kRail, "--trees", "-c", "allgather", "--members", kGroup, "--json"});
-  EXPECT_EQ(compared.code, 0) << compared.err;
+  run_well({"compare", kRail, "--trees", "-c", "allgather", "--members", kGroup, "--json"});
   const Scratch scratch;
   const std::string group = scratch / "group.json";
   ASSERT_EQ(run({"topo", "convert", kRail, "--members", kGroup, "--relays", "-o", group}).code, 0);
@@ -204,32 +188,22 @@ TEST(MembersLong, CompareAndTopologiesKnowThem) {
   EXPECT_EQ(Json::parse(
                 run({"bound", group, "--no-relays", "--json"}).out)["algbw"]["allgather"]["exact"],
             "200/3");
-  const auto schedule =
-      run({"synth", "-k", "auto", group, "-c", "allgather", "-o", scratch / "a.xml"});
-  EXPECT_EQ(schedule.code, 0) << schedule.err;
-  EXPECT_THAT(schedule.err, HasSubstr("28 GPUs that could relay are left out"));
+  expect_says(0, {"synth", "-k", "auto", group, "-c", "allgather", "-o", scratch / "a.xml"},
+              "28 GPUs that could relay are left out");
 }
 
 TEST(MembersLong, RefusesWhatContradictsThem) {
   const auto both = run({"bound", kRail, "--members", kGroup, "--ranks", "0-3"});
   EXPECT_EQ(both.code, 2);
   EXPECT_EQ(run({"bound", kRail, "--members", ""}).code, 2);
-  const auto unknown = run({"bound", kRail, "--members", "box[0-3]/gpu9"});
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("[D01]"));
-  const auto without = run({"verify", kRail, "--members", kGroup});
-  EXPECT_EQ(without.code, 2);
-  EXPECT_THAT(without.err, HasSubstr("[S04]"));
+  expect_says(2, {"bound", kRail, "--members", "box[0-3]/gpu9"}, "[D01]");
+  expect_says(2, {"verify", kRail, "--members", kGroup}, "[S04]");
   // Only over relays do these GPUs reach each other.
   const std::string ring = bundled_path("torus-4x4");
   EXPECT_EQ(run({"bound", ring, "--members", "0,5", "--relays"}).code, 0);
-  const auto alone = run({"bound", ring, "--members", "0,5"});
-  EXPECT_EQ(alone.code, 2);
-  EXPECT_THAT(alone.err, HasSubstr("[E08]"));
+  const auto alone = expect_says(2, {"bound", ring, "--members", "0,5"}, "[E08]");
   EXPECT_THAT(alone.err, HasSubstr("With --relays, the GPUs outside of the process group pass"));
-  const auto apart = run({"synth", "-k", "auto", ring, "--members", "0,5", "-o", "-"});
-  EXPECT_EQ(apart.code, 2);
-  EXPECT_THAT(apart.err, HasSubstr("[E08]"));
+  expect_says(2, {"synth", "-k", "auto", ring, "--members", "0,5", "-o", "-"}, "[E08]");
   EXPECT_EQ(run({"synth", ring, "--members", "0,5", "--relays", "--format", "none"}).code, 0);
   EXPECT_EQ(run({"bound", ring, "--relays"}).code, 2);
   EXPECT_EQ(run({"bound", ring, "--members", "0,1", "--relays", "--no-relays"}).code, 2);

@@ -181,23 +181,19 @@ TEST(StandardOutput, IsNoInput) {
 TEST(StandardInput, IsNoOutput) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", small_topology());
-  const auto result = run({"topo", "convert", "-", "-o", file}, {.before_exec = [&] {
-                            std::FILE* begin = std::fopen(file.c_str(), "r");
-                            if (begin == nullptr || dup2(fileno(begin), STDIN_FILENO) < 0) _exit(9);
-                          }});
-  EXPECT_EQ(result.code, 2) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("topology file itself"));
+  expect_says(2, {"topo", "convert", "-", "-o", file}, "topology file itself", {.before_exec = [&] {
+                std::FILE* begin = std::fopen(file.c_str(), "r");
+                if (begin == nullptr || dup2(fileno(begin), STDIN_FILENO) < 0) _exit(9);
+              }});
   EXPECT_EQ(read_file(file), small_topology());
 }
 
 TEST(NamedTwice, RelativeNamesAreSeenThrough) {
   const Scratch scratch;
   scratch.write("t.json", small_topology());
-  const auto result =
-      run({"topo", "show", "t.json", "--svg", "new", "--dot", "./new"},
-          {.before_exec = [&] { chdir((scratch / "").c_str()) == 0 || (_exit(9), 0); }});
-  EXPECT_EQ(result.code, 2) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("--svg and --dot both go to ./new [S04]"));
+  expect_says(2, {"topo", "show", "t.json", "--svg", "new", "--dot", "./new"},
+              "--svg and --dot both go to ./new [S04]",
+              {.before_exec = [&] { chdir((scratch / "").c_str()) == 0 || (_exit(9), 0); }});
   EXPECT_THAT(scratch.names(), ElementsAre("t.json"));
 }
 

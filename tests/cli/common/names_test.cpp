@@ -56,17 +56,15 @@ TEST(NamesLong, ABatchWritesTheProperOnes) {
   const Scratch scratch;
   std::filesystem::create_directory(scratch / "in");
   scratch.write("in/pair.json", small_topology());
-  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "-c",
-                          "all-reduce,AllGather", "--in-process"});
-  ASSERT_EQ(batch.code, 0) << batch.err;
+  const auto batch = run_well({"batch", scratch / "in", "-o", scratch / "out", "-c",
+                               "all-reduce,AllGather", "--in-process"});
   EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair.json/allreduce.xml")) << batch.err;
   EXPECT_TRUE(std::filesystem::exists(scratch / "out/pair.json/allgather.xml"));
   const std::string manifest =
       scratch.write("m.json", R"({"format": "forestcoll-batch-manifest", "version": 1,
   "topologies": [{"path": "pair.json", "collectives": ["Reduce-Scatter"]}]})");
-  const auto listed =
-      run({"batch", scratch / "in", "-o", scratch / "two", "--manifest", manifest, "--in-process"});
-  ASSERT_EQ(listed.code, 0) << listed.err;
+  run_well(
+      {"batch", scratch / "in", "-o", scratch / "two", "--manifest", manifest, "--in-process"});
   EXPECT_TRUE(std::filesystem::exists(scratch / "two/pair.json/reduce_scatter.xml"));
 }
 
@@ -184,19 +182,15 @@ TEST(NamesLong, JobsAreThreads) {
 TEST(NamesLong, TheTargetMscclppAsksForAPlan) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
-  const auto synth =
-      run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--target", "mscclpp", "-o", plan});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  run_well({"synth", "-k", "auto", topology("dgx-a100-x1"), "--target", "mscclpp", "-o", plan});
   EXPECT_EQ(read_file(plan),
             run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--format", "mscclpp"}).out);
-  const auto verify = run({"verify", plan, "--target", "mscclpp"});
-  EXPECT_EQ(verify.code, 0) << verify.err;
+  run_well({"verify", plan, "--target", "mscclpp"});
   const auto both = on_a_pair({"synth", "--target", "mscclpp", "--format", "msccl"});
   EXPECT_EQ(both.code, 2);
   EXPECT_THAT(both.err, AllOf(HasSubstr("and --format is msccl"), HasSubstr("[S04]")));
-  const auto xml = run({"verify", "-", "--target", "mscclpp"}, {.input = on_a_pair({"synth"}).out});
-  EXPECT_EQ(xml.code, 2);
-  EXPECT_THAT(xml.err, HasSubstr("[S04]"));
+  expect_says(2, {"verify", "-", "--target", "mscclpp"}, "[S04]",
+              {.input = on_a_pair({"synth"}).out});
 }
 
 TEST(NamesLong, TheTargetMscclppDoesSoInABatchToo) {
@@ -204,10 +198,8 @@ TEST(NamesLong, TheTargetMscclppDoesSoInABatchToo) {
   std::filesystem::create_directory(scratch / "in");
   scratch.write("in/pair.json", small_topology());
   const auto batch = [&](const std::string& out, std::vector<std::string> more) {
-    std::vector<std::string> arguments = {"batch", scratch / "in", "-o",          scratch / out,
-                                          "-c",    "allgather",    "--in-process"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments);
+    return run(joined(
+        {"batch", scratch / "in", "-o", scratch / out, "-c", "allgather", "--in-process"}, more));
   };
   const auto plan = batch("plan", {"--target", "mscclpp"});
   ASSERT_EQ(plan.code, 0) << plan.err;
@@ -231,11 +223,8 @@ TEST(NamesLong, TheTargetMscclppDoesSoInABatchToo) {
 
 TEST(NamesLong, AmdGpusAreToldWhatTheDefaultTargetIs) {
   const auto note = [](const std::string& fabric, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"synth",          "-k", "auto",
-                                          topology(fabric), "-o", "/dev/null"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run(arguments);
-    EXPECT_EQ(result.code, 0) << result.err;
+    const auto result =
+        run_well(joined({"synth", "-k", "auto", topology(fabric), "-o", "/dev/null"}, more));
     return result.err.find("target azure by default, which does not run on mi250") !=
            std::string::npos;
   };
@@ -254,9 +243,7 @@ TEST(Names, AGeneratorListsItsParametersWhereOneIsUnknown) {
     EXPECT_THAT(result.err, AllOf(HasSubstr("fat-tree has no parameter --k; it takes --ports, "),
                                   HasSubstr("--oversubscription"), HasSubstr("[G02]")));
   }
-  const auto unknown = run({"topo", "gen", "fat-treee", "--k", "4"});
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("--k"));
+  expect_says(2, {"topo", "gen", "fat-treee", "--k", "4"}, "--k");
 }
 
 // 12 GPUs get 128 chunks, 10 or 11 of each; one tree per root would be slower.
@@ -265,11 +252,9 @@ TEST(NamesLong, TuneNamesTheChunksOfUnequalRoots) {
   const std::string fabric = scratch / "three.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "3", "-o", fabric}).code, 0);
   const std::vector<std::string> ranks = {"--ranks", "0-3,8-11,16-19"};
-  std::vector<std::string> arguments = {"synth",  fabric, "--tune",      "64M",   "--proto",
-                                        "Simple", "-o",   scratch / "d", "--json"};
-  arguments.insert(arguments.end(), ranks.begin(), ranks.end());
-  const auto tuned = run(arguments);
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  const auto tuned = run_well(
+      joined({"synth", fabric, "--tune", "64M", "--proto", "Simple", "-o", scratch / "d", "--json"},
+             ranks));
   const auto report = Json::parse(tuned.out);
   expect_valid(report, "forestcoll-tune.schema.json");
   const auto file = report["files"][0];

@@ -21,16 +21,13 @@ class OpenOptimumLong : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directory(scratch_ / "in");
-    const auto made = run({"topo", "convert", bundled_path("dgx-h100-x4-rail"), "--to", "topology",
-                           "--members", "box[0-1]/gpu0,box2/gpu[0-1]", "--relays", "-o", file_});
-    ASSERT_EQ(made.code, 0) << made.err;
+    run_well({"topo", "convert", bundled_path("dgx-h100-x4-rail"), "--to", "topology", "--members",
+              "box[0-1]/gpu0,box2/gpu[0-1]", "--relays", "-o", file_});
   }
   // Of `bound --json`, which is the same for all of them.
   [[nodiscard]] const Json& bound(const char* what) const {
     static const Json report = [this] {
-      const auto result = run({"bound", file_, "-c", "allreduce", "--json"});
-      EXPECT_EQ(result.code, 0) << result.err;
-      return Json::parse(result.out);
+      return json_of({"bound", file_, "-c", "allreduce", "--json"});
     }();
     return report[what];
   }
@@ -42,9 +39,8 @@ class OpenOptimumLong : public ::testing::Test {
 TEST_F(OpenOptimumLong, SynthNamesWhatBoundNames) {
   const Json known = bound("allreduce_in_network");
   ASSERT_FALSE(known.contains("exact"));
-  const auto synth = run({"synth", file_, "-c", "allreduce", "--format", "forest", "--json", "-o",
-                          scratch_ / "forest.json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth = run_well({"synth", file_, "-c", "allreduce", "--format", "forest", "--json",
+                               "-o", scratch_ / "forest.json"});
   const Json report = Json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   EXPECT_EQ(report["optimum"]["exact"], known["at_most"]["exact"]);
@@ -61,9 +57,8 @@ TEST_F(OpenOptimumLong, SynthNamesWhatBoundNames) {
 // Of XML that is not what was written, but what is beside it; and the relays' figure is that of
 // both phases at the same time, which is above that of one after the other.
 TEST_F(OpenOptimumLong, XmlSaysWhatSwitchesAndRelaysAdd) {
-  const auto synth = run(
+  const auto synth = run_well(
       {"synth", "-k", "auto", file_, "-c", "allreduce", "--json", "-o", scratch_ / "group.xml"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
   const Json report = Json::parse(synth.out);
   expect_valid(report, "forestcoll-synth.schema.json");
   const Json of_ranks = bound("allreduce_optimum");
@@ -77,8 +72,7 @@ TEST_F(OpenOptimumLong, ABatchNamesBoth) {
   const std::string out = scratch_ / "out";
   const std::vector<std::string> words = {"batch", scratch_ / "in", "-o",       out,
                                           "-c",    "allreduce",     "--format", "forest"};
-  const auto batch = run(words);
-  ASSERT_EQ(batch.code, 0) << batch.err;
+  const auto batch = run_well(words);
   EXPECT_THAT(batch.err,
               HasSubstr("83.33 % at least (the optimum is 333.333 (1000/3) to 400 GB/s)"));
   const Json report = Json::parse(read_file(out + "/report.json"));
@@ -100,21 +94,19 @@ TEST(SwitchPlansLong, AreNotMadeWhereANicOnlyReceives) {
   const Scratch scratch;
   const std::string file = scratch / "boxes.json", plan = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "--boxes", "2", "-o", file}).code, 0);
-  const auto synth = run({"synth", file, "-c", "allreduce", "--format", "mscclpp", "--drop",
-                          "box0/gpu0->box0/nic0", "-o", plan});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr(" of the optimum 350 GB/s\n"));
-  const auto verified = run({"verify", plan, "--topology", file, "--drop", "box0/gpu0->box0/nic0"});
-  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  expect_says(0,
+              {"synth", file, "-c", "allreduce", "--format", "mscclpp", "--drop",
+               "box0/gpu0->box0/nic0", "-o", plan},
+              " of the optimum 350 GB/s\n");
+  run_well({"verify", plan, "--topology", file, "--drop", "box0/gpu0->box0/nic0"});
 }
 
 TEST(KnownOptimum, HasNoRange) {
   const Scratch scratch;
   const std::string file = scratch / "box.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
-  const auto synth = run({"synth", file, "-c", "allreduce", "--format", "forest", "--json", "-o",
-                          scratch / "forest.json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth = run_well({"synth", file, "-c", "allreduce", "--format", "forest", "--json",
+                               "-o", scratch / "forest.json"});
   EXPECT_FALSE(Json::parse(synth.out).contains("optimum_at_least"));
   EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum 400 GB/s"));
 }

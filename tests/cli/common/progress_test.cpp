@@ -192,8 +192,7 @@ TEST(TimeLeft, HasNoMoreDigitsThanItKnows) {
 }
 
 TEST(ProgressLong, IsForTerminalsThatAreNotToldToBeQuiet) {
-  const auto piped = run(long_work());
-  EXPECT_EQ(piped.code, 0) << piped.err;
+  const auto piped = run_well(long_work());
   EXPECT_THAT(piped.err, Not(HasSubstr("\r")));
   Terminal terminal;
   auto quiet = long_work();

@@ -37,9 +37,7 @@ TEST(SharesOfReports, AreTheSameInEveryFormOfCompare) {
                                           "1M"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), words.begin(), words.end());
-    const auto result = run(more);
-    EXPECT_EQ(result.code, 0) << result.err;
-    return result.out;
+    return run_well(more).out;
   };
   const auto report = nlohmann::json::parse(with({"--json"}));
   EXPECT_EQ(row(report, "nccl-ring")["algbw"]["exact"], "80/3");

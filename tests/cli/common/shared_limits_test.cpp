@@ -37,8 +37,7 @@ class SharedLimits : public ::testing::Test {
   }
   std::string file(const std::string& name) { return scratch_ / name; }
   nlohmann::json json_of(const std::vector<std::string>& words) {
-    const auto ran = run(words);
-    EXPECT_EQ(ran.code, 0) << ran.err;
+    const auto ran = run_well(words);
     return nlohmann::json::parse(ran.out, nullptr, false);
   }
 
@@ -193,9 +192,8 @@ TEST_F(SharedLimits, FindAForestThatClaimsTooMuch) {
   free.replace(free.find("\"bandwidth\": 16}]}"), 15, "\"bandwidth\": 99");
   scratch_.write("free.json", free);
   const std::string forest = file("f.json");
-  const auto made = run({"synth", file("free.json"), "-c", "allgather", "--format", "forest", "-k",
-                         "optimal", "-o", forest});
-  ASSERT_EQ(made.code, 0) << made.err;
+  run_well({"synth", file("free.json"), "-c", "allgather", "--format", "forest", "-k", "optimal",
+            "-o", forest});
   const auto verdict = run({"verify", forest, "--topology", file("t.json")});
   EXPECT_EQ(verdict.code, 1);
   EXPECT_THAT(verdict.out + verdict.err, HasSubstr("held up by what links share: bus"));
@@ -302,8 +300,7 @@ TEST_F(SharedLimits, MayBeHugeOrTiny) {
 }
 
 TEST_F(SharedLimits, AreShownAndChecked) {
-  const auto shown = run({"topo", "show", file("t.json")});
-  EXPECT_EQ(shown.code, 0) << shown.err;
+  const auto shown = run_well({"topo", "show", file("t.json")});
   EXPECT_THAT(shown.out, HasSubstr("limits       2 on several links"));
   const auto report = json_of({"topo", "show", file("t.json"), "--json"});
   expect_valid(report, "forestcoll-topo-show.schema.json");

@@ -73,11 +73,9 @@ TEST(CompareAlltoall, TakesADemand) {
   const Scratch scratch;
   const std::string pair = scratch.write("pair.json", small_topology());
   const std::string demand = scratch.write("bytes.csv", "0,30\n10,0\n");
-  const auto result =
-      run({"compare", pair, "-c", "alltoallv", "--demand", demand, "--sizes", "1M", "--json"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = nlohmann::json::parse(result.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
+  const auto report =
+      json_of({"compare", pair, "-c", "alltoallv", "--demand", demand, "--sizes", "1M", "--json"},
+              "forestcoll-compare.schema.json");
   EXPECT_EQ(report["collective"], "alltoallv");
   EXPECT_EQ(row(report, "forestcoll")["program_error"]["code"], "T09");
   EXPECT_EQ(row(report, "forestcoll")["times"][0]["bytes"], 1 << 20);

@@ -50,11 +50,9 @@ std::string output() {
 }
 
 Result compare_measured(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"compare",      topology("dgx-a100-x2"), "--trees",
-                                        "--algorithms", "forestcoll,nccl-ring",  "--sizes",
-                                        "512K,2M,1G"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return run(arguments);
+  return run(joined({"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
+                     "forestcoll,nccl-ring", "--sizes", "512K,2M,1G"},
+                    more));
 }
 
 nlohmann::json measured_json(const std::string& text, const std::string& prefix = "") {
@@ -261,10 +259,10 @@ TEST(CompareMeasured, FilesAndNamesThatAreNotThere) {
   EXPECT_EQ(compare_measured({"--measured", "/nowhere/run.txt"}).code, 4);
   const Scratch scratch;
   const std::string file = scratch.write("run.txt", output());
-  const auto without = run({"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
-                            "nccl-ring", "--sizes", "1M", "--measured", file});
-  EXPECT_EQ(without.code, 2);
-  EXPECT_THAT(without.err, HasSubstr("forestcoll is not among the algorithms"));
+  const auto without = expect_says(2,
+                                   {"compare", topology("dgx-a100-x2"), "--trees", "--algorithms",
+                                    "nccl-ring", "--sizes", "1M", "--measured", file},
+                                   "forestcoll is not among the algorithms");
   EXPECT_THAT(without.err, HasSubstr("[N08]"));
   const auto unknown = compare_measured({"--measured", "quick=" + file});
   EXPECT_EQ(unknown.code, 2);

@@ -23,11 +23,9 @@ TEST(Compare, NvlsIsSimulatedLikeOtherTrees) {
   std::string text = combining_switch();
   text.replace(text.find("\"kind\""), 0, "\"latency\": 0.5, ");
   const std::string file = scratch.write("t.json", text);
-  const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1K,1G", "--gpu",
-                           "a100", "--algorithms", "forestcoll,nccl-ring,nvls"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = nlohmann::json::parse(result.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
+  const auto report = json_of({"compare", file, "--trees", "--json", "--sizes", "1K,1G", "--gpu",
+                               "a100", "--algorithms", "forestcoll,nccl-ring,nvls"},
+                              "forestcoll-compare.schema.json");
   for (const char* name : {"nvls", "forestcoll"}) {
     const auto each = row(report, name);
     EXPECT_EQ(each["simulated"], "trees") << name;
@@ -51,12 +49,10 @@ TEST(Compare, WhatHasNoTimesIsNotSpokenFor) {
 // Rates and times of all algorithms, on fabrics where reduce-scatter, then allgather is not the
 // best allreduce. The simulation may be 0.1 % too fast.
 void expect_none_above_optimum(const std::string& file) {
-  const auto result =
-      run({"compare", file, "--trees", "--json", "--sizes", "256M", "--gpu", "ideal",
-           "--algorithms", "forestcoll,nccl-ring,double-tree,multitree,bfb,greedy"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = nlohmann::json::parse(result.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
+  const auto report =
+      json_of({"compare", file, "--trees", "--json", "--sizes", "256M", "--gpu", "ideal",
+               "--algorithms", "forestcoll,nccl-ring,double-tree,multitree,bfb,greedy"},
+              "forestcoll-compare.schema.json");
   const double optimum = report["optimum"]["value"];
   EXPECT_GT(optimum, report["two_phases"]["value"].get<double>() * 1.001);
   double best = 0;

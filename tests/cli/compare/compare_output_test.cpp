@@ -83,8 +83,7 @@ TEST(Compare, LatexEscapesNames) {
   const auto forest = scratch / "f_1.json";
   ASSERT_EQ(run({"synth", file, "--format", "forest", "-o", forest}).code, 0);
   const auto result =
-      run({"compare", file, "--trees", "--latex", "--sizes", "1M", "--schedule", forest});
-  EXPECT_EQ(result.code, 0) << result.err;
+      run_well({"compare", file, "--trees", "--latex", "--sizes", "1M", "--schedule", forest});
   EXPECT_THAT(result.out, HasSubstr("f\\_1.json"));
   for (const std::string& line : lines(result.out)) {
     if (line.starts_with('%')) continue;
@@ -226,9 +225,8 @@ TEST(CompareLong, ThePageIsWholeAndAsksForNothing) {
 // Of trees that branch, the page has the switches among what a tree spans.
 TEST(CompareLong, ThePageHasTreesThatBranch) {
   const Scratch scratch;
-  const auto result = run({"compare", scratch.write("t.json", combining_switch()), "--sizes", "1M",
-                           "--algorithms", "nvls", "--html", scratch / "report.html"});
-  ASSERT_EQ(result.code, 0) << result.err;
+  run_well({"compare", scratch.write("t.json", combining_switch()), "--sizes", "1M", "--algorithms",
+            "nvls", "--html", scratch / "report.html"});
   const std::string page = read_file(scratch / "report.html");
   EXPECT_THAT(page, HasSubstr(R"("phase":"reduce","total":8)"));
   EXPECT_THAT(page, HasSubstr(R"("ranks":[0,1,2,3,4,5,6,7,8])"));
@@ -238,9 +236,8 @@ TEST(CompareLong, TextFromTheFileCannotEndTheScript) {
   const Scratch scratch;
   std::string text = small_topology();
   text.replace(text.find("pair"), 4, "</script><script>alert(1)</script><!--");
-  const auto result = run({"compare", scratch.write("t.json", text), "--trees", "--sizes", "1M",
-                           "--html", scratch / "report.html"});
-  ASSERT_EQ(result.code, 0) << result.err;
+  run_well({"compare", scratch.write("t.json", text), "--trees", "--sizes", "1M", "--html",
+            scratch / "report.html"});
   const std::string page = read_file(scratch / "report.html");
   EXPECT_THAT(page, Not(HasSubstr("<script>alert")));
   std::size_t scripts = 0;
@@ -251,10 +248,9 @@ TEST(CompareLong, TextFromTheFileCannotEndTheScript) {
 // Pictures are drawn by the program itself.
 TEST(Compare, ThePageNeedsNoOtherProgram) {
   const Scratch scratch;
-  const auto result = run({"compare", topology("dgx-a100-x1"), "--trees", "--algorithms",
-                           "forestcoll", "--sizes", "1M", "--html", scratch / "report.html"},
-                          {.environment = {"PATH=/nowhere"}});
-  EXPECT_EQ(result.code, 0) << result.err;
+  run_well({"compare", topology("dgx-a100-x1"), "--trees", "--algorithms", "forestcoll", "--sizes",
+            "1M", "--html", scratch / "report.html"},
+           {.environment = {"PATH=/nowhere"}});
   EXPECT_THAT(read_file(scratch / "report.html"), HasSubstr("<g class=\"node gpu\">"));
 }
 

@@ -15,13 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 nlohmann::json programs(const std::string& fabric, std::vector<std::string> more) {
-  std::vector<std::string> arguments = {"compare", topology(fabric), "--json"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto result = run(arguments);
-  EXPECT_EQ(result.code, 0) << result.err;
-  auto report = nlohmann::json::parse(result.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
-  return report;
+  return json_of(joined({"compare", topology(fabric), "--json"}, more),
+                 "forestcoll-compare.schema.json");
 }
 
 // Nobody is faster than what `synth --size` writes, as all of them are among what it chooses from.
@@ -109,9 +104,7 @@ TEST(CompareProgramsLong, NobodyIsTimedInAProtocolThatHangs) {
 
 TEST(ComparePrograms, TreesAreAnOption) {
   const auto code = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"compare", topology("dgx-a100-x1"), "--trees"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run(arguments);
+    const auto result = run(joined({"compare", topology("dgx-a100-x1"), "--trees"}, more));
     EXPECT_EQ(result.code, 2);
     return result.err.substr(result.err.find("[S"), 5);
   };
@@ -138,10 +131,7 @@ TEST(CompareProgramsLong, OfTooManyGpusAreNotTimed) {
   const std::string torus = scratch / "torus.json";
   ASSERT_EQ(run({"topo", "gen", "torus", "--dims", "8x8x16", "-o", torus}).code, 0);
   const auto compare = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words = {"compare", torus, "--sizes", "1K"};
-    words.insert(words.end(), more.begin(), more.end());
-    const auto result = run(words);
-    EXPECT_EQ(result.code, 0) << result.err;
+    const auto result = run_well(joined({"compare", torus, "--sizes", "1K"}, more));
     return result.out + result.err;
   };
   EXPECT_THAT(
@@ -157,10 +147,9 @@ TEST(CompareProgramsLongest, OneTreePerRootIsTimedOnUpTo512Gpus) {
   const Scratch scratch;
   const std::string cube = scratch / "cube.json";
   ASSERT_EQ(run({"topo", "gen", "hypercube", "--dimensions", "8", "-o", cube}).code, 0);
-  const auto result = run(
+  const auto result = json_of(
       {"compare", cube, "-c", "allgather", "--algorithms", "multitree", "--sizes", "1K", "--json"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  const auto multitree = row(nlohmann::json::parse(result.out), "multitree");
+  const auto multitree = row(result, "multitree");
   EXPECT_EQ(multitree["program_times"].size(), 1U) << multitree;
 }
 
@@ -169,10 +158,8 @@ TEST(CompareProgramsLongest, AlltoallOfManyGpusIsNoSlowerThanBrucks) {
   const Scratch scratch;
   const std::string boxes = scratch / "boxes.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "23", "-o", boxes}).code, 0);
-  const auto result = run({"compare", boxes, "-c", "alltoall", "--algorithms", "forestcoll,bruck",
-                           "--sizes", "1K", "--json"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = nlohmann::json::parse(result.out);
+  const auto report = json_of({"compare", boxes, "-c", "alltoall", "--algorithms",
+                               "forestcoll,bruck", "--sizes", "1K", "--json"});
   const auto seconds = [&](const char* name) {
     return row(report, name)["times"].at(0)["simulated_seconds"].get<double>();
   };

@@ -21,9 +21,7 @@ using ::testing::StartsWith;
 class CompareSeveral : public ::testing::Test {
  protected:
   [[nodiscard]] Result compare(std::vector<std::string> more) const {
-    std::vector<std::string> words = {"compare", slow_, fast_, "--sizes", "64K,1G"};
-    words.insert(words.end(), more.begin(), more.end());
-    return run(words);
+    return run(joined({"compare", slow_, fast_, "--sizes", "64K,1G"}, more));
   }
   Scratch scratch_;
   std::string slow_ = scratch_.write("slow.json", pair_topology("10"));

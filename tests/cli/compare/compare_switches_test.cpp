@@ -20,13 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 nlohmann::json compared(const std::string& file, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"compare", file, "--json"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto result = run(arguments);
-  EXPECT_EQ(result.code, 0) << result.err;
-  auto report = nlohmann::json::parse(result.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
-  return report;
+  return json_of(joined({"compare", file, "--json"}, more), "forestcoll-compare.schema.json");
 }
 
 // Trees that branch lose to those over GPUs at one size, which is said.

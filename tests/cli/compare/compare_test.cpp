@@ -65,10 +65,8 @@ TEST(Compare, SaysSoWhereWeWinNothing) {
 TEST(CompareLong, OursBranchesAtSwitchesAsNvlsDoes) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", combining_switch());
-  const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1M"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  const auto report = nlohmann::json::parse(result.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
+  const auto report = json_of({"compare", file, "--trees", "--json", "--sizes", "1M"},
+                              "forestcoll-compare.schema.json");
   EXPECT_EQ(report["optimum"]["exact"], "400");
   EXPECT_EQ(report["two_phases"]["exact"], "1800/7");
   EXPECT_EQ(report["allreduce_in_network"]["exact"], "400");
@@ -111,10 +109,8 @@ TEST(CompareLong, OursIsNoSlowerThanNvlsAnywhere) {
     generate.insert(generate.end(), fabric.begin(), fabric.end());
     generate.insert(generate.end(), {"-o", file});
     ASSERT_EQ(run(generate).code, 0) << ::testing::PrintToString(fabric);
-    const auto result = run({"compare", file, "--trees", "--json", "--sizes", "1K,1M,64M,1G",
-                             "--algorithms", "forestcoll,nvls"});
-    ASSERT_EQ(result.code, 0) << result.err;
-    const auto report = nlohmann::json::parse(result.out);
+    const auto report = json_of({"compare", file, "--trees", "--json", "--sizes", "1K,1M,64M,1G",
+                                 "--algorithms", "forestcoll,nvls"});
     const auto ours = row(report, "forestcoll"), theirs = row(report, "nvls");
     const std::string what = ::testing::PrintToString(fabric);
     ASSERT_TRUE(theirs.contains("algbw")) << what;

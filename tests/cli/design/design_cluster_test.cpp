@@ -37,8 +37,7 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   auto all = asked;
   all.insert(all.end(), {"--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--html",
                          scratch / "a.html", "--write", scratch / "files"});
-  const auto result = run(all);
-  ASSERT_EQ(result.code, 0) << result.err;
+  const auto result = run_well(all);
   const auto report = Json::parse(result.out);
   expect_valid(report, "forestcoll-design-cluster.schema.json");
   std::vector<Json> front;
@@ -65,9 +64,8 @@ TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
   std::ranges::sort(files);
   ASSERT_EQ(files.size(), front.size());
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto bound = run({"bound", files[i], "--json", "-c", "allgather"});
-    ASSERT_EQ(bound.code, 0) << bound.err;
-    EXPECT_EQ(Json::parse(bound.out)["algbw"]["allgather"], front[i]["algbw"]["allgather"]);
+    const auto bound = json_of({"bound", files[i], "--json", "-c", "allgather"});
+    EXPECT_EQ(bound["algbw"]["allgather"], front[i]["algbw"]["allgather"]);
     const std::string failed = front[i]["failed"];
     const auto less = run({"bound", files[i], "--json", "-c", "allgather", "--drop", failed});
     if (front[i]["after_failure"]["exact"] == "0") {
@@ -96,10 +94,9 @@ const Json& report_of(const std::string& gpus) {
   Json& report = reports[gpus];
   if (report.is_null()) {
     const Scratch scratch;
-    const auto result = run({"design", "cluster", "--gpus", gpus, "--json", "--costs",
-                             scratch.write("costs.json", kCosts)});
-    EXPECT_EQ(result.code, 0) << result.err;
-    report = Json::parse(result.out);
+    const auto result = json_of({"design", "cluster", "--gpus", gpus, "--json", "--costs",
+                                 scratch.write("costs.json", kCosts)});
+    report = result;
   }
   return report;
 }
@@ -164,9 +161,8 @@ TEST(DesignCluster, RefusesInWords) {
   const auto refused = [&](const std::string& costs, const std::string& gpus,
                            const std::string& words, const std::string& box = "dgx-h100") {
     const auto file = scratch.write("costs.json", costs);
-    const auto result = run({"design", "cluster", "--gpus", gpus, "--costs", file, "--box", box});
-    EXPECT_EQ(result.code, 2) << words;
-    EXPECT_THAT(result.err, HasSubstr(words));
+    const auto result =
+        expect_says(2, {"design", "cluster", "--gpus", gpus, "--costs", file, "--box", box}, words);
     EXPECT_EQ(result.out, "");
   };
   const auto without = [](const char* key) {
@@ -212,8 +208,7 @@ TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
   const auto costs = scratch.write("costs.json", kCosts);
   const std::vector<std::string> asked = {
       "design", "cluster", "--gpus", "64", "--json", "--costs", costs, "--kept", scratch / "kept"};
-  const auto first = run(asked);
-  ASSERT_EQ(first.code, 0) << first.err;
+  const auto first = run_well(asked);
   const auto file = std::filesystem::directory_iterator(scratch / "kept")->path();
   auto kept = Json::parse(read_file(file.string()));
   const auto write = [&] { scratch.write("kept/" + file.filename().string(), kept.dump()); };
@@ -238,10 +233,8 @@ TEST(DesignTableLong, MakesTablesOfReports) {
     asked.insert(asked.begin(), "design");
     asked.emplace_back("--json");
     const auto report = scratch.write(kind + ".json", run(asked).out);
-    const auto made =
-        run({tool("scripts/design-table"), kind, report}, {.program = "/usr/bin/python3"});
-    EXPECT_EQ(made.code, 0) << made.err;
-    return made.out;
+    return run_well({tool("scripts/design-table"), kind, report}, {.program = "/usr/bin/python3"})
+        .out;
   };
   EXPECT_THAT(table("front", {"direct", "-n", "16", "--ports", "4"}),
               HasSubstr("\n| `debruijn(4,2)` | 2 | 0.9375 | 1.2500 | 1.8000 |"));

@@ -21,13 +21,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-Json direct_json(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"design", "direct", "--json"});
-  const auto result = run(arguments);
-  EXPECT_EQ(result.code, 0) << result.err;
-  auto report = Json::parse(result.out);
-  expect_valid(report, "forestcoll-design-direct.schema.json");
-  return report;
+Json direct_json(const std::vector<std::string>& arguments) {
+  return json_of(joined({"design", "direct", "--json"}, arguments),
+                 "forestcoll-design-direct.schema.json");
 }
 
 TEST(DesignDirectLong, ReportsEveryWiringExactly) {
@@ -75,10 +71,9 @@ TEST(DesignDirect, DoesNotDependOnThreads) {
 TEST(DesignDirect, WritesTablesPicturesAndFiles) {
   const Scratch scratch;
   const auto result =
-      run({"design", "direct", "--nodes", "8", "--degree", "2", "-c", "alltoall", "--front",
-           "--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--html", scratch / "a.html",
-           "--write", scratch / "files", "--bandwidth", "200 Gb/s"});
-  ASSERT_EQ(result.code, 0) << result.err;
+      run_well({"design", "direct", "--nodes", "8", "--degree", "2", "-c", "alltoall", "--front",
+                "--csv", scratch / "a.csv", "--svg", scratch / "a.svg", "--html",
+                scratch / "a.html", "--write", scratch / "files", "--bandwidth", "200 Gb/s"});
   EXPECT_THAT(result.out, StartsWith("8 nodes of 2 ports"));
   EXPECT_THAT(result.out, HasSubstr("genkautz-joined(2,8)"));
   EXPECT_THAT(read_file(scratch / "a.csv"), StartsWith("wiring,front,"));
@@ -91,8 +86,7 @@ TEST(DesignDirect, WritesTablesPicturesAndFiles) {
   EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>genkautz-joined(2,8)</td>"));
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {
-    const auto bound = run({"bound", file.path().string(), "-c", "allgather"});
-    EXPECT_EQ(bound.code, 0) << bound.err;
+    const auto bound = run_well({"bound", file.path().string(), "-c", "allgather"});
     EXPECT_THAT(bound.out, HasSubstr("8 GPUs"));
     ++files;
   }
@@ -113,11 +107,8 @@ TEST(DesignDirect, RefusesInWords) {
       {{"-n", "8", "--ports", "2", "--bandwidth", "0"}, "no bandwidth [S03]"},
       {{"-n", "8", "--ports", "2", "--svg", "-"}, "[S04]"}};
   for (const Refusal& refusal : refusals) {
-    std::vector<std::string> arguments = {"design", "direct"};
-    arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());
-    const auto result = run(arguments);
-    EXPECT_EQ(result.code, 2) << refusal.words;
-    EXPECT_THAT(result.err, HasSubstr(refusal.words));
+    const auto result =
+        expect_says(2, joined({"design", "direct"}, refusal.arguments), refusal.words);
     EXPECT_EQ(result.out, "");
   }
 }
@@ -126,8 +117,7 @@ TEST(DesignSearch, ReportsBothAndWritesTheWiring) {
   const Scratch scratch;
   const std::vector<std::string> asked = {"design", "search", "torus(4,4)", "--moves",         "50",
                                           "--seed", "3",      "-o",         scratch / "w.json"};
-  const auto result = run(asked);
-  ASSERT_EQ(result.code, 0) << result.err;
+  const auto result = run_well(asked);
   EXPECT_THAT(result.out, HasSubstr("after 50 moves"));
   const auto file = read_file(scratch / "w.json");
   EXPECT_EQ(run({"bound", scratch / "w.json"}).code, 0);
@@ -144,8 +134,7 @@ TEST(DesignSearch, ReportsBothAndWritesTheWiring) {
 TEST(DesignSearch, ReportsBothAsJson) {
   const std::vector<std::string> asked = {"design", "search", "torus(4,6)", "--moves",
                                           "60",     "--seed", "5",          "--json"};
-  const auto result = run(asked);
-  ASSERT_EQ(result.code, 0) << result.err;
+  const auto result = run_well(asked);
   const auto report = Json::parse(result.out);
   expect_valid(report, "forestcoll-design-search.schema.json");
   EXPECT_EQ(report["start"], "torus(4,6)");
@@ -157,13 +146,9 @@ TEST(DesignSearch, ReportsBothAsJson) {
   EXPECT_EQ(run(asked).out, result.out);
 }
 
-Json formulas_json(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), {"design", "formulas", "--json"});
-  const auto result = run(arguments);
-  EXPECT_EQ(result.code, 0) << result.err;
-  auto report = Json::parse(result.out);
-  expect_valid(report, "forestcoll-design-formulas.schema.json");
-  return report;
+Json formulas_json(const std::vector<std::string>& arguments) {
+  return json_of(joined({"design", "formulas", "--json"}, arguments),
+                 "forestcoll-design-formulas.schema.json");
 }
 
 TEST(DesignFormulas, CountsAndListsTheDifferences) {
@@ -193,8 +178,7 @@ TEST(DesignFormulas, CountsAndListsTheDifferences) {
 TEST(DesignFormulas, WritesATableAndEveryFigure) {
   const Scratch scratch;
   const auto result =
-      run({"design", "formulas", "-n", "12", "--degree", "3", "--csv", scratch / "a.csv"});
-  ASSERT_EQ(result.code, 0) << result.err;
+      run_well({"design", "formulas", "-n", "12", "--degree", "3", "--csv", scratch / "a.csv"});
   EXPECT_THAT(result.out, StartsWith("up to 12 nodes of 3 ports: formulas of "));
   EXPECT_THAT(result.out, HasSubstr("\ncomplete "));
   EXPECT_THAT(read_file(scratch / "a.csv"),
@@ -204,9 +188,7 @@ TEST(DesignFormulas, WritesATableAndEveryFigure) {
 }
 
 TEST(TopoGen, TakesExpressions) {
-  const auto made = run({"topo", "gen", "L2(diamond^2)", "--bandwidth", "50"});
-  EXPECT_EQ(made.code, 0) << made.err;
-  EXPECT_THAT(made.err, HasSubstr("1024 GPUs"));
+  expect_says(0, {"topo", "gen", "L2(diamond^2)", "--bandwidth", "50"}, "1024 GPUs");
   EXPECT_THAT(run({"topo", "gen", "L2(diamond^2"}).err,
               HasSubstr("expected ), found the end [G04]"));
   EXPECT_THAT(run({"topo", "gen", "ring(4)", "--boxes", "3"}).err, HasSubstr("[G02]"));

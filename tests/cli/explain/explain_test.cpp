@@ -33,8 +33,7 @@ std::string sources() {
 }
 
 TEST(Explain, OneCodeInAnyCase) {
-  const auto upper = run({"explain", "W12"});
-  ASSERT_EQ(upper.code, 0) << upper.err;
+  const auto upper = run_well({"explain", "W12"});
   EXPECT_THAT(upper.out, HasSubstr("W12: about the topology file: two ranges that look alike"));
   EXPECT_EQ(run({"explain", "w12"}).out, upper.out);
 }
@@ -130,8 +129,7 @@ TEST(Explain, ExitCodesAreThoseOfTheKinds) {
 }
 
 TEST(Explain, TheDocumentHasItsTables) {
-  const auto tables = run({"explain", "--markdown"});
-  ASSERT_EQ(tables.code, 0) << tables.err;
+  const auto tables = run_well({"explain", "--markdown"});
   EXPECT_THAT(read_file(source_path("docs/diagnostics.md")), EndsWith(tables.out))
       << "write them anew with `forestcoll explain --markdown`";
 }

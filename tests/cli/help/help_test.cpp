@@ -20,9 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 std::string script_for(const std::string& shell) {
-  const auto printed = run({"completion", shell});
-  EXPECT_EQ(printed.code, 0) << printed.err;
-  return printed.out;
+  return run_well({"completion", shell}).out;
 }
 
 // What bash offers for the last of `words`.
@@ -33,8 +31,7 @@ std::vector<std::string> offered(const std::vector<std::string>& words) {
                               ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_forestcoll\n"
                               "printf '%s\\n' \"${COMPREPLY[@]}\"\n";
   const Scratch scratch;
-  const auto shell = run({scratch.write("offer.sh", program)}, {.program = "/bin/bash"});
-  EXPECT_EQ(shell.code, 0) << shell.err;
+  const auto shell = run_well({scratch.write("offer.sh", program)}, {.program = "/bin/bash"});
   EXPECT_THAT(shell.err, IsEmpty());
   std::vector<std::string> lines;
   std::istringstream text(shell.out);
@@ -134,8 +131,7 @@ TEST(Help, OfALargeCommandFitsAScreen) {
 // The common options come first and in brief; no option is left out.
 TEST(Help, NamesEveryOptionAndExplainsAllWhenAsked) {
   const std::string brief = run({"synth", "--help"}).out;
-  const auto all = run({"synth", "--help-all"});
-  EXPECT_EQ(all.code, 0);
+  const auto all = run_well({"synth", "--help-all"});
   std::size_t options = 0;
   std::istringstream lines(all.out);
   for (std::string line; std::getline(lines, line);) {
@@ -158,8 +154,7 @@ TEST(Help, OfASmallCommandIsWhole) {
 }
 
 TEST(ManPage, HasEveryCommandAndIsRoff) {
-  const auto page = run({"man"});
-  ASSERT_EQ(page.code, 0) << page.err;
+  const auto page = run_well({"man"});
   for (const std::string command : {"synth", "bound", "verify", "topo show", "batch"}) {
     EXPECT_THAT(page.out, HasSubstr(".SS \"forestcoll " + command + "\"")) << command;
   }

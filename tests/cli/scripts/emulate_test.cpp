@@ -59,10 +59,9 @@ EmulatedFabric read_plan(const std::string& text) {
 }
 
 EmulatedFabric planned(const std::string& name, const std::string& scale) {
-  const auto result = run({tool("scripts/emulate"), topology(name), "-p", FORESTCOLL_PROGRAM,
-                           "--scale", scale, "--plan"},
-                          {.program = "/usr/bin/python3"});
-  EXPECT_EQ(result.code, 0) << result.err;
+  const auto result = run_well({tool("scripts/emulate"), topology(name), "-p", FORESTCOLL_PROGRAM,
+                                "--scale", scale, "--plan"},
+                               {.program = "/usr/bin/python3"});
   return read_plan(result.out);
 }
 
@@ -129,11 +128,11 @@ exit 0
   }
   void drop_tc() const { path_.add_script("tc", "exit 127\n"); }
   [[nodiscard]] Result emulate(const std::vector<std::string>& command) const {
-    std::vector<std::string> words = {tool("scripts/emulate"), topology("dgx-1-v100"), "-p",
-                                      FORESTCOLL_PROGRAM, "--"};
-    words.insert(words.end(), command.begin(), command.end());
-    return run(words, {.environment = {path_.setting(), "TMPDIR=" + (scratch_ / "")},
-                       .program = "/usr/bin/python3"});
+    return run(
+        joined({tool("scripts/emulate"), topology("dgx-1-v100"), "-p", FORESTCOLL_PROGRAM, "--"},
+               command),
+        {.environment = {path_.setting(), "TMPDIR=" + (scratch_ / "")},
+         .program = "/usr/bin/python3"});
   }
   // The guard may still be at work.
   [[nodiscard]] bool is_clean_soon() const {

@@ -31,8 +31,8 @@ TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
   const RunOptions options = {.environment = {path.setting()}, .program = kBash};
   EXPECT_EQ(run({tool("scripts/slurm-array"), "none", batch.in(), batch.out()}, options).code, 2);
   path.add_script("sbatch", "echo 17\n");
-  const auto submitted = run({tool("scripts/slurm-array"), "4", batch.in(), batch.out()}, options);
-  EXPECT_EQ(submitted.code, 0) << submitted.err;
+  const auto submitted =
+      run_well({tool("scripts/slurm-array"), "4", batch.in(), batch.out()}, options);
   EXPECT_EQ(submitted.out, "17\n");
 }
 
@@ -43,8 +43,7 @@ TEST(Setup, InstallsGraphvizToDraw) {
   path.add_script("sudo", "echo \"$@\"\n");
   path.add_script("apt-get", "echo \"$@\"\n");
   const auto result =
-      run({tool("setup"), "build"}, {.environment = {path.setting()}, .program = kBash});
-  EXPECT_EQ(result.code, 0) << result.err;
+      run_well({tool("setup"), "build"}, {.environment = {path.setting()}, .program = kBash});
   EXPECT_THAT(result.out, AllOf(HasSubstr("install"), HasSubstr(" graphviz")));
   EXPECT_THAT(read_file(tool("quickstart")),
               AllOf(HasSubstr("tools/setup build"), HasSubstr("--svg")));

@@ -129,9 +129,7 @@ class EqualMachinesLong : public ::testing::Test {
          {std::vector<std::string>{"-c", "allreduce", "--algorithm", "nccl-ring"},
           std::vector<std::string>{"-c", "allgather", "-k", "1", "--proto", "LL"},
           std::vector<std::string>{"-c", "alltoall", "-k", "1"}}) {
-      std::vector<std::string> arguments = {"synth", fabrics.front()};
-      arguments.insert(arguments.end(), how.begin(), how.end());
-      const Result synth = run(arguments);
+      const Result synth = run(joined({"synth", fabrics.front()}, how));
       ASSERT_EQ(synth.code, 0) << synth.err;
       const auto first = times(synth.out, fabrics.front(), "1K,1M,256M", gpu);
       for (const std::string& fabric : fabrics) {

@@ -14,17 +14,13 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string schedule(const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"synth", "-k", "auto", topology("dgx-a100-x1")};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const Result synth = run(arguments);
+  const Result synth = run(joined({"synth", "-k", "auto", topology("dgx-a100-x1")}, more));
   EXPECT_EQ(synth.code, 0) << synth.err;
   return synth.out;
 }
 
 Result simulate(const std::string& text, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"simulate", "-", topology("dgx-a100-x1")};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return run(arguments, {.input = text});
+  return run(joined({"simulate", "-", topology("dgx-a100-x1")}, more), {.input = text});
 }
 
 TEST(Simulate, TellsTimesAndThatItIsAModel) {

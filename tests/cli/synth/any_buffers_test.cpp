@@ -24,15 +24,9 @@ const auto kNoBuffersOfCallers =
 std::string verified(const std::string& fabric, const std::vector<std::string>& more) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
-  std::vector<std::string> words = {"synth",         fabric, "--format", "mscclpp",
-                                    "--any-buffers", "-o",   plan};
-  words.insert(words.end(), more.begin(), more.end());
-  const auto made = run(words);
-  EXPECT_EQ(made.code, 0) << made.err;
+  run_well(joined({"synth", fabric, "--format", "mscclpp", "--any-buffers", "-o", plan}, more));
   EXPECT_THAT(read_file(plan), kNoBuffersOfCallers);
-  const auto result = run({"verify", plan, "--topology", fabric});
-  EXPECT_EQ(result.code, 0) << result.out << result.err;
-  return result.out;
+  return run_well({"verify", plan, "--topology", fabric}).out;
 }
 
 TEST(AnyBuffersLong, PlansOfEveryCollectiveReachScratchAlone) {
@@ -66,9 +60,8 @@ TEST(AnyBuffersLong, SwitchesReachScratch) {
 }
 
 TEST(AnyBuffers, AreForPlansOfTrees) {
-  const auto xml = run({"synth", topology("dgx-a100-x1"), "--any-buffers", "-o", "-"});
-  EXPECT_EQ(xml.code, 2);
-  EXPECT_THAT(xml.err, HasSubstr("--any-buffers is for plans of MSCCL++"));
+  expect_says(2, {"synth", topology("dgx-a100-x1"), "--any-buffers", "-o", "-"},
+              "--any-buffers is for plans of MSCCL++");
   const auto paths = run({"synth", topology("dgx-a100-x1"), "-c", "alltoall", "--format", "mscclpp",
                           "--any-buffers", "-o", "-"});
   EXPECT_EQ(paths.code, 3) << paths.err;

@@ -29,9 +29,8 @@ TEST(SynthAtOnceLong, ForestsAndXmlReachWhatBoundProves) {
     EXPECT_EQ(bound["allreduce_optimum"]["exact"], optimum);
     for (const std::string format : {"forest", "msccl"}) {
       const std::string file = scratch / (format + ".out");
-      const auto synth =
-          run({"synth", topology(name), "-k", "optimal", "--format", format, "--json", "-o", file});
-      ASSERT_EQ(synth.code, 0) << synth.err;
+      const auto synth = run_well(
+          {"synth", topology(name), "-k", "optimal", "--format", format, "--json", "-o", file});
       const auto report = nlohmann::json::parse(synth.out);
       expect_valid(report, "forestcoll-synth.schema.json");
       const std::string reached = format == "msccl" ? as_xml : optimum;
@@ -47,9 +46,8 @@ TEST(SynthAtOnceLong, ForestsAndXmlReachWhatBoundProves) {
         EXPECT_THAT(synth.err, Not(HasSubstr("[W11]")));
       }
       EXPECT_EQ(report["two_phases"], bound["two_phases"]);
-      const auto verify = run({"verify", file, "--topology", topology(name), "--json"});
-      ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
-      EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], reached);
+      const auto verify = json_of({"verify", file, "--topology", topology(name), "--json"});
+      EXPECT_EQ(verify["algbw"]["exact"], reached);
     }
   }
 }
@@ -67,10 +65,9 @@ TEST(SynthAtOnceLong, XmlByDefaultIsAtOnce) {
   const Scratch scratch;
   const auto algbw = [&](const std::string& name) {
     const auto synth =
-        run({"synth", "-k", "auto", topology(name), "--json", "-o", scratch / "x.xml"});
-    EXPECT_EQ(synth.code, 0) << synth.err;
+        json_of({"synth", "-k", "auto", topology(name), "--json", "-o", scratch / "x.xml"});
     EXPECT_EQ(run({"verify", scratch / "x.xml", "--topology", topology(name)}).code, 0);
-    return nlohmann::json::parse(synth.out);
+    return synth;
   };
   const auto mixed = algbw("mixed-a100-h100");
   EXPECT_GT(mixed["algbw"]["value"].get<double>(), 170);
@@ -93,19 +90,15 @@ TEST(SynthAtOnceLong, RootsHaveTheSharesThatAreBest) {
              {"src":"g3","dst":"g0","bandwidth":3,"duplex":"simplex"},
              {"src":"g1","dst":"g3","bandwidth":1,"duplex":"simplex"}]})");
   const auto bound = nlohmann::json::parse(run({"bound", file, "--json"}).out);
-  const auto synth =
-      run({"synth", file, "--format", "forest", "-k", "optimal", "--json", "-o", forest});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  const auto report = nlohmann::json::parse(synth.out);
+  const auto report =
+      json_of({"synth", file, "--format", "forest", "-k", "optimal", "--json", "-o", forest});
   EXPECT_EQ(report["algbw"], report["optimum"]);
   EXPECT_EQ(report["algbw"]["exact"], bound["allreduce_optimum"]["exact"]);
-  const auto verify = run({"verify", forest, "--topology", file, "--json"});
-  ASSERT_EQ(verify.code, 0) << verify.out << verify.err;
-  EXPECT_EQ(nlohmann::json::parse(verify.out)["algbw"]["exact"], report["algbw"]["exact"]);
+  const auto verify = json_of({"verify", forest, "--topology", file, "--json"});
+  EXPECT_EQ(verify["algbw"]["exact"], report["algbw"]["exact"]);
   for (const std::string format : {"msccl", "mscclpp"}) {
     const std::string to = format == "msccl" ? xml : plan;
-    const auto made = run({"synth", file, "--format", format, "-k", "4", "-o", to});
-    ASSERT_EQ(made.code, 0) << made.err;
+    run_well({"synth", file, "--format", format, "-k", "4", "-o", to});
     EXPECT_EQ(run({"verify", to, "--topology", file}).code, 0) << format;
   }
 }

@@ -28,9 +28,8 @@ TEST(AlgorithmLong, SchedulesOfOthersAreAcceptedByVerify) {
                                                 "swing", "bine",  "two-shot"};
     const std::string fabric =
         topology(within_a_box.contains(algorithm) ? "dgx-a100-x1" : "dgx-a100-x2");
-    const auto synth = run({"synth", fabric, "--algorithm", algorithm});
-    EXPECT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("algorithm " + algorithm + ": "));
+    const auto synth = expect_says(0, {"synth", fabric, "--algorithm", algorithm},
+                                   "algorithm " + algorithm + ": ");
     EXPECT_THAT(synth.err, HasSubstr("% of the optimum"));
     const auto verify = run({"verify", "-", "--topology", fabric}, {.input = synth.out});
     EXPECT_EQ(verify.code, 0) << algorithm << verify.out << verify.err;
@@ -39,10 +38,10 @@ TEST(AlgorithmLong, SchedulesOfOthersAreAcceptedByVerify) {
 }
 
 TEST(Algorithm, TheSummarySaysHowFarFromTheOptimum) {
-  const auto synth = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--algorithm",
-                          "nccl-ring", "--format", "none", "--json"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("algbw 213.333 (640/3) GB/s, 61.53 % of the optimum 346.667"));
+  const auto synth = expect_says(0,
+                                 {"synth", topology("dgx-a100-x2"), "-c", "allgather",
+                                  "--algorithm", "nccl-ring", "--format", "none", "--json"},
+                                 "algbw 213.333 (640/3) GB/s, 61.53 % of the optimum 346.667");
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
   EXPECT_EQ(json["made_by"]["algorithm"], "nccl-ring");
@@ -54,9 +53,8 @@ TEST(Algorithm, TheSummarySaysHowFarFromTheOptimum) {
 
 TEST(Algorithm, ForestsOfOthersPassToo) {
   for (const std::string algorithm : {"nccl-ring", "double-tree"}) {
-    const auto synth = run({"synth", topology("dgx-a100-x4"), "-c", "allreduce", "--algorithm",
-                            algorithm, "--format", "forest"});
-    EXPECT_EQ(synth.code, 0) << synth.err;
+    const auto synth = run_well({"synth", topology("dgx-a100-x4"), "-c", "allreduce", "--algorithm",
+                                 algorithm, "--format", "forest"});
     const auto verify =
         run({"verify", "-", "--topology", topology("dgx-a100-x4")}, {.input = synth.out});
     EXPECT_EQ(verify.code, 0) << verify.out;
@@ -64,19 +62,19 @@ TEST(Algorithm, ForestsOfOthersPassToo) {
 }
 
 TEST(Algorithm, RootedCollectivesGoRoundTheRing) {
-  const auto synth = run({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "3",
-                          "--algorithm", "nccl-ring"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto synth = run_well({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "3",
+                               "--algorithm", "nccl-ring"});
   const auto verify = run({"verify", "-"}, {.input = synth.out});
   EXPECT_EQ(verify.code, 0) << verify.out;
   EXPECT_THAT(verify.out, HasSubstr("valid: broadcast"));
 }
 
 TEST(Algorithm, RingsCanBeGiven) {
-  const auto synth = run({"synth", topology("mi250-x2"), "-c", "allgather", "--algorithm",
-                          "nccl-ring", "--nccl-graph", rings_of_mi250(), "--format", "forest"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("algbw 264.258"));
+  const auto synth =
+      expect_says(0,
+                  {"synth", topology("mi250-x2"), "-c", "allgather", "--algorithm", "nccl-ring",
+                   "--nccl-graph", rings_of_mi250(), "--format", "forest"},
+                  "algbw 264.258");
   EXPECT_THAT(synth.err, HasSubstr("the graph file: 6 of 50 GB/s in a box, 16 over the boxes"));
 }
 
@@ -118,9 +116,7 @@ TEST(Algorithm, WrongRequestsAreRefused) {
       {{"--algorithm", "nccl-ring", "--nccl-graph", scratch / "none"}, "none", 4},
   };
   for (const Case& each : cases) {
-    std::vector<std::string> arguments = {"synth", topology("dgx-1-v100")};
-    arguments.insert(arguments.end(), each.arguments.begin(), each.arguments.end());
-    const auto synth = run(arguments);
+    const auto synth = run(joined({"synth", topology("dgx-1-v100")}, each.arguments));
     EXPECT_EQ(synth.code, each.exit) << each.code << synth.err;
     EXPECT_THAT(synth.err, HasSubstr(each.code));
     EXPECT_THAT(synth.out, IsEmpty());
@@ -131,9 +127,8 @@ TEST(Algorithm, WrongRequestsAreRefused) {
 TEST(BaselineSchedules, DoubleTreesOverThreeBoxesAreWritten) {
   const Scratch scratch;
   ASSERT_EQ(run({"topo", "gen", "dgx-a100", "--boxes", "3", "-o", scratch / "t.json"}).code, 0);
-  const auto synth = run({"synth", scratch / "t.json", "--algorithm", "double-tree", "-o",
-                          scratch / "x.xml", "--json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  run_well({"synth", scratch / "t.json", "--algorithm", "double-tree", "-o", scratch / "x.xml",
+            "--json"});
   const auto verify = run({"verify", scratch / "x.xml", "--topology", scratch / "t.json"});
   EXPECT_EQ(verify.code, 0) << verify.out;
   EXPECT_THAT(verify.out, HasSubstr("valid: allreduce over 24 ranks"));

@@ -22,12 +22,9 @@ TEST(FewPeersLong, TallerTreesFitWhereLowOnesDoNot) {
            {"-c", "allgather"},
            {"-c", "allreduce"},
            {"-c", "reduce_scatter", "-k", "1", "--target", "rccl-6"}}) {
-    std::vector<std::string> arguments = {"synth", "-v", "-k", "auto",
-                                          fabric,  "-o", file, "--json"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto synth = run(arguments);
-    ASSERT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("taller trees, of height 2 instead of 1"));
+    const auto synth =
+        expect_says(0, joined({"synth", "-v", "-k", "auto", fabric, "-o", file, "--json"}, more),
+                    "taller trees, of height 2 instead of 1");
     EXPECT_THAT(synth.err, HasSubstr("a GPU sends to at most 22 others, not 127"));
     const auto json = nlohmann::json::parse(synth.out);
     EXPECT_EQ(json["algbw"]["exact"], json["optimum"]["exact"]);
@@ -41,10 +38,10 @@ TEST(FewPeersLong, OfPlansToo) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json", file = scratch / "plan.json";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "6", "-o", fabric}).code, 0);
-  const auto synth = run(
-      {"synth", "-v", "-k", "auto", fabric, "-c", "allgather", "--format", "mscclpp", "-o", file});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("a GPU sends to at most 13 others, not 53"));
+  expect_says(
+      0,
+      {"synth", "-v", "-k", "auto", fabric, "-c", "allgather", "--format", "mscclpp", "-o", file},
+      "a GPU sends to at most 13 others, not 53");
   EXPECT_EQ(run({"verify", file, "--topology", fabric}).code, 0);
 }
 
@@ -55,12 +52,10 @@ TEST(FewPeersLong, LowTreesStayWhereTheyFit) {
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "8", "-o", fabric}).code, 0);
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{"--sms", "132"}, {"--format", "forest"}}) {
-    std::vector<std::string> arguments = {"synth", "-v",        "-k", "auto",     fabric,
-                                          "-c",    "allgather", "-o", "/dev/null"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto synth = run(arguments);
-    EXPECT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("height 1 hops (mean 1,"));
+    expect_says(
+        0,
+        joined({"synth", "-v", "-k", "auto", fabric, "-c", "allgather", "-o", "/dev/null"}, more),
+        "height 1 hops (mean 1,");
   }
 }
 
@@ -69,10 +64,10 @@ TEST(FewPeers, WithoutSymmetryTheRefusalStands) {
   const Scratch scratch;
   const std::string fabric = scratch / "fat-tree.json";
   ASSERT_EQ(run({"topo", "gen", "fat-tree", "--ports", "8", "-o", fabric}).code, 0);
-  const auto synth = run({"synth", "-v", "-k", "auto", fabric, "-c", "allgather", "-o",
-                          scratch / "a.xml", "--derate", "pod0/gpu0~pod0/edge0=1/2"});
-  EXPECT_EQ(synth.code, 3) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("[T01]"));
+  expect_says(3,
+              {"synth", "-v", "-k", "auto", fabric, "-c", "allgather", "-o", scratch / "a.xml",
+               "--derate", "pod0/gpu0~pod0/edge0=1/2"},
+              "[T01]");
 }
 
 }  // namespace

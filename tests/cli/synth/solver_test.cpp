@@ -38,9 +38,8 @@ std::vector<std::string> long_search(const std::vector<std::string>& more) {
 }
 
 TEST(Failures, BoundSaysWhatIsGoneAndWhatThatCosts) {
-  const auto bound = run({"bound", topology("dgx-a100-x2"), "--drop", "box0/nic3~ib1", "--derate",
-                          "box1/nic0~ib0=1/2", "--json", "--check"});
-  ASSERT_EQ(bound.code, 0) << bound.err;
+  const auto bound = run_well({"bound", topology("dgx-a100-x2"), "--drop", "box0/nic3~ib1",
+                               "--derate", "box1/nic0~ib0=1/2", "--json", "--check"});
   const auto json = nlohmann::json::parse(bound.out);
   expect_valid(json, "forestcoll-bound.schema.json");
   EXPECT_EQ(json["algbw"]["allgather"]["exact"], "320");
@@ -52,22 +51,18 @@ TEST(Failures, BoundSaysWhatIsGoneAndWhatThatCosts) {
 TEST(FailuresLong, SynthesisOnWhatIsLeftPassesItsOwnCheck) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "forest"}) {
-    const auto synth =
-        run({"synth", topology("dgx-a100-x2"), "--drop", "box0/nic3", "--ranks",
-             "box0,box1/gpu[0-3]", "-k", "auto", "--format", format, "-o", scratch / "s"});
-    EXPECT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("allreduce over 12 GPUs"));
+    expect_says(0,
+                {"synth", topology("dgx-a100-x2"), "--drop", "box0/nic3", "--ranks",
+                 "box0,box1/gpu[0-3]", "-k", "auto", "--format", format, "-o", scratch / "s"},
+                "allreduce over 12 GPUs");
   }
 }
 
 TEST(Failures, AMisspeltNameIsSuggested) {
-  const auto bound = run({"bound", topology("dgx-a100-x2"), "--drop", "box0/nik3"});
-  EXPECT_EQ(bound.code, 2);
-  EXPECT_THAT(bound.err, HasSubstr("dgx-a100-x2.json: --drop: no node and no box is called"));
+  const auto bound = expect_says(2, {"bound", topology("dgx-a100-x2"), "--drop", "box0/nik3"},
+                                 "dgx-a100-x2.json: --drop: no node and no box is called");
   EXPECT_THAT(bound.err, HasSubstr("Did you mean \"box0/nic3\"?"));
-  const auto apart = run({"bound", topology("dgx-a100-x2"), "--drop", "kind=ib"});
-  EXPECT_EQ(apart.code, 2);
-  EXPECT_THAT(apart.err, HasSubstr("[E09]"));
+  expect_says(2, {"bound", topology("dgx-a100-x2"), "--drop", "kind=ib"}, "[E09]");
 }
 
 TEST(Warm, KeepsTreesAtTheNewOptimum) {
@@ -77,9 +72,8 @@ TEST(Warm, KeepsTreesAtTheNewOptimum) {
     const std::string before = scratch / "before.json";
     const std::string after = scratch / "after.json";
     ASSERT_EQ(run({"synth", fabric, "-c", collective, "--format", "forest", "-o", before}).code, 0);
-    const auto warm = run({"synth", fabric, "-c", collective, "--format", "forest", "--drop",
-                           "box0/nic3~ib1", "--warm", before, "-o", after, "--json"});
-    ASSERT_EQ(warm.code, 0) << warm.err;
+    const auto warm = run_well({"synth", fabric, "-c", collective, "--format", "forest", "--drop",
+                                "box0/nic3~ib1", "--warm", before, "-o", after, "--json"});
     const auto json = nlohmann::json::parse(warm.out);
     expect_valid(json, "forestcoll-synth.schema.json");
     EXPECT_EQ(json["algbw"], json["optimum"]);
@@ -104,9 +98,9 @@ TEST(WarmLong, ASymmetricForestIsAsGoodAsItsTrees) {
                      before})
                     .code,
                 0);
-      const auto warm = run({"synth", topology(name), "-c", collective, "-k", "2", "--format",
-                             "forest", "--drop", dropped, "--effort", "fast", "--warm", before});
-      ASSERT_EQ(warm.code, 0) << warm.err;
+      const auto warm =
+          run_well({"synth", topology(name), "-c", collective, "-k", "2", "--format", "forest",
+                    "--drop", dropped, "--effort", "fast", "--warm", before});
       EXPECT_THAT(warm.err, Not(HasSubstr(": 0 kept")));
       after.push_back(warm.out);
     }
@@ -146,8 +140,7 @@ TEST(WarmLong, KeepsTreesWhereOneDirectionIsGone) {
       EXPECT_THAT(kept.err, Not(HasSubstr(": 0 kept"))) << collective << drop;
     }
   }
-  const auto both = run({"bound", fabric, "--drop", "box0/nic3~ib1"});
-  EXPECT_EQ(both.code, 0);
+  const auto both = run_well({"bound", fabric, "--drop", "box0/nic3~ib1"});
   EXPECT_THAT(both.err, Not(HasSubstr("[W01]")));
 }
 
@@ -156,33 +149,23 @@ TEST(Warm, SaysWhatIsWrongWithThePreviousForest) {
   const std::string fabric = topology("dgx-a100-x2");
   const std::string before = scratch / "before.json";
   ASSERT_EQ(run({"synth", fabric, "-c", "allgather", "--format", "forest", "-o", before}).code, 0);
-  const auto collective = run({"synth", fabric, "--warm", before});
-  EXPECT_EQ(collective.code, 2);
-  EXPECT_THAT(collective.err, HasSubstr("is for allgather, not for allreduce [R02]"));
-  const auto other = run({"synth", topology("dgx-1-v100"), "-c", "allgather", "--warm", before});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("[F02]"));
-  const auto no_forest = run({"synth", fabric, "--warm", fabric});
-  EXPECT_EQ(no_forest.code, 2);
-  EXPECT_THAT(no_forest.err, HasSubstr("[F01]"));
+  expect_says(2, {"synth", fabric, "--warm", before}, "is for allgather, not for allreduce [R02]");
+  expect_says(2, {"synth", topology("dgx-1-v100"), "-c", "allgather", "--warm", before}, "[F02]");
+  expect_says(2, {"synth", fabric, "--warm", fabric}, "[F01]");
   EXPECT_EQ(run({"synth", fabric, "--warm", scratch / "nothing"}).code, 4);
 }
 
 TEST(Weights, AllReportsAndFormatsKnowThem) {
   const Scratch scratch;
   const std::string fabric = scratch.write("w.json", weighted_topology());
-  const auto bound = run({"bound", fabric, "--check", "--json"});
-  ASSERT_EQ(bound.code, 0) << bound.err;
-  const auto json = nlohmann::json::parse(bound.out);
-  expect_valid(json, "forestcoll-bound.schema.json");
+  const auto json = json_of({"bound", fabric, "--check", "--json"}, "forestcoll-bound.schema.json");
   EXPECT_EQ(json["weights"], nlohmann::json({3, 3, 0, 2}));
   EXPECT_EQ(json["algbw"]["allgather"]["exact"], "25");
   EXPECT_THAT(run({"bound", fabric}).out,
               HasSubstr("weights: 1 rank owns 0, 1 rank owns 2, 2 ranks own 3\n"));
   for (const std::string collective : {"allgather", "reduce_scatter", "allreduce"}) {
-    const auto synth = run({"synth", fabric, "-c", collective, "--format", "forest"});
-    ASSERT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum"));
+    const auto synth = expect_says(0, {"synth", fabric, "-c", collective, "--format", "forest"},
+                                   "100 % of the optimum");
     expect_valid(nlohmann::json::parse(synth.out), "forestcoll-forest.schema.json");
     const auto verify = run({"verify", "-", "--topology", fabric}, {.input = synth.out});
     EXPECT_EQ(verify.code, 0) << verify.out;
@@ -207,11 +190,11 @@ TEST(WeightsLong, ScheduleFilesKnowThem) {
     for (const std::string format : {"msccl", "mscclpp"}) {
       for (const std::string placement : {"--inplace", "--outofplace"}) {
         const std::string file = scratch / "schedule";
-        const auto synth = run({"synth", fabric, "-c", collective, "--format", format, placement,
-                                "--json", "-o", file});
-        ASSERT_EQ(synth.code, 0) << synth.err;
-        EXPECT_THAT(synth.err, HasSubstr("only if every rank has the part of the data that the "
-                                         "file gives it"));
+        const auto synth = expect_says(0,
+                                       {"synth", fabric, "-c", collective, "--format", format,
+                                        placement, "--json", "-o", file},
+                                       "only if every rank has the part of the data that the "
+                                       "file gives it");
         EXPECT_THAT(synth.err, Not(HasSubstr("--deploy")));
         const auto summary = nlohmann::json::parse(synth.out);
         expect_valid(summary, "forestcoll-synth.schema.json");
@@ -221,8 +204,7 @@ TEST(WeightsLong, ScheduleFilesKnowThem) {
         const auto verdict = nlohmann::json::parse(verify.out);
         expect_valid(verdict, "forestcoll-verify.schema.json");
         EXPECT_EQ(verdict["algbw"], summary["reached"]);
-        const auto times = run({"simulate", file, fabric, "--sizes", "9M", "--json"});
-        EXPECT_EQ(times.code, 0) << times.err;
+        run_well({"simulate", file, fabric, "--sizes", "9M", "--json"});
       }
     }
   }
@@ -232,9 +214,7 @@ TEST(Weights, WhatNoCallCouldServeIsRefused) {
   const Scratch scratch;
   const std::string fabric = scratch.write("w.json", weighted_topology());
   const auto refused = [&](std::vector<std::string> more, const std::string& says) {
-    std::vector<std::string> arguments = {"synth", fabric, "-c", "allgather"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto synth = run(arguments);
+    const auto synth = run(joined({"synth", fabric, "-c", "allgather"}, more));
     EXPECT_EQ(synth.code, 3) << synth.err;
     EXPECT_EQ(synth.out, "");
     EXPECT_THAT(synth.err, HasSubstr(says));
@@ -245,17 +225,15 @@ TEST(Weights, WhatNoCallCouldServeIsRefused) {
   refused({"--inplace", "--outofplace"}, "make two files, one with --inplace");
   refused({"--format", "mscclpp"}, "no rank without data, as rank 2 is [T09]");
   refused({"--deploy", scratch / "d"}, "NCCL's allgather, which gives all ranks as much");
-  const auto rooted = run({"synth", "-k", "auto", "-", "-c", "broadcast", "--root", "2"},
-                          {.input = weighted_topology()});
-  EXPECT_EQ(rooted.code, 0) << rooted.err;
+  run_well({"synth", "-k", "auto", "-", "-c", "broadcast", "--root", "2"},
+           {.input = weighted_topology()});
 }
 
 // Others' trees, as wide as their roots' shares; those that know equal shares alone say so.
 TEST(WeightsLong, AreComparedAndMadeInBatches) {
   const Scratch scratch;
   const std::string fabric = scratch.write("w.json", weighted_boxes());
-  const auto compare = run({"compare", fabric, "-c", "allgather", "--json"});
-  ASSERT_EQ(compare.code, 0) << compare.err;
+  const auto compare = run_well({"compare", fabric, "-c", "allgather", "--json"});
   const auto report = nlohmann::json::parse(compare.out);
   expect_valid(report, "forestcoll-compare.schema.json");
   std::size_t with_rate = 0;
@@ -270,15 +248,14 @@ TEST(WeightsLong, AreComparedAndMadeInBatches) {
               HasSubstr("nccl-ring is for ranks that all own some"));
   std::filesystem::create_directory(scratch / "in");
   std::filesystem::copy(fabric, scratch / "in/w.json");
-  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "-c", "allgather",
-                          "--format", "msccl", "--json"});
-  EXPECT_EQ(batch.code, 0) << batch.err << batch.out;
+  run_well({"batch", scratch / "in", "-o", scratch / "out", "-c", "allgather", "--format", "msccl",
+            "--json"});
 }
 
 TEST(TimeLimitLong, LeavesTheBestSoFarAndSaysItsGap) {
   const Scratch scratch;
-  const auto synth = run(long_search({"--time-limit", "0.3", "--json", "-o", scratch / "f.json"}));
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth =
+      run_well(long_search({"--time-limit", "0.3", "--json", "-o", scratch / "f.json"}));
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
   EXPECT_EQ(json["stopped_early"]["reason"], "time limit");
@@ -290,8 +267,7 @@ TEST(TimeLimitLong, LeavesTheBestSoFarAndSaysItsGap) {
 }
 
 TEST(TimeLimit, IsNotMentionedWhereThereWasTime) {
-  const auto limited = run({"synth", topology("dgx-a100-x2"), "--time-limit", "50"});
-  EXPECT_EQ(limited.code, 0) << limited.err;
+  const auto limited = run_well({"synth", topology("dgx-a100-x2"), "--time-limit", "50"});
   EXPECT_THAT(limited.err, Not(HasSubstr("stopped")));
   EXPECT_EQ(limited.out, run({"synth", "-k", "auto", topology("dgx-a100-x2")}).out);
 }
@@ -299,18 +275,17 @@ TEST(TimeLimit, IsNotMentionedWhereThereWasTime) {
 TEST(TimeLimit, BeforeTheOptimumIsKnownThereIsABoundAndNoFile) {
   const Scratch scratch;
   ASSERT_EQ(run({"topo", "gen", "torus", "--dims", "32x32", "-o", scratch / "t.json"}).code, 0);
-  const auto synth = run({"synth", scratch / "t.json", "-c", "allgather", "--format", "forest",
-                          "--time-limit", "1e-9", "-o", scratch / "f.json"});
-  EXPECT_EQ(synth.code, 3) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("a cut proves that it is 4096/1023 GB/s at most"));
+  const auto synth = expect_says(3,
+                                 {"synth", scratch / "t.json", "-c", "allgather", "--format",
+                                  "forest", "--time-limit", "1e-9", "-o", scratch / "f.json"},
+                                 "a cut proves that it is 4096/1023 GB/s at most");
   EXPECT_THAT(synth.err, HasSubstr("[R01]"));
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("t.json"));
 }
 
 TEST(TimeLimit, EndsTheTradeoffToo) {
-  const auto synth = run({"synth", topology("dgx-a100-x2"), "--format", "none", "--json",
-                          "--tradeoff", "--time-limit", "1e-9"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth = run_well({"synth", topology("dgx-a100-x2"), "--format", "none", "--json",
+                               "--tradeoff", "--time-limit", "1e-9"});
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
   EXPECT_EQ(json["tradeoff_by"]["stopped"], true);
@@ -359,20 +334,17 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
       scratch.write("star.json", R"({"format": "forestcoll-topology", "version": 1,
  "nodes": [{"id": "gpu[0-3999]", "type": "compute"}, {"id": "sw", "type": "switch"}],
  "links": [{"src": "gpu[0-3999]", "dst": "sw", "bandwidth": 25}]})");
-  const auto synth =
-      run({"synth", fabric, "-c", "allgather", "--format", "forest", "-o", scratch / "out.json"},
-          with_address_space(100 * kMegabyte));
-  EXPECT_EQ(synth.code, 3);
-  EXPECT_THAT(synth.err, HasSubstr("forestcoll: out of memory; no file is left half-written"));
+  const auto synth = expect_says(
+      3, {"synth", fabric, "-c", "allgather", "--format", "forest", "-o", scratch / "out.json"},
+      "forestcoll: out of memory; no file is left half-written",
+      with_address_space(100 * kMegabyte));
   EXPECT_THAT(synth.err, HasSubstr("use a smaller -k, fewer --ranks, a smaller fabric, or "));
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("star.json"));
-  const auto read = run({"topo", "check", "/dev/zero"}, with_address_space(200 * kMegabyte));
-  EXPECT_EQ(read.code, 3);
-  EXPECT_THAT(read.err, HasSubstr("out of memory"));
+  const auto read = expect_says(3, {"topo", "check", "/dev/zero"}, "out of memory",
+                                with_address_space(200 * kMegabyte));
   EXPECT_THAT(read.err, HasSubstr("use fewer --ranks, a smaller fabric, or "));
-  const auto verify = run({"verify", "/dev/zero"}, with_address_space(200 * kMegabyte));
-  EXPECT_EQ(verify.code, 3);
-  EXPECT_THAT(verify.err, HasSubstr("a smaller fabric, or a machine"));
+  expect_says(3, {"verify", "/dev/zero"}, "a smaller fabric, or a machine",
+              with_address_space(200 * kMegabyte));
 }
 #endif
 
@@ -386,19 +358,15 @@ TEST(SolverOptions, ThreadsAndTheTimeOfDayDoNotShow) {
 
 TEST(SolverOptions, EveryEffortIsAForest) {
   for (const std::string effort : {"fast", "default", "max"}) {
-    const auto synth =
-        run({"synth", topology("torus-4x4"), "--format", "none", "--effort", effort});
-    EXPECT_EQ(synth.code, 0) << synth.err;
-    EXPECT_THAT(synth.err, HasSubstr("100 % of the optimum"));
+    expect_says(0, {"synth", topology("torus-4x4"), "--format", "none", "--effort", effort},
+                "100 % of the optimum");
   }
 }
 
 TEST(SolverOptions, MaxHeightIsKeptOrImpossible) {
-  const auto low = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format", "none",
-                        "--json", "--max-height", "2"});
-  ASSERT_EQ(low.code, 0) << low.err;
-  const auto json = nlohmann::json::parse(low.out);
-  expect_valid(json, "forestcoll-synth.schema.json");
+  const auto json = json_of({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format",
+                             "none", "--json", "--max-height", "2"},
+                            "forestcoll-synth.schema.json");
   EXPECT_LE(json["height"]["max"], 2);
   const auto impossible =
       run({"synth", topology("hypercube-16"), "-c", "allgather", "--max-height", "3"});
@@ -407,9 +375,8 @@ TEST(SolverOptions, MaxHeightIsKeptOrImpossible) {
 }
 
 TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
-  const auto synth = run({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format", "none",
-                          "--tradeoff", "--json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
+  const auto synth = run_well({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format",
+                               "none", "--tradeoff", "--json"});
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
   const auto& by_k = json["tradeoff_by"]["by_k"];
@@ -429,9 +396,8 @@ TEST(SolverOptions, TradeoffOfAScheduleBeginsWithItsDefault) {
     std::vector<std::string> words = {"synth", dgx, "-c", "allgather", "-o", scratch / "out"};
     for (const char* word : {"--tradeoff", "--json"}) more.emplace_back(word);
     words.insert(words.end(), more.begin(), more.end());
-    const auto synth = run(words);
-    EXPECT_EQ(synth.code, 0) << synth.err;
-    return nlohmann::json::parse(synth.out)["tradeoff_by"]["by_height"][0]["k"].get<int>();
+    const auto synth = json_of(words);
+    return synth["tradeoff_by"]["by_height"][0]["k"].get<int>();
   };
   EXPECT_EQ(first_k({}), 8);
   EXPECT_EQ(first_k({"-k", "auto"}), 8);
@@ -456,11 +422,7 @@ TEST(SolverOptions, UsageErrors) {
       {{file, "--max-nodes", "ten"}, "expected a positive integer, found \"ten\""},
   };
   for (const Misuse& misuse : misuses) {
-    std::vector<std::string> arguments = {"synth"};
-    arguments.insert(arguments.end(), misuse.arguments.begin(), misuse.arguments.end());
-    const auto synth = run(arguments);
-    EXPECT_EQ(synth.code, 2) << misuse.says;
-    EXPECT_THAT(synth.err, HasSubstr(misuse.says));
+    const auto synth = expect_says(2, joined({"synth"}, misuse.arguments), misuse.says);
     EXPECT_TRUE(synth.out.empty());
   }
 }
@@ -481,9 +443,7 @@ TEST(Program, KnowsItsCommands) {
   EXPECT_EQ(drawing.code, 2);
   EXPECT_THAT(drawing.err, StartsWith("forestcoll: there is no command \"draw\"; there are check"));
   EXPECT_THAT(run({"batch"}).err, HasSubstr("a directory of topologies is missing"));
-  const auto option = run({"--frobnicate"});
-  EXPECT_EQ(option.code, 2);
-  EXPECT_THAT(option.err, HasSubstr("there is no option --frobnicate"));
+  expect_says(2, {"--frobnicate"}, "there is no option --frobnicate");
   EXPECT_THAT(run({"--help"}).out, HasSubstr("130, 143"));
   EXPECT_THAT(run({"topo", "--help"}).out, Not(HasSubstr("forestcoll synth")));
 }

@@ -19,8 +19,7 @@ using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 Result synth(Words words, const RunOptions& options = {}) {
-  words.insert(words.begin(), {"synth", "-c", "alltoall"});
-  return run(words, options);
+  return run(joined({"synth", "-c", "alltoall"}, words), options);
 }
 
 TEST(SynthAlltoallLong, WritesXmlThatVerifyTakes) {
@@ -32,8 +31,7 @@ TEST(SynthAlltoallLong, WritesXmlThatVerifyTakes) {
                               HasSubstr("algbw 50 GB/s, 100 % of the optimum 50 GB/s")));
   EXPECT_THAT(read_file(file), AllOf(HasSubstr("coll=\"alltoall\" inplace=\"0\" outofplace=\"1\""),
                                      HasSubstr("type=\"cpy\"")));
-  const auto verdict = run({"verify", file, "--topology", topology("dgx-a100-x2")});
-  EXPECT_EQ(verdict.code, 0);
+  const auto verdict = run_well({"verify", file, "--topology", topology("dgx-a100-x2")});
   EXPECT_THAT(verdict.out, HasSubstr("algbw on the topology: 50 GB/s"));
 }
 
@@ -53,8 +51,7 @@ TEST(SynthAlltoallLong, WritesPlansThatVerifyTakes) {
     const auto verdict = run({"verify", file, "--topology", fabric, "--json"});
     EXPECT_EQ(verdict.code, 0) << verdict.out;
     EXPECT_EQ(nlohmann::json::parse(verdict.out)["algbw"]["exact"], "50");
-    const auto times = run({"simulate", file, fabric, "--sizes", "1M"});
-    EXPECT_EQ(times.code, 0) << times.err;
+    run_well({"simulate", file, fabric, "--sizes", "1M"});
   }
 }
 
@@ -78,12 +75,8 @@ TEST(SynthAlltoallLong, WritesFlowsThatFollowTheirSchema) {
 }
 
 nlohmann::json simulated(const std::string& file, const std::string& fabric, Words words) {
-  words.insert(words.begin(), {"simulate", file, fabric, "--gpu", "ideal", "--json"});
-  const auto result = run(words);
-  EXPECT_EQ(result.code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
-  expect_valid(json, "forestcoll-simulation.schema.json");
-  return json;
+  return json_of(joined({"simulate", file, fabric, "--gpu", "ideal", "--json"}, words),
+                 "forestcoll-simulation.schema.json");
 }
 
 // Without costs and latencies, 2.0 GB/s is what the links of the torus carry.
@@ -269,12 +262,8 @@ TEST(SynthAlltoallLong, RefusesInWords) {
     EXPECT_THAT(result.err, HasSubstr(says));
     EXPECT_EQ(result.out, "");
   }
-  const auto flows = run({"synth", pair, "--format", "flows"});
-  EXPECT_EQ(flows.code, 2);
-  EXPECT_THAT(flows.err, HasSubstr("--format flows is for -c alltoall"));
-  const auto demand = run({"synth", "-k", "auto", pair, "--demand", pair});
-  EXPECT_EQ(demand.code, 2);
-  EXPECT_THAT(demand.err, HasSubstr("--demand is for -c alltoall"));
+  expect_says(2, {"synth", pair, "--format", "flows"}, "--format flows is for -c alltoall");
+  expect_says(2, {"synth", "-k", "auto", pair, "--demand", pair}, "--demand is for -c alltoall");
 }
 
 // Protocol, instances and buffers by size, each faster than what is written without a size.
@@ -283,9 +272,8 @@ TEST(SynthAlltoallLong, IsTheFastestForASize) {
   const std::string fabric = topology("dgx-a100-x1");
   ASSERT_EQ(synth({fabric, "-k", "auto", "-o", scratch / "any.xml"}).code, 0);
   const auto seconds = [&](const std::string& file, const std::string& size) {
-    const auto times = run({"simulate", scratch / file, fabric, "--sizes", size, "--json"});
-    EXPECT_EQ(times.code, 0) << times.err;
-    return nlohmann::json::parse(times.out)["times"][0]["simulated_seconds"].get<double>();
+    const auto times = json_of({"simulate", scratch / file, fabric, "--sizes", size, "--json"});
+    return times["times"][0]["simulated_seconds"].get<double>();
   };
   for (const std::string size : {"4K", "1M", "256M"}) {
     const std::string name = size + ".xml", file = scratch / name;
@@ -318,8 +306,7 @@ TEST(SynthAlltoallLong, TunesForSizes) {
     for (const auto& each : json["files"]) {
       const std::string name = each["file"];
       EXPECT_THAT(name, HasSubstr("alltoall-8gpus-"));
-      const auto verdict = run({"verify", directory + "/" + name, "--topology", fabric});
-      EXPECT_EQ(verdict.code, 0) << verdict.out << verdict.err;
+      run_well({"verify", directory + "/" + name, "--topology", fabric});
     }
   }
 }
@@ -358,10 +345,10 @@ TEST(SynthAlltoallLong, OneSizeIsHeededAsSeveralAre) {
   const auto none = made("--size", "0");
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("--size"));
-  const auto both = run({"synth", fabric, "-c", "alltoall", "--size", "4K", "--sizes", "4K", "-o",
-                         scratch / "x.xml"});
-  EXPECT_EQ(both.code, 0);
-  EXPECT_THAT(both.err, HasSubstr("buffers from 4 KiB to 4 KiB"));
+  expect_says(
+      0,
+      {"synth", fabric, "-c", "alltoall", "--size", "4K", "--sizes", "4K", "-o", scratch / "x.xml"},
+      "buffers from 4 KiB to 4 KiB");
 }
 
 }  // namespace

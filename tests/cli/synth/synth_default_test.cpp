@@ -26,8 +26,8 @@ TEST(SynthDefaultLong, IsTheFastestForAGibibyte) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
   for (const std::string format : {"msccl", "mscclpp"}) {
-    const auto chosen = run({"synth", fabric, "--format", format, "--json", "-o", scratch / "a"});
-    ASSERT_EQ(chosen.code, 0) << chosen.err;
+    const auto chosen =
+        run_well({"synth", fabric, "--format", format, "--json", "-o", scratch / "a"});
     EXPECT_EQ(read_file(scratch / "a"),
               run({"synth", fabric, "--format", format, "--size", "1G"}).out);
     const Json json = Json::parse(chosen.out);
@@ -48,18 +48,15 @@ TEST(SynthDefault, IsForPartsOfAPowerOfTwo) {
   while (three.find("gpu[0-3]") != std::string::npos) {
     three.replace(three.find("gpu[0-3]"), 8, "gpu[0-2]");
   }
-  const auto chosen = run({"synth", scratch.write("three.json", three), "-c", "allgather", "--json",
-                           "-o", scratch / "a"});
-  ASSERT_EQ(chosen.code, 0) << chosen.err;
-  EXPECT_EQ(Json::parse(chosen.out)["fastest"]["bytes"], 768 << 20);
+  const auto chosen = json_of({"synth", scratch.write("three.json", three), "-c", "allgather",
+                               "--json", "-o", scratch / "a"});
+  EXPECT_EQ(chosen["fastest"]["bytes"], 768 << 20);
 }
 
 TEST(SynthDefaultLong, GivenSizesAreTheFilesOwn) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
-  const auto given = run({"synth", fabric, "--sizes", "1M:2G", "--json", "-o", scratch / "a"});
-  ASSERT_EQ(given.code, 0) << given.err;
-  const Json json = Json::parse(given.out);
+  const auto json = json_of({"synth", fabric, "--sizes", "1M:2G", "--json", "-o", scratch / "a"});
   EXPECT_TRUE(json.contains("fastest"));
   EXPECT_FALSE(json.contains("window"));
   EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="1048576" maxBytes="2147483648")"));
@@ -68,9 +65,8 @@ TEST(SynthDefaultLong, GivenSizesAreTheFilesOwn) {
 TEST(SynthDefault, ANumberOfTreesIsChosenByRateAsBefore) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
-  const auto by_rate = run({"synth", fabric, "-k", "auto", "--json", "-o", scratch / "a"});
-  ASSERT_EQ(by_rate.code, 0) << by_rate.err;
-  EXPECT_FALSE(Json::parse(by_rate.out).contains("fastest"));
+  const auto by_rate = json_of({"synth", fabric, "-k", "auto", "--json", "-o", scratch / "a"});
+  EXPECT_FALSE(by_rate.contains("fastest"));
   EXPECT_THAT(read_file(scratch / "a"), HasSubstr(R"(minBytes="0")"));
 }
 
@@ -84,9 +80,8 @@ std::string star_of_130() {
 
 TEST(SynthDefaultLong, OnMoreThan128GpusFewVariantsAreSimulated) {
   const Scratch scratch;
-  const auto chosen = run({"synth", scratch.write("many.json", star_of_130()), "-c", "allgather",
-                           "--json", "-v", "-o", scratch / "a"});
-  ASSERT_EQ(chosen.code, 0) << chosen.err;
+  const auto chosen = run_well({"synth", scratch.write("many.json", star_of_130()), "-c",
+                                "allgather", "--json", "-v", "-o", scratch / "a"});
   const Json json = Json::parse(chosen.out);
   ASSERT_TRUE(json.contains("fastest"));
   ASSERT_TRUE(json.contains("window"));
@@ -97,9 +92,8 @@ TEST(SynthDefaultLong, OnMoreThan128GpusFewVariantsAreSimulated) {
 TEST(SynthDefaultLong, PlansOfMoreThan128GpusAreChosenByRate) {
   const Scratch scratch;
   const auto chosen =
-      run({"synth", scratch.write("many.json", star_of_130()), "-c", "broadcast", "--root", "gpu0",
-           "--format", "mscclpp", "--json", "-v", "-o", scratch / "a"});
-  ASSERT_EQ(chosen.code, 0) << chosen.err;
+      run_well({"synth", scratch.write("many.json", star_of_130()), "-c", "broadcast", "--root",
+                "gpu0", "--format", "mscclpp", "--json", "-v", "-o", scratch / "a"});
   EXPECT_FALSE(Json::parse(chosen.out).contains("fastest"));
   EXPECT_THAT(chosen.err, HasSubstr("chosen by rate and bounds"));
 }
@@ -107,8 +101,7 @@ TEST(SynthDefaultLong, PlansOfMoreThan128GpusAreChosenByRate) {
 TEST(SynthDefaultLong, ADirectoryGetsAFileForEachRangeOfSizes) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
-  const auto files = run({"synth", fabric, "-o", scratch / "set/", "--json"});
-  ASSERT_EQ(files.code, 0) << files.err;
+  const auto files = run_well({"synth", fabric, "-o", scratch / "set/", "--json"});
   const Json json = Json::parse(files.out);
   EXPECT_EQ(json["format"], "forestcoll-tune");
   EXPECT_EQ(json["files"].front()["min_bytes"], 1 << 10);
@@ -121,9 +114,7 @@ TEST(SynthDefaultLong, ADirectoryGetsAFileForEachRangeOfSizes) {
     }
   }
   EXPECT_THAT(files.err, HasSubstr("time / the runtime's own"));
-  const auto deployed = run({"synth", fabric, "--deploy", scratch / "deployed"});
-  ASSERT_EQ(deployed.code, 0) << deployed.err;
-  EXPECT_THAT(deployed.err, HasSubstr("time / the runtime's own"));
+  expect_says(0, {"synth", fabric, "--deploy", scratch / "deployed"}, "time / the runtime's own");
 }
 
 }  // namespace

@@ -18,9 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Result synth(const std::string& fabric, const std::vector<std::string>& more) {
-  std::vector<std::string> arguments = {"synth", "-k", "auto", fabric};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return run(arguments);
+  return run(joined({"synth", "-k", "auto", fabric}, more));
 }
 
 // Two boxes whose ranks take turns.
@@ -47,8 +45,7 @@ TEST(SynthDeployLong, WritesAScheduleThatVerifiesAndItsEnvironment) {
   EXPECT_THAT(keys(files_below(directory)),
               ElementsAre("README.txt", "algorithms/allreduce-16gpus-16chunks.xml", "env.sh",
                           "hosts", "run.sh"));
-  const auto verified = run({"verify", directory + "/algorithms/allreduce-16gpus-16chunks.xml"});
-  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  run_well({"verify", directory + "/algorithms/allreduce-16gpus-16chunks.xml"});
   const auto files = files_below(directory);
   EXPECT_THAT(files.at("hosts"), HasSubstr("box0 slots=8\nbox1 slots=8\n"));
   EXPECT_THAT(files.at("README.txt"), HasSubstr("   8  box1  0  box1/gpu0\n"));

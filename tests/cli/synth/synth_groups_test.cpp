@@ -30,16 +30,11 @@ Words synth(const std::string& fabric, const Words& words, const std::string& di
 // The report of what was written; each schedule is verified, and all of them together.
 nlohmann::json written(const std::string& fabric, const Words& words,
                        const std::string& directory) {
-  const auto made = run(synth(fabric, words, directory));
-  EXPECT_EQ(made.code, 0) << made.err;
-  const auto report = nlohmann::json::parse(made.out);
-  expect_valid(report, "forestcoll-job.schema.json");
+  const auto report = json_of(synth(fabric, words, directory), "forestcoll-job.schema.json");
   EXPECT_EQ(nlohmann::json::parse(read_file(directory + "/job.json")), report);
-  const auto judged =
-      run({"verify", directory + "/job.json", "--topology", topology(fabric), "--json"});
-  EXPECT_EQ(judged.code, 0) << judged.out << judged.err;
-  const auto verdict = nlohmann::json::parse(judged.out);
-  expect_valid(verdict, "forestcoll-verify-job.schema.json");
+  const auto verdict =
+      json_of({"verify", directory + "/job.json", "--topology", topology(fabric), "--json"},
+              "forestcoll-verify-job.schema.json");
   EXPECT_EQ(verdict["at_once"], true);
   std::size_t operation = 0;
   for (const auto& step : report["steps"]) {
@@ -200,9 +195,7 @@ double seconds_of(const Words& words) {
   Words all{"simulate"};
   all.insert(all.end(), words.begin(), words.end());
   all.insert(all.end(), {"--json", "--gpu", "ideal"});
-  const auto ran = run(all);
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  const auto json = nlohmann::json::parse(ran.out);
+  const auto json = json_of(all);
   if (!json.contains("steps")) return json["times"][0]["simulated_seconds"];
   expect_valid(json, "forestcoll-simulation-job.schema.json");
   return json["steps"][0]["times"][0]["simulated_seconds"];
@@ -253,10 +246,9 @@ TEST(SynthGroups, WeightsAndTurnsAreSimulated) {
                               {"--at-once", "allgather all 1G", "--at-once",
                                "allgather all 1G weight=2", "--format", "forest"},
                               directory);
-  const auto ran = run({"simulate", directory + "/job.json", topology("dgx-a100-x1"), "--json"});
-  EXPECT_EQ(ran.code, 0) << ran.err;
-  const auto json = nlohmann::json::parse(ran.out);
-  expect_valid(json, "forestcoll-simulation-job.schema.json");
+  const auto json =
+      json_of({"simulate", directory + "/job.json", topology("dgx-a100-x1"), "--json"},
+              "forestcoll-simulation-job.schema.json");
   const auto& step = json["steps"][0];
   EXPECT_DOUBLE_EQ(step["optimum"].get<double>(),
                    report["steps"][0]["operations"][0]["rate"]["value"].get<double>());
@@ -296,9 +288,7 @@ TEST(SynthGroups, OtherFabricsAreNotSimulated) {
   const Scratch scratch;
   const std::string directory = scratch / "rails";
   written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--format", "forest"}, directory);
-  const auto other = run({"simulate", directory + "/job.json", topology("dgx-1-v100")});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, HasSubstr("[M04]"));
+  expect_says(2, {"simulate", directory + "/job.json", topology("dgx-1-v100")}, "[M04]");
   std::filesystem::remove(directory + "/0-allreduce-3.json");
   EXPECT_EQ(run({"simulate", directory + "/job.json", topology("dgx-a100-x2")}).code, 4);
 }
@@ -370,9 +360,7 @@ TEST(SynthGroupsLong, ReportsThatWereChangedAreRefused) {
       EXPECT_THAT(ran.err, HasSubstr("[O01]")) << pointer << value;
     }
   }
-  const auto piped = run({"verify", "-"}, {.input = report.dump()});
-  EXPECT_EQ(piped.code, 2);
-  EXPECT_THAT(piped.err, HasSubstr("[O01]"));
+  expect_says(2, {"verify", "-"}, "[O01]", {.input = report.dump()});
 }
 
 TEST(SynthGroupsLong, ThreadblocksOfOneGpuAddUp) {
@@ -392,9 +380,7 @@ TEST(SynthGroupsLong, ThreadblocksOfOneGpuAddUp) {
   EXPECT_THAT(few.out, HasSubstr("[O09]"));
   Words words = synth("dgx-a100-x1", three, scratch / "none");
   words.insert(words.end(), {"--sms", "2"});
-  const auto refused = run(words);
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("[S03]"));
+  expect_says(2, words, "[S03]");
 }
 
 TEST(SynthGroupsLong, BadWordsAreRefusedAndWriteNothing) {

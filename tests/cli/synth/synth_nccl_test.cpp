@@ -18,9 +18,8 @@ using ::testing::Not;
 TEST(SynthNccl, RulesAreWrittenVerifiedAndCompared) {
   const Scratch scratch;
   const std::string file = scratch / "nccl_tuner.conf";
-  const auto result = run({"synth", topology("dgx-1-v100"), "--format", "nccl-tuner", "--tune",
-                           "4K,1M", "-o", file, "--json"});
-  ASSERT_EQ(result.code, 0) << result.err;
+  const auto result = run_well({"synth", topology("dgx-1-v100"), "--format", "nccl-tuner", "--tune",
+                                "4K,1M", "-o", file, "--json"});
   const std::string text = read_file(file);
   for (const char* name : {"allreduce", "allgather", "reducescatter", "broadcast", "reduce"}) {
     EXPECT_THAT(text, HasSubstr("\n" + std::string(name) + ",0,"));
@@ -31,22 +30,18 @@ TEST(SynthNccl, RulesAreWrittenVerifiedAndCompared) {
   const auto json = nlohmann::json::parse(result.out);
   expect_valid(json, "forestcoll-nccl-tuner.schema.json");
   EXPECT_EQ(json["collectives"].size(), 5U);
-  const auto verdict = run({"verify", file, "--topology", topology("dgx-1-v100")});
-  EXPECT_EQ(verdict.code, 0) << verdict.out << verdict.err;
+  const auto verdict = run_well({"verify", file, "--topology", topology("dgx-1-v100")});
   EXPECT_THAT(verdict.out, AllOf(HasSubstr("valid: "), HasSubstr("of nccl-tuner for allreduce"),
                                  HasSubstr("for 8 ranks on 1 node\n")));
   const auto other = run({"verify", file, "--topology", topology("torus-4x4")});
   EXPECT_EQ(other.code, 1);
   EXPECT_THAT(other.out, HasSubstr("[V20]"));
-  const auto as_json = run({"verify", file, "--json"});
-  EXPECT_EQ(as_json.code, 0);
-  expect_valid(nlohmann::json::parse(as_json.out), "forestcoll-verify.schema.json");
+  const auto as_json = json_of({"verify", file, "--json"}, "forestcoll-verify.schema.json");
 }
 
 TEST(SynthNccl, OneCollectiveAndNcclx) {
-  const auto result = run({"synth", topology("dgx-1-v100"), "-c", "allgather", "--format",
-                           "ncclx-tuner", "--tune", "64K"});
-  ASSERT_EQ(result.code, 0) << result.err;
+  const auto result = run_well({"synth", topology("dgx-1-v100"), "-c", "allgather", "--format",
+                                "ncclx-tuner", "--tune", "64K"});
   EXPECT_THAT(result.out, AllOf(HasSubstr("\nallgather,[0,"), HasSubstr(",1,8\n"),
                                 Not(HasSubstr("allreduce"))));
   EXPECT_THAT(result.err, HasSubstr("other collectives than allgather have no row"));
@@ -57,10 +52,8 @@ TEST(SynthNccl, OneCollectiveAndNcclx) {
 TEST(SynthNccl, RefusesWhatRulesDoNotHave) {
   const auto refused = [](const std::vector<std::string>& more, const std::string& words,
                           const std::string& code) {
-    std::vector<std::string> arguments = {"synth", topology("dgx-1-v100"), "--format",
-                                          "nccl-tuner"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run(arguments);
+    const auto result =
+        run(joined({"synth", topology("dgx-1-v100"), "--format", "nccl-tuner"}, more));
     EXPECT_EQ(result.code, 2) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, AllOf(HasSubstr(words), HasSubstr("[" + code + "]")));
@@ -79,27 +72,23 @@ TEST(SynthNccl, RefusesWhatRulesDoNotHave) {
 TEST(SynthNccl, GraphsAreWrittenVerifiedAndCompared) {
   const Scratch scratch;
   const std::string file = scratch / "graph.xml";
-  const auto result =
-      run({"synth", topology("hypercube-16"), "--format", "nccl-graph", "-o", file, "--json"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("NCCL's own reach 3.2 GB/s: these are 33.3 % faster"));
+  const auto result = expect_says(
+      0, {"synth", topology("hypercube-16"), "--format", "nccl-graph", "-o", file, "--json"},
+      "NCCL's own reach 3.2 GB/s: these are 33.3 % faster");
   const auto json = nlohmann::json::parse(result.out);
   expect_valid(json, "forestcoll-nccl-graph.schema.json");
   EXPECT_EQ(json["algbw"]["exact"], "64/15");
-  const auto verdict = run({"verify", file, "--topology", topology("hypercube-16")});
-  EXPECT_EQ(verdict.code, 0) << verdict.out << verdict.err;
+  const auto verdict = run_well({"verify", file, "--topology", topology("hypercube-16")});
   EXPECT_THAT(verdict.out, HasSubstr("rings in 4 channels, trees in 4 channels over 16 GPUs"));
   // What is written is what --nccl-graph reads, at the rate that was told.
-  const auto rings = run({"synth", topology("hypercube-16"), "-c", "allgather", "--algorithm",
-                          "nccl-ring", "--nccl-graph", file, "--format", "none", "--json"});
-  ASSERT_EQ(rings.code, 0) << rings.err;
-  EXPECT_EQ(nlohmann::json::parse(rings.out)["algbw"]["exact"], "64/15");
+  const auto rings = json_of({"synth", topology("hypercube-16"), "-c", "allgather", "--algorithm",
+                              "nccl-ring", "--nccl-graph", file, "--format", "none", "--json"});
+  EXPECT_EQ(rings["algbw"]["exact"], "64/15");
 }
 
 TEST(SynthNccl, GraphsSayWhereTheyGainNothing) {
-  const auto result = run({"synth", topology("dgx-a100-x2"), "--format", "nccl-graph"});
-  ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("gains nothing on this fabric"));
+  const auto result = expect_says(0, {"synth", topology("dgx-a100-x2"), "--format", "nccl-graph"},
+                                  "gains nothing on this fabric");
   EXPECT_THAT(result.out, HasSubstr("<net dev=\"0x7\"/>"));
 }
 
@@ -111,10 +100,8 @@ TEST(SynthNccl, RefusesWhatGraphsDoNotHave) {
                                                {"--root", "0"},
                                                {"--nccl-graph", "g.xml"},
                                                {"--json"}}) {
-    std::vector<std::string> arguments = {"synth", topology("hypercube-16"), "--format",
-                                          "nccl-graph"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run(arguments);
+    const auto result =
+        run(joined({"synth", topology("hypercube-16"), "--format", "nccl-graph"}, more));
     EXPECT_EQ(result.code, 2) << more.front();
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, AllOf(HasSubstr(more.front()), HasSubstr("[S04]")));
@@ -123,9 +110,7 @@ TEST(SynthNccl, RefusesWhatGraphsDoNotHave) {
 
 // It is no topology.
 TEST(SynthNccl, AGraphIsNoTopology) {
-  const auto result = run({"topo", "check", "-"}, {.input = "<graphs version=\"1\"></graphs>"});
-  EXPECT_EQ(result.code, 2);
-  EXPECT_THAT(result.err, HasSubstr("[I08]"));
+  expect_says(2, {"topo", "check", "-"}, "[I08]", {.input = "<graphs version=\"1\"></graphs>"});
 }
 
 TEST(SynthNccl, NoneIsSimulated) {
@@ -149,11 +134,7 @@ TEST(SynthNccl, TargetsDoNotLoadRules) {
   const std::string rules = "allreduce,0,1,ring,ll,1,-1,-1\n";
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--target", "rccl-6"}, {"--target", "all"}, {"--sms", "8"}}) {
-    std::vector<std::string> arguments = {"verify", "-"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run(arguments, {.input = rules});
-    EXPECT_EQ(result.code, 2) << result.out;
-    EXPECT_THAT(result.err, HasSubstr("[S04]"));
+    expect_says(2, joined({"verify", "-"}, more), "[S04]", {.input = rules});
   }
 }
 

@@ -21,8 +21,7 @@ TEST(SynthPicture, ShowsATreeOnItsFabric) {
     std::vector<std::string> words = {
         "synth", topology("torus-4x4"), "-c", collective, "--format", "svg", "-o", "-"};
     if (collective == "broadcast") words.insert(words.end(), {"--root", "5"});
-    const auto drawn = run(words);
-    ASSERT_EQ(drawn.code, 0) << drawn.err;
+    const auto drawn = run_well(words);
     const test::SvgPicture picture = test::read_svg(drawn.out);
     EXPECT_THAT(picture.overlaps, IsEmpty()) << collective;
     EXPECT_THAT(picture.outside, IsEmpty()) << collective;
@@ -46,15 +45,13 @@ TEST(SynthPicture, SwitchesPassOnInTheSameRound) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", file}).code, 0);
-  const auto drawn = run({"synth", file, "--format", "svg", "-o", "-"});
-  ASSERT_EQ(drawn.code, 0) << drawn.err;
+  const auto drawn = run_well({"synth", file, "--format", "svg", "-o", "-"});
   EXPECT_THAT(drawn.out, AllOf(HasSubstr(">round 1</text>"), Not(HasSubstr(">round 2</text>"))));
 }
 
 TEST(SynthPicture, PathsHaveNone) {
-  const auto refused = run({"synth", topology("torus-4x4"), "-c", "alltoall", "--format", "svg"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("--format svg is for trees"));
+  expect_says(2, {"synth", topology("torus-4x4"), "-c", "alltoall", "--format", "svg"},
+              "--format svg is for trees");
 }
 
 }  // namespace

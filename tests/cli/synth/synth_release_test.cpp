@@ -27,13 +27,10 @@ std::string boxes_of(const Scratch& scratch, const std::string& number) {
 /// The summary of a plan that is right for the target; where it is one for 0.9, by its text, too.
 nlohmann::json plan_for(const std::string& target, const std::string& file, const std::string& plan,
                         const std::vector<std::string>& more) {
-  std::vector<std::string> words = {"synth", file, "--target", target, "--json", "-o", plan};
-  words.insert(words.end(), more.begin(), more.end());
-  const auto synth = run(words);
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto synth =
+      run_well(joined({"synth", file, "--target", target, "--json", "-o", plan}, more));
   if (synth.code != 0) return {};
-  const auto verified = run({"verify", plan, "--target", target, "--topology", file});
-  EXPECT_EQ(verified.code, 0) << verified.out << verified.err;
+  run_well({"verify", plan, "--target", target, "--topology", file});
   if (target == "mscclpp-0.9") {
     EXPECT_THAT(read_file(plan), kNoStores);
   }
@@ -51,11 +48,9 @@ TEST(SynthReleaseLong, PlansForTheOlderOneHaveNoStoresThroughSwitches) {
        {std::pair("1", "1K"), std::pair("1", "64M"), std::pair("2", "1M")}) {
     const std::string file = boxes_of(scratch, number);
     const auto old = plan_for("mscclpp-0.9", file, plan, {"--size", size});
-    const auto timed = run({"simulate", plan, file, "--sizes", size, "--json"});
-    ASSERT_EQ(timed.code, 0) << timed.err;
-    EXPECT_DOUBLE_EQ(
-        nlohmann::json::parse(timed.out)["times"][0]["simulated_seconds"].get<double>(),
-        old["fastest"]["simulated_seconds"].get<double>());
+    const auto timed = json_of({"simulate", plan, file, "--sizes", size, "--json"});
+    EXPECT_DOUBLE_EQ(timed["times"][0]["simulated_seconds"].get<double>(),
+                     old["fastest"]["simulated_seconds"].get<double>());
     const auto now = plan_for("mscclpp-0.10", file, plan, {"--size", size});
     EXPECT_LE(now["fastest"]["simulated_seconds"].get<double>(),
               old["fastest"]["simulated_seconds"].get<double>());
@@ -68,9 +63,7 @@ TEST(SynthReleaseLong, TwoBoxesSumInSwitchesWithoutStores) {
   const auto old = plan_for("mscclpp-0.9", file, plan, {"-k", "auto"});
   EXPECT_EQ(old["algbw"]["exact"], "300");
   EXPECT_THAT(read_file(plan), HasSubstr("\"glres\""));
-  const auto refused = run({"verify", plan, "--target", "azure"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, HasSubstr("[S04]"));
+  expect_says(2, {"verify", plan, "--target", "azure"}, "[S04]");
 }
 
 TEST(SynthReleaseLong, SmallMessagesArePutWhereNoSwitchStores) {
@@ -79,10 +72,10 @@ TEST(SynthReleaseLong, SmallMessagesArePutWhereNoSwitchStores) {
   const auto report = plan_for("mscclpp-0.9", file, plan, {"--size", "1K"});
   EXPECT_EQ(report["fastest"]["name"], "forestcoll, packets put at every GPU, a plan of MSCCL++");
   EXPECT_THAT(read_file(plan), HasSubstr("\"ppkt\""));
-  const auto asked = run({"synth", file, "--target", "mscclpp-0.9", "--max-bytes", "1K", "-k",
-                          "auto", "-v", "-o", plan});
-  ASSERT_EQ(asked.code, 0) << asked.err;
-  EXPECT_THAT(asked.err, HasSubstr("put at each in turn, no multicast in the switch nvsw"));
+  expect_says(0,
+              {"synth", file, "--target", "mscclpp-0.9", "--max-bytes", "1K", "-k", "auto", "-v",
+               "-o", plan},
+              "put at each in turn, no multicast in the switch nvsw");
   EXPECT_EQ(run({"verify", plan, "--target", "mscclpp-0.9"}).code, 0);
 }
 
@@ -99,9 +92,8 @@ TEST(SynthReleaseLong, MoreBoxesHaveTrees) {
 TEST(SynthReleaseLong, VerifyFindsWhatAReleaseDoesNotHave) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "1"), plan = scratch / "plan.json";
-  const auto synth = run({"synth", file, "--format", "mscclpp", "--size", "16K", "-o", plan});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("only if MSCCL++ is 0.10 or later"));
+  expect_says(0, {"synth", file, "--format", "mscclpp", "--size", "16K", "-o", plan},
+              "only if MSCCL++ is 0.10 or later");
   const auto old = run({"verify", plan, "--target", "mscclpp-0.9"});
   EXPECT_EQ(old.code, 1);
   EXPECT_THAT(old.out, HasSubstr("rank 0, threadblock 0, step 1"));
@@ -125,9 +117,7 @@ TEST(SynthReleaseLong, TheWordAloneIsTheNewest) {
   const Scratch scratch;
   const std::string file = boxes_of(scratch, "1");
   const auto text_for = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> words = {"synth", file, "-k", "auto", "-o", "-"};
-    words.insert(words.end(), more.begin(), more.end());
-    return run(words).out;
+    return run(joined({"synth", file, "-k", "auto", "-o", "-"}, more)).out;
   };
   const std::string newest = text_for({"--target", "mscclpp-0.10", "--max-bytes", "16K"});
   EXPECT_THAT(newest, HasSubstr("\"gstorepkt\""));
@@ -135,15 +125,13 @@ TEST(SynthReleaseLong, TheWordAloneIsTheNewest) {
   EXPECT_EQ(newest, text_for({"--format", "mscclpp", "--max-bytes", "16K"}));
   EXPECT_EQ(newest,
             text_for({"--format", "mscclpp", "--target", "mscclpp-0.10", "--max-bytes", "16K"}));
-  const auto both = run({"synth", file, "--format", "msccl", "--target", "mscclpp-0.9"});
-  EXPECT_EQ(both.code, 2);
-  EXPECT_THAT(both.err, HasSubstr("--target mscclpp-0.9 asks for --format mscclpp"));
+  expect_says(2, {"synth", file, "--format", "msccl", "--target", "mscclpp-0.9"},
+              "--target mscclpp-0.9 asks for --format mscclpp");
   const auto unknown = run({"synth", file, "--target", "mscclpp-0.8"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("mscclpp-0.10, mscclpp-0.9"), HasSubstr("[T07]")));
   const auto bound =
-      run({"bound", boxes_of(scratch, "2"), "-c", "allreduce", "--target", "mscclpp-0.9"});
-  EXPECT_EQ(bound.code, 0) << bound.err;
+      run_well({"bound", boxes_of(scratch, "2"), "-c", "allreduce", "--target", "mscclpp-0.9"});
   EXPECT_THAT(bound.out, HasSubstr("as synth writes it for mscclpp-0.9: "));
 }
 
@@ -152,18 +140,15 @@ TEST(SynthReleaseLong, TunedAndBatchedPlansAreForTheRelease) {
   std::filesystem::create_directory(scratch / "in");
   const std::string file = boxes_of(scratch, "1");
   std::filesystem::copy(file, scratch / "in/h100.json");
-  const auto tuned = run({"synth", file, "--target", "mscclpp-0.9", "--tune", "1K:64M:64", "-o",
-                          scratch / "plans", "--json"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  const auto report = nlohmann::json::parse(tuned.out);
-  expect_valid(report, "forestcoll-tune.schema.json");
+  const auto report = json_of({"synth", file, "--target", "mscclpp-0.9", "--tune", "1K:64M:64",
+                               "-o", scratch / "plans", "--json"},
+                              "forestcoll-tune.schema.json");
   EXPECT_EQ(report["target"], "mscclpp-0.9");
   for (const auto& each : report["files"]) {
     EXPECT_THAT(read_file(scratch / ("plans/" + each["file"].get<std::string>())), kNoStores);
   }
-  const auto batch = run({"batch", scratch / "in", "-o", scratch / "out", "-c", "allreduce",
-                          "--target", "azure,mscclpp-0.9", "--in-process", "-k", "1"});
-  EXPECT_EQ(batch.code, 0) << batch.err;
+  run_well({"batch", scratch / "in", "-o", scratch / "out", "-c", "allreduce", "--target",
+            "azure,mscclpp-0.9", "--in-process", "-k", "1"});
   EXPECT_THAT(read_file(scratch / "out/h100.json/allreduce-mscclpp-0.9.json"), kNoStores);
 }
 

@@ -15,7 +15,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
@@ -27,9 +26,8 @@ TEST(SynthRooted, WritesPlansThatVerifyTakes) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2"), file = scratch / "plan.json";
   for (const std::string& collective : kBoth) {
-    const auto made = run({"synth", fabric, "-c", collective, "--root", "box0/gpu3", "-k", "1",
-                           "-o", file, "--json"});
-    ASSERT_EQ(made.code, 0) << made.err;
+    const auto made = run_well({"synth", fabric, "-c", collective, "--root", "box0/gpu3", "-k", "1",
+                                "-o", file, "--json"});
     EXPECT_THAT(made.err, AllOf(HasSubstr(collective + " over 16 GPUs"), HasSubstr("W10")));
     const Json report = Json::parse(made.out);
     expect_valid(report, "forestcoll-synth.schema.json");
@@ -42,18 +40,16 @@ TEST(SynthRooted, WritesPlansThatVerifyTakes) {
     const Json judged = Json::parse(verdict.out);
     expect_valid(judged, "forestcoll-verify.schema.json");
     EXPECT_EQ(judged["algbw"], report["algbw"]);
-    const auto times = run({"simulate", file, fabric, "--sizes", "1M", "--json"});
-    EXPECT_EQ(times.code, 0) << times.err;
-    expect_valid(Json::parse(times.out), "forestcoll-simulation.schema.json");
+    const auto times = json_of({"simulate", file, fabric, "--sizes", "1M", "--json"},
+                               "forestcoll-simulation.schema.json");
   }
 }
 
 TEST(SynthRooted, WritesFlowsThatFollowTheirSchema) {
   const Scratch scratch;
   for (const std::string& collective : kBoth) {
-    const auto made =
-        run({"synth", topology("torus-4x4"), "-c", collective, "--root", "5", "--format", "flows"});
-    ASSERT_EQ(made.code, 0) << made.err;
+    const auto made = run_well(
+        {"synth", topology("torus-4x4"), "-c", collective, "--root", "5", "--format", "flows"});
     const Json flows = Json::parse(made.out);
     expect_valid(flows, "forestcoll-flows.schema.json");
     EXPECT_EQ(flows["collective"], collective);
@@ -68,11 +64,9 @@ TEST(SynthRooted, WritesFlowsThatFollowTheirSchema) {
 TEST(SynthRootedLong, BoundAndSynthNameTheSameFigures) {
   const std::string fabric = topology("dgx-a100-x1");
   for (const std::string& collective : kBoth) {
-    const auto bound = run({"bound", fabric, "-c", collective, "--root", "0", "--check", "--json",
-                            "--target", "mscclpp"});
-    ASSERT_EQ(bound.code, 0) << bound.err;
-    const Json report = Json::parse(bound.out);
-    expect_valid(report, "forestcoll-bound.schema.json");
+    const auto report = json_of({"bound", fabric, "-c", collective, "--root", "0", "--check",
+                                 "--json", "--target", "mscclpp"},
+                                "forestcoll-bound.schema.json");
     EXPECT_EQ(report["algbw"][collective]["exact"], "2400/7");
     EXPECT_EQ(report["busbw"][collective]["exact"], "300");
     const auto made = run({"synth", fabric, "-c", collective, "--root", "0", "--json", "-o",
@@ -86,11 +80,9 @@ TEST(SynthRootedLong, BoundAndSynthNameTheSameFigures) {
 }
 
 TEST(SynthRootedLong, ComparesWithDirectSendsAndBinomialTrees) {
-  const auto compared = run({"compare", topology("dgx-a100-x1"), "-c", "scatter", "--root", "0",
-                             "--sizes", "64K,16M", "--json"});
-  ASSERT_EQ(compared.code, 0) << compared.err;
-  const Json report = Json::parse(compared.out);
-  expect_valid(report, "forestcoll-compare.schema.json");
+  const auto report = json_of({"compare", topology("dgx-a100-x1"), "-c", "scatter", "--root", "0",
+                               "--sizes", "64K,16M", "--json"},
+                              "forestcoll-compare.schema.json");
   EXPECT_EQ(report["reached"]["exact"], "2400/7");
   std::vector<std::string> names;
   for (const Json& row : report["rows"]) names.push_back(row["algorithm"]);
@@ -123,11 +115,9 @@ TEST(SynthRooted, ABatchRefusesTargetsOfXml) {
 // The root keeps its id where ranks before it are gone.
 TEST(SynthRooted, AFailureHasItsPrice) {
   for (const std::string& collective : kBoth) {
-    const auto bound = run({"bound", topology("dgx-a100-x1"), "-c", collective, "--root", "3",
-                            "--drop", "gpu0", "--json"});
-    ASSERT_EQ(bound.code, 0) << bound.err;
-    const Json report = Json::parse(bound.out);
-    expect_valid(report, "forestcoll-bound.schema.json");
+    const auto report = json_of({"bound", topology("dgx-a100-x1"), "-c", collective, "--root", "3",
+                                 "--drop", "gpu0", "--json"},
+                                "forestcoll-bound.schema.json");
     EXPECT_EQ(report["failure"][collective]["optimum"]["before"]["exact"], "2400/7");
     EXPECT_EQ(report["failure"][collective]["optimum"]["after"]["exact"], "350");
   }

@@ -19,14 +19,11 @@ using ::testing::Not;
 TEST(SynthRuntimeLong, RootedCollectivesBetweenBoxesAreInLL) {
   for (const std::string collective : {"broadcast", "reduce"}) {
     const auto synth = [&](const std::string& name, const std::vector<std::string>& more = {}) {
-      std::vector<std::string> arguments = {"synth", topology(name), "-c",  collective, "--root",
-                                            "0",     "-k",           "auto"};
-      arguments.insert(arguments.end(), more.begin(), more.end());
-      return run(arguments);
+      return run(
+          joined({"synth", topology(name), "-c", collective, "--root", "0", "-k", "auto"}, more));
     };
     const auto between =
-        run({"synth", topology("dgx-a100-x2"), "-c", collective, "--root", "0", "-v"});
-    EXPECT_EQ(between.code, 0) << between.err;
+        run_well({"synth", topology("dgx-a100-x2"), "-c", collective, "--root", "0", "-v"});
     EXPECT_THAT(between.out, HasSubstr("proto=\"LL\""));
     EXPECT_THAT(between.err,
                 HasSubstr("protocol LL: in Simple, a " + collective + " between boxes"));
@@ -62,8 +59,7 @@ TEST(SynthRuntimeLong, RootedCollectivesBetweenBoxesAreInLL) {
 TEST(SynthRuntimeLong, WarnsOfLL128WhereTheRuntimeDoesNotUseIt) {
   const auto warns = [](const std::string& name, const std::string& target) {
     const auto synth =
-        run({"synth", topology(name), "--proto", "LL128", "--target", target, "-k", "1"});
-    EXPECT_EQ(synth.code, 0) << synth.err;
+        run_well({"synth", topology(name), "--proto", "LL128", "--target", target, "-k", "1"});
     EXPECT_THAT(synth.out, HasSubstr("proto=\"LL128\""));
     return synth.err.find("[W14]") != std::string::npos;
   };
@@ -109,10 +105,10 @@ TEST(SynthRuntimeLong, TellsTheCountsThatTheReleaseSelects) {
   EXPECT_THAT(all.out, HasSubstr("divisible by 32 "));
   EXPECT_THAT(all.out, HasSubstr("divisible by 4 "));
   // No window without such a size: a buffer is 8 · 32 elements or more.
-  const auto small = run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "-k", "4",
-                          "--target", "rccl-6", "--max-bytes", "255"});
-  EXPECT_EQ(small.code, 2);
-  EXPECT_THAT(small.err, HasSubstr("multiples of 256 bytes"));
+  expect_says(2,
+              {"synth", topology("dgx-a100-x1"), "-c", "allgather", "-k", "4", "--target", "rccl-6",
+               "--max-bytes", "255"},
+              "multiples of 256 bytes");
   EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "-k", "4", "--target",
                  "rccl-6", "--max-bytes", "256"})
                 .code,
@@ -121,10 +117,9 @@ TEST(SynthRuntimeLong, TellsTheCountsThatTheReleaseSelects) {
 
 TEST(SynthRuntime, TheSummarySaysTheWindowAsTheTargetReadsIt) {
   const auto said = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"synth", "-k",        "auto",     "-",
-                                          "-o",    "/dev/null", "--target", "msccl"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments, {.input = small_topology()}).err;
+    return run(joined({"synth", "-k", "auto", "-", "-o", "/dev/null", "--target", "msccl"}, more),
+               {.input = small_topology()})
+        .err;
   };
   EXPECT_THAT(said({}), HasSubstr("from 0 B to less than 1 GiB"));
   EXPECT_THAT(said({"--sizes", "64K,16M"}), HasSubstr("from 64 KiB to 16 MiB"));

@@ -23,10 +23,8 @@ using ::testing::Not;
 std::string synth_right(std::vector<std::string> arguments, const std::string& target = "azure") {
   arguments.insert(arguments.begin(), {"synth", "-k", "auto"});
   arguments.insert(arguments.end(), {"--target", target});
-  const auto synth = run(arguments);
-  EXPECT_EQ(synth.code, 0) << synth.err;
-  const auto verify = run({"verify", "-", "--target", target}, {.input = synth.out});
-  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  const auto synth = run_well(arguments);
+  run_well({"verify", "-", "--target", target}, {.input = synth.out});
   return synth.out;
 }
 
@@ -69,10 +67,10 @@ TEST(SynthScheduleLong, EveryCollectivePlacementAndTarget) {
 }
 
 TEST(SynthSchedule, OneFileForBothPlacementsIsNotForTheResearchRuntime) {
-  const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--target", "msccl",
-                          "--inplace", "--outofplace"});
-  EXPECT_EQ(synth.code, 3);
-  EXPECT_THAT(synth.err, HasSubstr("[T06]"));
+  const auto synth = expect_says(3,
+                                 {"synth", "-k", "auto", topology("dgx-a100-x1"), "--target",
+                                  "msccl", "--inplace", "--outofplace"},
+                                 "[T06]");
   EXPECT_EQ(synth.out, "");
 }
 
@@ -102,9 +100,8 @@ TEST(SynthScheduleLong, Threadblocks) {
   EXPECT_EQ(twenty, 20);
   EXPECT_GT(spread, 20);
   const auto per_tree =
-      run({"synth", "-k", "auto", file, "--threadblocks", "per-tree", "--sms", "40"});
-  EXPECT_EQ(per_tree.code, 3);
-  EXPECT_THAT(per_tree.err, HasSubstr("with one for every edge of every tree"));
+      expect_says(3, {"synth", "-k", "auto", file, "--threadblocks", "per-tree", "--sms", "40"},
+                  "with one for every edge of every tree");
   EXPECT_THAT(per_tree.err, HasSubstr("--threadblocks merge"));
   EXPECT_EQ(run({"synth", "-k", "auto", file, "--threadblocks", "1"}).code, 3);
 }
@@ -190,11 +187,7 @@ TEST(SynthSchedule, TheReportSaysWhatWasAskedOfTheSchedule) {
   const auto report = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"synth", "-k", "auto", topology("dgx-a100-x1"), "--json"});
     if (more.back() != "none") more.insert(more.end(), {"-o", scratch / "x"});
-    const auto synth = run(more);
-    EXPECT_EQ(synth.code, 0) << synth.err;
-    const auto json = nlohmann::json::parse(synth.out);
-    expect_valid(json, "forestcoll-synth.schema.json");
-    return json;
+    return json_of(more, "forestcoll-synth.schema.json");
   };
   const auto plain = report({});
   EXPECT_EQ(plain["placement"], "in_place");
@@ -257,10 +250,8 @@ TEST(SynthSchedule, Sizes) {
 TEST(SynthSchedule, ThreadblocksAtMostByTarget) {
   const Scratch scratch;
   const auto synth = [&](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {
-        "synth", topology("torus-4x4"), "-k", "16", "--json", "-v", "-o", scratch / "x"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run(arguments);
+    return run(joined(
+        {"synth", topology("torus-4x4"), "-k", "16", "--json", "-v", "-o", scratch / "x"}, more));
   };
   const auto rccl = synth({"--target", "rccl-5.7"});
   EXPECT_THAT(rccl.err, HasSubstr("of 104 assumed"));
@@ -282,8 +273,7 @@ TEST(SynthSchedule, AnAllreduceOverAnyNumberOfRanksHasAPowerOfTwoOfChunks) {
       "nodes": [ { "id": "gpu[1-)" + ranks + R"(]", "type": "compute" },
                  { "id": "sw", "type": "switch" } ],
       "links": [ { "src": "gpu[1-)" + ranks + R"(]", "dst": "sw", "bandwidth": 25 } ] })");
-    const auto synth = run({"synth", "-v", "-k", "auto", file, "--json", "-o", scratch / "x"});
-    ASSERT_EQ(synth.code, 0) << synth.err;
+    const auto synth = run_well({"synth", "-v", "-k", "auto", file, "--json", "-o", scratch / "x"});
     const auto json = nlohmann::json::parse(synth.out);
     expect_valid(json, "forestcoll-synth.schema.json");
     const auto chunks = json["chunks"].get<unsigned>();
@@ -312,9 +302,8 @@ TEST(SynthSchedule, ForestsHaveNoneOfTheOptionsOfSchedules) {
       {"--instances", "4"}, {"--unfused"},         {"--threadblocks", "merge"},
       {"--sizes", "1M"},    {"--min-bytes", "1K"}, {"--max-bytes", "1M"}};
   for (const auto& option : options) {
-    std::vector<std::string> arguments = {"synth", "-", "--format", "forest"};
-    arguments.insert(arguments.end(), option.begin(), option.end());
-    const auto synth = run(arguments, {.input = small_topology()});
+    const auto synth =
+        run(joined({"synth", "-", "--format", "forest"}, option), {.input = small_topology()});
     EXPECT_EQ(synth.code, 2) << option.front();
     EXPECT_THAT(synth.err,
                 HasSubstr(option.front() + " is for schedules, not for --format forest"));
@@ -352,11 +341,7 @@ TEST(SynthSchedule, UsageErrors) {
        "--buffsize is for MSCCL XML"},
   };
   for (const Misuse& misuse : misuses) {
-    std::vector<std::string> arguments = {"synth", file};
-    arguments.insert(arguments.end(), misuse.arguments.begin(), misuse.arguments.end());
-    const auto synth = run(arguments);
-    EXPECT_EQ(synth.code, 2) << misuse.says;
-    EXPECT_THAT(synth.err, HasSubstr(misuse.says));
+    const auto synth = expect_says(2, joined({"synth", file}, misuse.arguments), misuse.says);
     EXPECT_TRUE(synth.out.empty());
   }
   EXPECT_THAT(scratch.names(), IsEmpty());

@@ -22,8 +22,8 @@ using ::testing::StartsWith;
 
 TEST(Synth, WritesAScheduleThatVerifyAccepts) {
   const Scratch scratch;
-  const auto synth = run({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", scratch / "a.xml"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto synth =
+      run_well({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", scratch / "a.xml"});
   EXPECT_EQ(synth.out, "");
   EXPECT_THAT(synth.err, HasSubstr("of the optimum 173.333 (520/3) GB/s"));
   EXPECT_THAT(scratch.names(), ElementsAre("a.xml"));
@@ -33,11 +33,9 @@ TEST(Synth, WritesAScheduleThatVerifyAccepts) {
 }
 
 TEST(Synth, WritesToStandardOutputByDefault) {
-  const auto synth = run({"synth", "-k", "auto", "-", "--quiet"}, {.input = small_topology()});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto synth = run_well({"synth", "-k", "auto", "-", "--quiet"}, {.input = small_topology()});
   EXPECT_EQ(synth.err, "");
-  const auto verify = run({"verify", "-"}, {.input = synth.out});
-  EXPECT_EQ(verify.code, 0) << verify.out << verify.err;
+  run_well({"verify", "-"}, {.input = synth.out});
 }
 
 TEST(Synth, EveryCollectiveAndFormat) {
@@ -65,13 +63,10 @@ TEST(Synth, EveryCollectiveAndFormat) {
 
 TEST(Synth, FormatNoneWritesNothing) {
   const Scratch scratch;
-  const auto synth = run({"synth", topology("dgx-a100-x1"), "--format", "none"});
-  EXPECT_EQ(synth.code, 0);
+  const auto synth = run_well({"synth", topology("dgx-a100-x1"), "--format", "none"});
   EXPECT_EQ(synth.out, "");
-  const auto file =
-      run({"synth", topology("dgx-a100-x1"), "--format", "none", "-o", scratch / "x"});
-  EXPECT_EQ(file.code, 2);
-  EXPECT_THAT(file.err, HasSubstr("[S04]"));
+  expect_says(2, {"synth", topology("dgx-a100-x1"), "--format", "none", "-o", scratch / "x"},
+              "[S04]");
   EXPECT_THAT(scratch.names(), IsEmpty());
 }
 
@@ -82,10 +77,7 @@ TEST(Synth, JsonSummaryFollowsItsSchema) {
         "synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-k", "max:4", "--format",
         format};
     if (format != "none") words.insert(words.end(), {"-o", scratch / "a"});
-    const auto synth = run(words);
-    ASSERT_EQ(synth.code, 0) << synth.err;
-    const auto json = nlohmann::json::parse(synth.out);
-    expect_valid(json, "forestcoll-synth.schema.json");
+    const auto json = json_of(words, "forestcoll-synth.schema.json");
     EXPECT_EQ(json["optimum"]["exact"], "1040/3");
     EXPECT_EQ(json["tradeoff"].size(), 4U);
     EXPECT_EQ(json["threadblocks"] > 0, format == "msccl");
@@ -125,8 +117,7 @@ TEST(SynthLong, StagesAddUpToTheTotal) {
 
 TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
   for (const std::string fabric : {"dgx-a100-x1", "dgx-a100-x4", "hypercube-16"}) {
-    const auto synth = run({"synth", "-v", "-k", "auto", topology(fabric), "-o", "/dev/null"});
-    ASSERT_EQ(synth.code, 0) << synth.err;
+    const auto synth = run_well({"synth", "-v", "-k", "auto", topology(fabric), "-o", "/dev/null"});
     const std::string line = synth.err.substr(synth.err.find("  seconds:"));
     const std::regex stage("([a-z]+) ([0-9]+)\\.([0-9]{3})");
     long sum = 0, total = -1, stages = 0;
@@ -146,10 +137,11 @@ TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
 
 TEST(Synth, TreesPerRoot) {
   const auto k_of = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {
-        "synth", topology("dgx-a100-x2"), "-c", "allgather", "--json", "-o", "/dev/null"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return nlohmann::json::parse(run(arguments).out)["k"].get<int>();
+    return nlohmann::json::parse(run(joined({"synth", topology("dgx-a100-x2"), "-c", "allgather",
+                                             "--json", "-o", "/dev/null"},
+                                            more))
+                                     .out)["k"]
+        .get<int>();
   };
   // The best power of two up to 16; of XML what is fastest for 1 GiB by the model.
   EXPECT_EQ(k_of({"--format", "forest", "-k", "auto"}), 8);
@@ -164,16 +156,14 @@ TEST(SynthLong, SameBytesEveryTime) {
   for (const std::string format : {"msccl", "forest", "forest-xml", "dot"}) {
     std::vector<std::string> arguments = {"synth", topology("mi250-x2"), "--format", format};
     if (format == "msccl") arguments.insert(arguments.end(), {"-k", "auto"});
-    const auto first = run(arguments);
-    EXPECT_EQ(first.code, 0) << first.err;
+    const auto first = run_well(arguments);
     EXPECT_EQ(first.out, run(arguments).out);
   }
 }
 
 TEST(Synth, SizeWindow) {
-  const auto synth = run(
+  const auto synth = run_well(
       {"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "64K", "--max-bytes", "2G"});
-  EXPECT_EQ(synth.code, 0);
   EXPECT_THAT(synth.out, HasSubstr("minBytes=\"65536\""));
   EXPECT_THAT(synth.out, HasSubstr("maxBytes=\"2147483648\""));
 }
@@ -185,10 +175,9 @@ TEST(Synth, AWindowWithoutASizeIsAUsageError) {
   EXPECT_THAT(first.err, HasSubstr("--min-bytes 0 and --max-bytes 1 leave no size"));
   EXPECT_THAT(first.err, HasSubstr("the smallest multiple from --min-bytes on is 8:"));
   EXPECT_THAT(first.err, HasSubstr("[S03]"));
-  const auto between = run(
-      {"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "71"});
-  EXPECT_EQ(between.code, 2);
-  EXPECT_THAT(between.err, HasSubstr("is 72: choose a --max-bytes above it"));
+  expect_says(
+      2, {"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes", "71"},
+      "is 72: choose a --max-bytes above it");
   EXPECT_EQ(run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "65", "--max-bytes",
                  "73"})
                 .code,
@@ -205,8 +194,7 @@ TEST(Synth, ATopologyWithoutANameIsCalledByItsFile) {
   EXPECT_THAT(synth.out, HasSubstr("allreduce on two.gpus,"));
   EXPECT_THAT(run({"synth", "-k", "auto", "-"}, {.input = text}).err,
               StartsWith("topology: allreduce"));
-  const auto latin1 = run({"synth", scratch.write("\xe9.json", text), "--format", "forest"});
-  EXPECT_EQ(latin1.code, 0) << latin1.err;
+  const auto latin1 = run_well({"synth", scratch.write("\xe9.json", text), "--format", "forest"});
   EXPECT_THAT(latin1.out, HasSubstr("\"topology\":\"\xef\xbf\xbd\""));
 }
 
@@ -226,8 +214,7 @@ TEST(Synth, WarnsWhereXmlLosesTheRoutes) {
       { "src": "b", "dst": "sw", "bandwidth": 10 }
     ]
   })";
-  const auto lost = run({"synth", "-", "-c", "allgather", "-k", "optimal"}, {.input = text});
-  EXPECT_EQ(lost.code, 0) << lost.err;
+  const auto lost = run_well({"synth", "-", "-c", "allgather", "-k", "optimal"}, {.input = text});
   EXPECT_THAT(lost.err,
               HasSubstr("names no routes: by the fewest hops it reaches 20 GB/s, not 40"));
   EXPECT_THAT(lost.err, HasSubstr("[W11]"));
@@ -247,21 +234,16 @@ TEST(Verify, AnswersAndErrorsHaveTheirOwnExitCodes) {
   const auto schedule = run({"synth", "-k", "auto", topology("dgx-a100-x1")});
   EXPECT_EQ(
       run({"verify", "-", "--topology", topology("dgx-a100-x2")}, {.input = schedule.out}).code, 1);
-  const auto not_a_schedule = run({"verify", topology("dgx-a100-x1")});
-  EXPECT_EQ(not_a_schedule.code, 2);
-  EXPECT_THAT(not_a_schedule.err, HasSubstr("is a topology, where a schedule is expected"));
+  expect_says(2, {"verify", topology("dgx-a100-x1")},
+              "is a topology, where a schedule is expected");
 }
 
 TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
   const Scratch scratch;
-  const auto synth =
-      run({"synth", topology("dgx-a100-x2"), "-k", "99999", "-o", scratch / "a.xml"});
-  EXPECT_EQ(synth.code, 3);
-  EXPECT_THAT(synth.err, HasSubstr("[T04]"));
+  expect_says(3, {"synth", topology("dgx-a100-x2"), "-k", "99999", "-o", scratch / "a.xml"},
+              "[T04]");
   EXPECT_THAT(scratch.names(), IsEmpty());
-  const auto sms = run({"synth", "-k", "auto", topology("dgx-a100-x2"), "--sms", "1"});
-  EXPECT_EQ(sms.code, 3);
-  EXPECT_THAT(sms.err, HasSubstr("[T01]"));
+  expect_says(3, {"synth", "-k", "auto", topology("dgx-a100-x2"), "--sms", "1"}, "[T01]");
 }
 
 TEST(Synth, UsageErrors) {
@@ -298,11 +280,7 @@ TEST(Synth, UsageErrors) {
       {{file, "--nonsense"}, "--nonsense"},
   };
   for (const Misuse& misuse : misuses) {
-    std::vector<std::string> arguments = {"synth"};
-    arguments.insert(arguments.end(), misuse.arguments.begin(), misuse.arguments.end());
-    const auto synth = run(arguments);
-    EXPECT_EQ(synth.code, 2) << misuse.says;
-    EXPECT_THAT(synth.err, HasSubstr(misuse.says));
+    const auto synth = expect_says(2, joined({"synth"}, misuse.arguments), misuse.says);
     EXPECT_TRUE(synth.out.empty());
   }
 }

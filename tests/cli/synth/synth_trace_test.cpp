@@ -24,8 +24,7 @@ TEST(SynthTrace, GoalOfEveryCollective) {
     if (collective == "broadcast" || collective == "reduce") {
       arguments.insert(arguments.end(), {"--root", "3"});
     }
-    const auto result = run(arguments);
-    ASSERT_EQ(result.code, 0) << result.err;
+    const auto result = run_well(arguments);
     const auto ranks = trace_test::read_goal(result.out);
     ASSERT_EQ(ranks.size(), 16U);
     std::int64_t sent = 0, received = 0;
@@ -50,9 +49,7 @@ TEST(SynthTrace, ChakraIsAFilePerRankAndASystemFile) {
                                               "--format", "chakra",
                                               "--sizes",  "64K",
                                               "-o",       directory};
-  const auto result = run(arguments);
-  ASSERT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("--system-configuration=" + directory + "/system.json"));
+  expect_says(0, arguments, "--system-configuration=" + directory + "/system.json");
   const auto system = nlohmann::json::parse(read_file(directory + "/system.json"));
   EXPECT_EQ(system["all-gather-implementation-custom"],
             nlohmann::json::array({directory + "/allgather"}));
@@ -76,9 +73,8 @@ TEST(SynthTrace, ChakraIsAFilePerRankAndASystemFile) {
 TEST(SynthTrace, NoSystemFileWithoutSuchACollective) {
   const Scratch scratch;
   const std::string directory = scratch / "et";
-  const auto result = run({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "0",
-                           "--format", "chakra", "--sizes", "64K", "-o", directory});
-  ASSERT_EQ(result.code, 0) << result.err;
+  run_well({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "0", "--format", "chakra",
+            "--sizes", "64K", "-o", directory});
   EXPECT_FALSE(std::filesystem::exists(directory + "/system.json"));
   EXPECT_TRUE(std::filesystem::exists(directory + "/broadcast.7.et"));
 }
@@ -87,9 +83,7 @@ TEST(SynthTrace, RefusesWhatATraceDoesNotHave) {
   const auto refused = [](const std::vector<std::string>& more, const std::string& words,
                           const std::string& code, int exit = 2,
                           const std::string& format = "goal") {
-    std::vector<std::string> arguments = {"synth", topology("dgx-1-v100"), "--format", format};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run(arguments);
+    const auto result = run(joined({"synth", topology("dgx-1-v100"), "--format", format}, more));
     EXPECT_EQ(result.code, exit) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_THAT(result.err, HasSubstr(words));

@@ -23,10 +23,10 @@ using ::testing::Not;
 
 TEST(SynthTuneLong, WritesOneFilePerRange) {
   const Scratch scratch;
-  const auto tuned = run({"synth", topology("dgx-a100-x2"), "--tune", "16K-1G", "-o",
-                          scratch / "algorithms", "--json"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("simulated (model, not measurement)"));
+  const auto tuned = expect_says(0,
+                                 {"synth", topology("dgx-a100-x2"), "--tune", "16K-1G", "-o",
+                                  scratch / "algorithms", "--json"},
+                                 "simulated (model, not measurement)");
   EXPECT_THAT(tuned.err, HasSubstr("     16 KiB "));
   EXPECT_THAT(tuned.err, HasSubstr("       1 GiB  k "));
   const auto json = nlohmann::json::parse(tuned.out);
@@ -56,10 +56,10 @@ TEST(SynthTuneLong, WritesPlansForRangesOfSizes) {
   const Scratch scratch;
   const std::string fabric = scratch / "h100.json";
   ASSERT_EQ(run({"topo", "gen", "dgx-h100", "-o", fabric}).code, 0);
-  const auto tuned = run({"synth", fabric, "-c", "allreduce", "--format", "mscclpp", "--tune",
-                          "1K:64M:16", "-o", scratch / "plans", "--json"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("  packets  "));
+  const auto tuned = expect_says(0,
+                                 {"synth", fabric, "-c", "allreduce", "--format", "mscclpp",
+                                  "--tune", "1K:64M:16", "-o", scratch / "plans", "--json"},
+                                 "  packets  ");
   EXPECT_THAT(tuned.err, HasSubstr("only if all ranks run the same plans in the same order"));
   EXPECT_THAT(tuned.err, Not(HasSubstr("W11")));  // packets load switches, not the trees' links
   const auto json = nlohmann::json::parse(tuned.out);
@@ -90,11 +90,9 @@ TEST(SynthTuneLong, WritesPlansForRangesOfSizes) {
 // size.
 TEST(SynthTuneLong, DeploysPlansWithTheirRanges) {
   const Scratch scratch;
-  const auto tuned = run({"synth", topology("mi250-x1"), "-c", "allgather", "--format", "mscclpp",
-                          "--tune", "16K,64M", "--deploy", scratch / "run", "--json"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  const auto json = nlohmann::json::parse(tuned.out);
-  expect_valid(json, "forestcoll-tune.schema.json");
+  const auto json = json_of({"synth", topology("mi250-x1"), "-c", "allgather", "--format",
+                             "mscclpp", "--tune", "16K,64M", "--deploy", scratch / "run", "--json"},
+                            "forestcoll-tune.schema.json");
   const std::string module = read_file(scratch / "run/forestcoll_plans.py");
   for (const auto& file : json["files"]) {
     const std::string name = file["file"];
@@ -113,10 +111,8 @@ TEST(SynthTuneLong, DeploysPlansWithTheirRanges) {
 // There maxBytes is left out of the window.
 TEST(SynthTuneLong, WindowsOfTheResearchRuntimeMeet) {
   const Scratch scratch;
-  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "4K,64M", "--target", "msccl",
-                          "-o", scratch / "d", "--json"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  const auto json = nlohmann::json::parse(tuned.out);
+  const auto json = json_of({"synth", topology("dgx-a100-x1"), "--tune", "4K,64M", "--target",
+                             "msccl", "-o", scratch / "d", "--json"});
   for (const auto& file : json["files"]) {
     const std::string path = scratch / ("d/" + file["file"].get<std::string>());
     pugi::xml_document document;
@@ -139,10 +135,10 @@ TEST(SynthTuneLong, SmallMessagesGetALowLatencyProtocolAndLargeOnesDoNot) {
 // One size, one file: what won, and what else there was.
 TEST(SynthSizeLong, WritesTheFastestAndSaysWhatElseThereWas) {
   const Scratch scratch;
-  const auto synth = run(
-      {"synth", "-v", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("fastest for this size, simulated: all-pairs-once, LL, "));
+  const auto synth = expect_says(
+      0,
+      {"synth", "-v", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"},
+      "fastest for this size, simulated: all-pairs-once, LL, ");
   EXPECT_THAT(synth.err, HasSubstr("(model, not measurement)"));
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-synth.schema.json");
@@ -157,9 +153,7 @@ TEST(SynthSizeLong, WritesTheFastestAndSaysWhatElseThereWas) {
 
 TEST(SynthSizeLong, IsForSchedulesAndForOneSize) {
   const auto code = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments = {"synth", topology("dgx-a100-x1")};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto synth = run(arguments);
+    const auto synth = run(joined({"synth", topology("dgx-a100-x1")}, more));
     EXPECT_EQ(synth.code, 2);
     return synth.err.substr(synth.err.find('['), 5);
   };
@@ -177,10 +171,10 @@ TEST(SynthSizeLong, IsForSchedulesAndForOneSize) {
 // An exchange has none, and says so; its time is told, and so is what it took to choose it.
 TEST(SynthSizeLong, AnExchangeHasNoTrees) {
   const Scratch scratch;
-  const auto synth = run(
-      {"synth", "-v", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"});
-  ASSERT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("no trees: whole buffers are exchanged\n"));
+  const auto synth = expect_says(
+      0,
+      {"synth", "-v", topology("dgx-a100-x1"), "--size", "1K", "-o", scratch / "s.xml", "--json"},
+      "no trees: whole buffers are exchanged\n");
   EXPECT_THAT(synth.err, HasSubstr("; time by cause: links "));
   const auto json = nlohmann::json::parse(synth.out);
   EXPECT_GT(json["seconds"]["choose"].get<double>(), 0);
@@ -189,15 +183,14 @@ TEST(SynthSizeLong, AnExchangeHasNoTrees) {
 // The environment has the buffers that the files are for.
 TEST(SynthTuneLong, DeploysItsBuffers) {
   const Scratch scratch;
-  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--proto",
-                          "Simple", "--buffsize", "1M", "--deploy", scratch / "d"});
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("set NCCL_BUFFSIZE=1048576 in the environment"));
+  expect_says(0,
+              {"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--proto", "Simple",
+               "--buffsize", "1M", "--deploy", scratch / "d"},
+              "set NCCL_BUFFSIZE=1048576 in the environment");
   EXPECT_THAT(read_file(scratch / "d/env.sh"), HasSubstr("export NCCL_BUFFSIZE=\"1048576\"\n"));
   EXPECT_THAT(read_file(scratch / "d/run.sh"), HasSubstr(" -x NCCL_BUFFSIZE "));
-  const auto own = run({"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--buffsize", "4M",
-                        "--deploy", scratch / "own"});
-  ASSERT_EQ(own.code, 0) << own.err;
+  run_well({"synth", topology("dgx-a100-x1"), "--tune", "64K,64M", "--buffsize", "4M", "--deploy",
+            scratch / "own"});
   EXPECT_THAT(read_file(scratch / "own/env.sh"), Not(HasSubstr("NCCL_BUFFSIZE")));
 }
 
@@ -205,9 +198,8 @@ TEST(SynthTune, LeavesAUsedDirectoryAlone) {
   const Scratch scratch;
   const std::string inside = scratch.write("other.xml", "x");
   const std::string directory = std::filesystem::path(inside).parent_path();
-  const auto tuned = run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", directory});
-  EXPECT_EQ(tuned.code, 2);
-  EXPECT_THAT(tuned.err, HasSubstr("is not empty"));
+  expect_says(2, {"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", directory},
+              "is not empty");
   EXPECT_THAT(scratch.names(), ElementsAre("other.xml"));
   EXPECT_EQ(run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", inside}).code, 2);
 }
@@ -243,10 +235,9 @@ TEST(SynthTuneLong, FillsAnEmptyDirectory) {
 
 TEST(SynthTuneLong, LeavesNothingWhereItCannotWrite) {
   const Scratch scratch;
-  const auto tuned =
-      run({"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", "/proc/forestcoll/algorithms"});
-  EXPECT_EQ(tuned.code, 4);
-  EXPECT_THAT(tuned.err, HasSubstr("cannot make the directory"));
+  expect_says(
+      4, {"synth", topology("dgx-a100-x1"), "--tune", "1M", "-o", "/proc/forestcoll/algorithms"},
+      "cannot make the directory");
 }
 
 // Three GPUs on a switch: 3·k chunks divide no power of two.
@@ -258,11 +249,9 @@ std::string three_gpus() {
 
 nlohmann::json tuned(const std::string& sizes, const std::vector<std::string>& more = {}) {
   const Scratch scratch;
-  std::vector<std::string> arguments = {"synth", "-",           "--tune", sizes,
-                                        "-o",    scratch / "d", "--json"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto synth = run(arguments, {.input = three_gpus()});
-  EXPECT_EQ(synth.code, 0) << synth.err;
+  const auto synth =
+      run_well(joined({"synth", "-", "--tune", sizes, "-o", scratch / "d", "--json"}, more),
+               {.input = three_gpus()});
   const auto json = nlohmann::json::parse(synth.out);
   expect_valid(json, "forestcoll-tune.schema.json");
   const bool is_said = synth.err.find("select a file: 102 B\n") != std::string::npos;
@@ -291,9 +280,8 @@ TEST(SynthTuneLong, EverySizeHasAFileThatARuntimeSelectsOrIsNamed) {
 TEST(SynthTuneLong, RefusesSizesThatNoFileServes) {
   const Scratch scratch;
   const auto synth =
-      run({"synth", "-", "--tune", "5,50", "-o", scratch / "d"}, {.input = three_gpus()});
-  EXPECT_EQ(synth.code, 2);
-  EXPECT_THAT(synth.err, HasSubstr("at none of these sizes would azure select a schedule"));
+      expect_says(2, {"synth", "-", "--tune", "5,50", "-o", scratch / "d"},
+                  "at none of these sizes would azure select a schedule", {.input = three_gpus()});
   EXPECT_THAT(synth.err, HasSubstr("[S03]"));
   EXPECT_THAT(scratch.names(), ElementsAre());
 }
@@ -342,11 +330,8 @@ TEST(SynthTuneLong, KnowsThatOldReleasesCountThePartOfARank) {
 std::string left_out(const std::string& protocol, const std::string& file,
                      const std::vector<std::string>& more = {}) {
   const Scratch scratch;
-  std::vector<std::string> arguments = {"synth", file, "--tune",      "256K-64M", "-k",
-                                        "1",     "-o", scratch / "d", "--json"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto tuned = run(arguments);
-  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  const auto tuned = run_well(joined(
+      {"synth", file, "--tune", "256K-64M", "-k", "1", "-o", scratch / "d", "--json"}, more));
   const auto json = nlohmann::json::parse(tuned.out);
   expect_valid(json, "forestcoll-tune.schema.json");
   for (const auto& each : json["left_out"]) {
@@ -378,12 +363,11 @@ TEST(SynthTuneLong, LeavesSimpleOutWhereItHangs) {
   EXPECT_EQ(left_out("Simple", topology("dgx-a100-x1"), broadcast), "");
   EXPECT_EQ(left_out("Simple", topology("dgx-a100-x2")), "");
   const Scratch scratch;
-  std::vector<std::string> forced = {"synth", topology("dgx-a100-x2"), "--tune", "64M",
-                                     "-o",    scratch / "d",           "--json", "--force-simple"};
-  forced.insert(forced.end(), broadcast.begin(), broadcast.end());
-  const auto tuned = run(forced);
-  ASSERT_EQ(tuned.code, 0) << tuned.err;
-  EXPECT_THAT(tuned.err, HasSubstr("[W13]"));
+  const auto tuned = expect_says(0,
+                                 joined({"synth", topology("dgx-a100-x2"), "--tune", "64M", "-o",
+                                         scratch / "d", "--json", "--force-simple"},
+                                        broadcast),
+                                 "[W13]");
   EXPECT_EQ(nlohmann::json::parse(tuned.out)["files"][0]["protocol"], "Simple");
 }
 
@@ -399,11 +383,10 @@ TEST(SynthTuneLong, KeepsToTheProtocolAndTheInstancesThatAreAskedFor) {
 
 TEST(SynthTune, WarnsOfTheRootAndSaysTheSms) {
   const Scratch scratch;
-  const auto synth = run({"synth", "-", "--tune", "64K", "-o", scratch / "d", "-c", "broadcast",
-                          "--root", "0", "--target", "rccl-5.7"},
-                         {.input = three_gpus()});
-  EXPECT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("[W10]"));
+  const auto synth = expect_says(0,
+                                 {"synth", "-", "--tune", "64K", "-o", scratch / "d", "-c",
+                                  "broadcast", "--root", "0", "--target", "rccl-5.7"},
+                                 "[W10]", {.input = three_gpus()});
   EXPECT_THAT(synth.err, HasSubstr("104 SMs"));
 }
 

@@ -43,18 +43,14 @@ std::string without_kinds(const std::string& text) {
 
 std::string synth(const std::string& file, const std::string& collective,
                   const std::string& format) {
-  const auto result = run({"synth", file, "-c", collective, "--format", format});
-  EXPECT_EQ(result.code, 0) << result.err;
-  return result.out;
+  return run_well({"synth", file, "-c", collective, "--format", format}).out;
 }
 
 // What compare says, without the seconds that it took, the file's own name and its order of nodes,
 // labels of links, and why an A100's figures are taken: where no kind says NVLink, for want of
 // another's.
 Json comparison(const std::string& file) {
-  const auto result = run({"compare", file, "--trees", "-c", "allreduce", "--json"});
-  EXPECT_EQ(result.code, 0) << result.err;
-  auto report = Json::parse(result.out);
+  auto report = json_of({"compare", file, "--trees", "-c", "allreduce", "--json"});
   report.erase("topology");
   report["parameters"].erase("chosen");
   Json& typical = report["latencies"]["typical"];
@@ -178,8 +174,7 @@ TEST_F(HandWrittenLong, RangesThatMultiplyAreNamed) {
             { "id": "box[0-2]/nvsw", "type": "switch" }, { "id": "ib", "type": "switch" } ],
  "links": [ { "src": "box[0-2]/gpu[0-3]", "dst": "box[0-2]/nvsw", "bandwidth": 300, "kind": "nvlink" },
             { "src": "box[0-2]/gpu[0-3]", "dst": "ib", "bandwidth": "200 GB/s", "kind": "ib" } ] })";
-  const auto check = run({"topo", "check", "-"}, {.input = wrong});
-  EXPECT_EQ(check.code, 0);
+  const auto check = run_well({"topo", "check", "-"}, {.input = wrong});
   EXPECT_THAT(check.err,
               AllOf(HasSubstr("/links/0: warning: each of \"box[0-2]/gpu[0-3]\" is linked to each "
                               "of \"box[0-2]/nvsw\": 36 links [W12]"),
@@ -210,8 +205,7 @@ std::size_t lines_with(const std::string& text, const std::string& word) {
 TEST(Findings, NoneOfWhatIsDeclaredOrGenerated) {
   EXPECT_EQ(run({"topo", "check", topology("dgx-a100-x2-degraded")}).err, "");
   for (const std::string name : {"de-bruijn", "kautz"}) {
-    const auto gen = run({"topo", "gen", name, "--degree", "2", "--diameter", "6"});
-    EXPECT_EQ(gen.code, 0) << gen.err;
+    const auto gen = run_well({"topo", "gen", name, "--degree", "2", "--diameter", "6"});
     EXPECT_EQ(run({"topo", "check", "-"}, {.input = gen.out}).err, "") << name;
   }
 }
@@ -226,8 +220,7 @@ TEST(Findings, ManyOfOneKindAreCounted) {
                            R"(],"links":[{"src":"gpu0","dst":"gpu1","bandwidth":25}]})";
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"topo", "check", "-"}, {"bound", "-"}}) {
-    const auto result = run(command, {.input = text});
-    EXPECT_EQ(result.code, 0);
+    const auto result = run_well(command, {.input = text});
     EXPECT_EQ(lines_with(result.err, "[W02]"), 4U) << result.err;
     EXPECT_THAT(result.err, HasSubstr("warning: and 127 more of this kind, at /nodes/4, /nodes/5, "
                                       "/nodes/6, … [W02]\n  --verbose lists them."));

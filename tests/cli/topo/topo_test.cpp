@@ -24,8 +24,7 @@ TEST(TopoGen, WritesAFileThatBoundReads) {
   const Scratch scratch;
   const std::string file = scratch / "a100.json";
   const auto gen =
-      run({"topo", "gen", "dgx-a100", "--boxes", "4", "--fabric", "odd-even", "-o", file});
-  EXPECT_EQ(gen.code, 0) << gen.err;
+      run_well({"topo", "gen", "dgx-a100", "--boxes", "4", "--fabric", "odd-even", "-o", file});
   EXPECT_EQ(gen.out, "");
   EXPECT_THAT(gen.err, HasSubstr("32 GPUs"));
   const auto bound = run({"bound", "--json", file});
@@ -34,15 +33,13 @@ TEST(TopoGen, WritesAFileThatBoundReads) {
 }
 
 TEST(TopoGen, StandardOutputByDefault) {
-  const auto gen = run({"topo", "gen", "torus", "--dims", "3x3"});
-  EXPECT_EQ(gen.code, 0);
+  const auto gen = run_well({"topo", "gen", "torus", "--dims", "3x3"});
   const auto bound = run({"bound", "-", "--json"}, {.input = gen.out});
   EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "9/2");
 }
 
 TEST(TopoGen, ListsWhatThereIs) {
-  const auto list = run({"topo", "gen", "--list"});
-  EXPECT_EQ(list.code, 0);
+  const auto list = run_well({"topo", "gen", "--list"});
   for (const char* name :
        {"dgx-1v",      "dgx-2",     "dgx-a100", "dgx-h100", "dgx-h200",  "dgx-b200",
         "gb200-nvl72", "mi250",     "mi300x",   "tpu-v4",   "dragonfly", "jellyfish",
@@ -62,9 +59,8 @@ TEST(TopoGen, AMachineOfOnesOwnIsAFile) {
           "source": "y", "box": {"nodes": [{"id": "gpu[0-1]", "type": "compute"}],
           "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 100}]},
           "nics": {"count": 2, "bandwidth": 25}})");
-  const auto gen = run({"topo", "gen", file, "--boxes", "2", "--fabric", "single"});
-  EXPECT_EQ(gen.code, 0) << gen.err;
-  EXPECT_THAT(gen.err, HasSubstr("2x mine, single: 4 GPUs"));
+  const auto gen = expect_says(0, {"topo", "gen", file, "--boxes", "2", "--fabric", "single"},
+                               "2x mine, single: 4 GPUs");
   const auto bound = run({"bound", "-", "--json"}, {.input = gen.out});
   EXPECT_EQ(nlohmann::json::parse(bound.out)["algbw"]["allgather"]["exact"], "100");
 
@@ -85,19 +81,14 @@ TEST(TopoGen, WrongNamesAndParametersAreTwo) {
            {{"torus", "--dims", "x"}, "[G03]"},
            {{"dgx-h100", "--boxes", "99999"}, "Ask for a smaller fabric."},
            {{"dgx-h100", "--boxes", "99999", "--fabric", "single", "--bogus", "1"}, "--bogus"}}) {
-    std::vector<std::string> all = {"topo", "gen"};
-    all.insert(all.end(), arguments.begin(), arguments.end());
-    const auto gen = run(all);
-    EXPECT_EQ(gen.code, 2);
-    EXPECT_THAT(gen.err, HasSubstr(message));
+    const auto gen = expect_says(2, joined({"topo", "gen"}, arguments), message);
     EXPECT_EQ(gen.out, "");
   }
   EXPECT_EQ(run({"topo", "gen", "ring", "-o", "/nonexistent/x.json"}).code, 4);
 }
 
 TEST(TopoShow, SummaryInWords) {
-  const auto show = run({"topo", "show", topology("dgx-a100-x2")});
-  EXPECT_EQ(show.code, 0) << show.err;
+  const auto show = run_well({"topo", "show", topology("dgx-a100-x2")});
   EXPECT_THAT(show.out, StartsWith("2x DGX A100\n"));
   EXPECT_THAT(show.out, HasSubstr("16 GPUs, 20 switch nodes"));
   EXPECT_THAT(show.out, HasSubstr("2 of 8 GPUs and 9 switch nodes: box[0-1]"));
@@ -109,17 +100,15 @@ TEST(TopoShow, SummaryInWords) {
 
 TEST(TopoShow, JsonFollowsItsSchema) {
   for (const std::string name : {"dgx-a100-x2", "torus-4x4", "mi250-x2"}) {
-    const auto show = run({"topo", "show", "--json", topology(name)});
-    EXPECT_EQ(show.code, 0) << show.err;
-    expect_valid(nlohmann::json::parse(show.out), "forestcoll-topo-show.schema.json");
+    const auto show =
+        json_of({"topo", "show", "--json", topology(name)}, "forestcoll-topo-show.schema.json");
   }
 }
 
 TEST(TopoShow, PicturesByGraphviz) {
   const Scratch scratch;
-  const auto show = run({"topo", "show", topology("dgx-a100-x2"), "--svg", scratch / "a.svg",
-                         "--png", scratch / "a.png", "--dot", scratch / "a.dot"});
-  EXPECT_EQ(show.code, 0) << show.err;
+  const auto show = run_well({"topo", "show", topology("dgx-a100-x2"), "--svg", scratch / "a.svg",
+                              "--png", scratch / "a.png", "--dot", scratch / "a.dot"});
   EXPECT_THAT(show.out, HasSubstr("16 GPUs"));
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("</svg>"));
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("data for box0/gpu0 enters"));
@@ -130,8 +119,7 @@ TEST(TopoShow, PicturesByGraphviz) {
 test::SvgPicture drawn(const std::vector<std::string>& fabric) {
   const Scratch scratch;
   const std::string topology = run(fabric).out;
-  const auto show = run({"topo", "show", "-", "--svg", scratch / "a.svg"}, {.input = topology});
-  EXPECT_EQ(show.code, 0) << show.err;
+  run_well({"topo", "show", "-", "--svg", scratch / "a.svg"}, {.input = topology});
   return test::read_svg(read_file(scratch / "a.svg"));
 }
 
@@ -161,8 +149,7 @@ TEST(TopoShow, TheWidthIsAnOption) {
 }
 
 TEST(TopoShow, APictureOnStandardOutputStandsAlone) {
-  const auto show = run({"topo", "show", topology("torus-4x4"), "--dot", "-"});
-  EXPECT_EQ(show.code, 0);
+  const auto show = run_well({"topo", "show", topology("torus-4x4"), "--dot", "-"});
   EXPECT_THAT(show.out, StartsWith("graph "));
   EXPECT_THAT(show.out, Not(HasSubstr("optimum ")));
 }
@@ -176,20 +163,18 @@ std::vector<std::string> with_dot(const Scratch& scratch, const std::string& scr
 
 TEST(TopoShow, WithoutGraphvizItSaysSo) {
   const Scratch scratch;
-  const auto show = run({"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png"},
-                        {.environment = {"PATH=/nonexistent"}});
-  EXPECT_EQ(show.code, 4);
-  EXPECT_THAT(show.err, HasSubstr("[P01]"));
+  const auto show =
+      expect_says(4, {"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png"}, "[P01]",
+                  {.environment = {"PATH=/nonexistent"}});
   EXPECT_THAT(show.err, HasSubstr("install Graphviz"));
   EXPECT_THAT(scratch.names(), IsEmpty());
 }
 
 TEST(TopoShow, AFailingGraphvizIsQuoted) {
   const Scratch scratch;
-  const auto show = run({"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png"},
-                        {.environment = with_dot(scratch, "echo 'out of ink' >&2\nexit 3")});
-  EXPECT_EQ(show.code, 4);
-  EXPECT_THAT(show.err, HasSubstr("out of ink"));
+  const auto show = expect_says(
+      4, {"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png"}, "out of ink",
+      {.environment = with_dot(scratch, "echo 'out of ink' >&2\nexit 3")});
   EXPECT_THAT(show.err, HasSubstr("[P02]"));
   EXPECT_THAT(scratch.names(), ElementsAre("dot"));
 }
@@ -211,31 +196,26 @@ TEST(TopoShow, AGraphvizThatDoesNotEndIsEnded) {
 // The largest bundled picture, within the standard limit.
 TEST(TopoShow, ALargeTorusIsDrawnInTime) {
   const Scratch scratch;
-  const auto show = run({"topo", "show", topology("torus-8x8x8"), "--svg", scratch / "a.svg"});
-  EXPECT_EQ(show.code, 0) << show.err;
+  run_well({"topo", "show", topology("torus-8x8x8"), "--svg", scratch / "a.svg"});
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<title>n7x7x7</title>"));
 }
 
 TEST(TopoShow, APictureOfTooMuchIsRefused) {
   const Scratch scratch;
   const auto gen = run({"topo", "gen", "torus", "--dims", "40x40"});
-  const auto show = run({"topo", "show", "-", "--svg", scratch / "a.svg"}, {.input = gen.out});
-  EXPECT_EQ(show.code, 2);
-  EXPECT_THAT(show.err, HasSubstr("[P03]"));
+  expect_says(2, {"topo", "show", "-", "--svg", scratch / "a.svg"}, "[P03]", {.input = gen.out});
   EXPECT_EQ(run({"topo", "show", "-", "--dot", "-"}, {.input = gen.out}).code, 0);
 }
 
 TEST(TopoShow, FailuresAreShown) {
-  const auto show = run({"topo", "show", topology("dgx-a100-x2"), "--drop", "box0/nic[0-3]"});
-  EXPECT_EQ(show.code, 0) << show.err;
+  const auto show = run_well({"topo", "show", topology("dgx-a100-x2"), "--drop", "box0/nic[0-3]"});
   EXPECT_THAT(show.out, HasSubstr("100 GB/s from the first half"));
 }
 
 // Of the collectives that make forests.
 nlohmann::json algbw_of(const std::string& file) {
-  const auto bound = run({"bound", "--json", "-c", "allgather", file});
-  EXPECT_EQ(bound.code, 0) << bound.err;
-  return nlohmann::json::parse(bound.out)["algbw"];
+  const auto bound = json_of({"bound", "--json", "-c", "allgather", file});
+  return bound["algbw"];
 }
 
 TEST(TopoConvertLong, RoundTripsGiveTheSameBound) {
@@ -278,8 +258,7 @@ TEST(TopoConvert, NotesStayAtTheTopAndAreNamedElsewhere) {
  "version": 1, "x-owner": {"who": "ops", "x-since": 2.50}, "x-rack": null,
  "nodes": [{"id": "gpu[0-1]", "type": "compute", "x-slot": 4}],
  "links": [{"src": "gpu0", "dst": "gpu1", "bandwidth": 25, "x-cable": "red"}]})");
-  const auto ours = run({"topo", "convert", file, "--to", "topology"});
-  EXPECT_EQ(ours.code, 0) << ours.err;
+  const auto ours = run_well({"topo", "convert", file, "--to", "topology"});
   EXPECT_THAT(ours.out, HasSubstr("\n  \"x-owner\": {\"who\": \"ops\", \"x-since\": 2.50},\n"
                                   "  \"x-rack\": null,\n"));
   EXPECT_THAT(ours.err, HasSubstr("no place for it: 2 notes, such as /nodes/0/x-slot\n"));
@@ -294,9 +273,7 @@ TEST(TopoConvert, FormatByExtension) {
   const Scratch scratch;
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.graphml"}).code, 0);
   EXPECT_THAT(read_file(scratch / "t.graphml"), HasSubstr("<graphml"));
-  const auto unknown = run({"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.xyz"});
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("[C01]"));
+  expect_says(2, {"topo", "convert", topology("torus-4x4"), "-o", scratch / "t.xyz"}, "[C01]");
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4")}).code, 2);
   EXPECT_EQ(run({"topo", "convert", topology("torus-4x4"), "--to", "yaml"}).code, 2);
 }
@@ -304,8 +281,7 @@ TEST(TopoConvert, FormatByExtension) {
 TEST(TopoCheck, OfWhatFailuresLeave) {
   const std::string a100 = topology("dgx-a100-x2");
   const auto check =
-      run({"topo", "check", a100, "--drop", "box1/nic[0-3]", "--derate", "kind=nvlink=1/2"});
-  EXPECT_EQ(check.code, 0) << check.err;
+      run_well({"topo", "check", a100, "--drop", "box1/nic[0-3]", "--derate", "kind=nvlink=1/2"});
   EXPECT_THAT(check.out, HasSubstr("ok: 16 GPUs, 16 switch nodes, "));
   EXPECT_THAT(check.err, HasSubstr("dropped box1/nic[0-3] (4 nodes)"));
   EXPECT_THAT(check.err, HasSubstr("derated kind=nvlink to 1/2"));
@@ -333,8 +309,7 @@ TEST(TopoConvert, SaysWhatIsLost) {
 
 TEST(BoundWhatIf, TextAndJson) {
   const auto text =
-      run({"bound", topology("dgx-a100-x4"), "--whatif", "--top", "3", "-c", "allgather"});
-  EXPECT_EQ(text.code, 0) << text.err;
+      run_well({"bound", topology("dgx-a100-x4"), "--whatif", "--top", "3", "-c", "allgather"});
   EXPECT_THAT(
       text.out,
       HasSubstr(
@@ -376,10 +351,9 @@ TEST(BoundWhatIf, OneCableOfABundle) {
       run({"bound", "--json", topology("dgx-a100-x1"), "--whatif", "-c", "allgather"}).out);
   expect_valid(report, "forestcoll-bound.schema.json");
   const auto& cable = report["what_if"]["cable_failures"][0];
-  const auto dropped =
-      run({"bound", "--json", topology("dgx-a100-x1"), "--drop", cable["drop"].get<std::string>()});
-  EXPECT_EQ(dropped.code, 0) << dropped.err;
-  EXPECT_THAT(dropped.err, HasSubstr("dropped 1 cable of gpu0~nvsw (1 link)"));
+  const auto dropped = expect_says(
+      0, {"bound", "--json", topology("dgx-a100-x1"), "--drop", cable["drop"].get<std::string>()},
+      "dropped 1 cable of gpu0~nvsw (1 link)");
   EXPECT_EQ(nlohmann::json::parse(dropped.out)["algbw"]["allgather"], cable["algbw"]);
   EXPECT_EQ(cable["algbw"]["exact"], "2200/7");
 }

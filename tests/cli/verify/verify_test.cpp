@@ -12,26 +12,23 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string schedule(const std::string& collective, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {"synth", "-", "-c", collective, "-k", "1"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const Result synth = run(arguments, {.input = small_topology()});
+  const Result synth =
+      run(joined({"synth", "-", "-c", collective, "-k", "1"}, more), {.input = small_topology()});
   EXPECT_EQ(synth.code, 0) << synth.err;
   return synth.out;
 }
 
 // Over eight GPUs instead of two.
 std::string box_schedule(const std::string& collective, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> arguments = {"synth", topology("dgx-a100-x1"), "-c", collective, "-k",
-                                        "1"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const Result synth = run(arguments);
+  const Result synth =
+      run(joined({"synth", topology("dgx-a100-x1"), "-c", collective, "-k", "1"}, more));
   EXPECT_EQ(synth.code, 0) << synth.err;
   return synth.out;
 }
 
 TEST(VerifyTargets, TableSaysWhatEachWouldDo) {
-  const auto verify = run({"verify", "-", "--target", "any"}, {.input = schedule("allgather")});
-  EXPECT_EQ(verify.code, 0) << verify.err;
+  const auto verify =
+      run_well({"verify", "-", "--target", "any"}, {.input = schedule("allgather")});
   EXPECT_EQ(run({"verify", "-", "--target", "all"}, {.input = schedule("allgather")}).code, 0);
   // The research runtime takes no reduce-scatter.
   EXPECT_EQ(run({"verify", "-", "--target", "all"}, {.input = schedule("reduce_scatter")}).code, 1);
@@ -44,8 +41,7 @@ TEST(VerifyTargets, TableSaysWhatEachWouldDo) {
 
 TEST(VerifyTargets, ReportFollowsItsSchema) {
   const auto verify =
-      run({"verify", "-", "--target", "any", "--json"}, {.input = schedule("reduce_scatter")});
-  EXPECT_EQ(verify.code, 0) << verify.err;
+      run_well({"verify", "-", "--target", "any", "--json"}, {.input = schedule("reduce_scatter")});
   const auto json = nlohmann::json::parse(verify.out);
   expect_valid(json, "forestcoll-verify-targets.schema.json");
   ASSERT_EQ(json["targets"].size(), 6U);
@@ -67,21 +63,17 @@ TEST(VerifyTargets, NoRuntimeRunsABrokenFile) {
 }
 
 TEST(VerifyTargets, AreForSchedulesAlone) {
-  const auto forest = run({"verify", "-", "--target", "all"},
-                          {.input = schedule("allgather", {"--format", "forest"})});
-  EXPECT_EQ(forest.code, 2);
-  EXPECT_THAT(forest.err, HasSubstr("[S04]"));
+  expect_says(2, {"verify", "-", "--target", "all"}, "[S04]",
+              {.input = schedule("allgather", {"--format", "forest"})});
   for (const char* format : {"forest", "mscclpp"}) {
-    const auto one = run({"verify", "-", "--target", "azure"},
-                         {.input = schedule("allgather", {"--format", format})});
-    EXPECT_EQ(one.code, 2);
-    EXPECT_THAT(one.err, HasSubstr("[S04]"));
+    const auto one = expect_says(2, {"verify", "-", "--target", "azure"}, "[S04]",
+                                 {.input = schedule("allgather", {"--format", format})});
     EXPECT_EQ(one.out, "");
   }
-  const auto unknown = run({"verify", "-", "--target", "some"}, {.input = "<algo/>"});
-  EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, HasSubstr("azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl, "
-                                     "mscclpp-0.10, mscclpp-0.9, all"));
+  expect_says(2, {"verify", "-", "--target", "some"},
+              "azure, rccl-5.7, rccl-6, rccl-6.2, rccl-6.3, msccl, "
+              "mscclpp-0.10, mscclpp-0.9, all",
+              {.input = "<algo/>"});
 }
 
 // A chain over three GPUs that begins at rank 1.
@@ -117,9 +109,8 @@ TEST(VerifyRoot, IsSaidWithTheHazard) {
   EXPECT_EQ(report["root_rank"], 1);
   const auto reduce = run({"verify", "-"}, {.input = schedule("reduce", {"--root", "1"})});
   EXPECT_THAT(reduce.out, HasSubstr("valid: reduce to rank 1 over"));
-  const auto forest =
-      run({"verify", "-"}, {.input = schedule("broadcast", {"--root", "1", "--format", "forest"})});
-  EXPECT_EQ(forest.code, 0) << forest.err;
+  const auto forest = run_well(
+      {"verify", "-"}, {.input = schedule("broadcast", {"--root", "1", "--format", "forest"})});
   EXPECT_THAT(forest.err, Not(HasSubstr("[W10]")));
 }
 
@@ -135,11 +126,8 @@ TEST(VerifySimple, HangsInRootedCollectivesBetweenBoxes) {
   };
   const std::string several = boxes("box[0-2]");
   for (const std::vector<std::string>& target : {std::vector<std::string>{}, {"--target", "any"}}) {
-    std::vector<std::string> arguments = {"verify", "-", "--topology", several};
-    arguments.insert(arguments.end(), target.begin(), target.end());
-    const auto verify = run(arguments, {.input = chain_from_rank_1()});
-    EXPECT_EQ(verify.code, 0) << verify.err;
-    EXPECT_THAT(verify.err, HasSubstr("[W13]"));
+    const auto verify = expect_says(0, joined({"verify", "-", "--topology", several}, target),
+                                    "[W13]", {.input = chain_from_rank_1()});
     EXPECT_THAT(verify.err, HasSubstr("hangs"));
   }
   EXPECT_THAT(run({"verify", "-"}, {.input = chain_from_rank_1()}).err, Not(HasSubstr("[W13]")));
@@ -216,11 +204,8 @@ TEST(VerifyLoads, AreOfEveryLinkOfTheTopology) {
   for (const auto& link : report["loads"]) EXPECT_EQ(link["load"]["exact"], "1/2");
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {}, {"--json"}, {"--topology", file}, {"--topology", file, "--json", "--target=all"}}) {
-    std::vector<std::string> words = {"verify", "-", "--loads"};
-    words.insert(words.end(), more.begin(), more.end());
-    const auto refused = run(words, {.input = schedule("allgather")});
-    EXPECT_EQ(refused.code, 2);
-    EXPECT_THAT(refused.err, HasSubstr("[S04]"));
+    expect_says(2, joined({"verify", "-", "--loads"}, more), "[S04]",
+                {.input = schedule("allgather")});
   }
 }
 
@@ -290,9 +275,9 @@ TEST(VerifyPlanLong, PlansOfEveryCollectivePass) {
 
 TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
   const std::string across = "lie at the beginning of their allocations";
-  const auto synth = run({"synth", topology("dgx-a100-x2"), "-k", "1", "--format", "mscclpp"});
-  EXPECT_EQ(synth.code, 0) << synth.err;
-  EXPECT_THAT(synth.err, HasSubstr("  only if input and output " + across));
+  const auto synth =
+      expect_says(0, {"synth", topology("dgx-a100-x2"), "-k", "1", "--format", "mscclpp"},
+                  "  only if input and output " + across);
   EXPECT_TRUE(nlohmann::json::parse(synth.out).contains("comment"));
   const auto text = run({"verify", "-"}, {.input = synth.out});
   EXPECT_EQ(text.code, 0) << text.out;
@@ -315,10 +300,9 @@ TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
 }
 
 TEST(VerifyPlan, MessagesBeyondTheOffsetsAreRefused) {
-  const auto synth = run({"synth", "-", "-k", "1", "--format", "mscclpp", "--max-bytes", "8G"},
-                         {.input = small_topology()});
-  EXPECT_EQ(synth.code, 3);
-  EXPECT_THAT(synth.err, HasSubstr("[T04]"));
+  const auto synth =
+      expect_says(3, {"synth", "-", "-k", "1", "--format", "mscclpp", "--max-bytes", "8G"}, "[T04]",
+                  {.input = small_topology()});
   EXPECT_THAT(synth.err, HasSubstr("--max-bytes 4294967264"));
   EXPECT_EQ(synth.out, "");
   auto plan = nlohmann::json::parse(schedule("allreduce", {"--format", "mscclpp"}));
@@ -363,9 +347,7 @@ TEST(VerifyPlan, BrokenPlansAreRejected) {
   EXPECT_EQ(verify.code, 1) << verify.out;
   EXPECT_THAT(verify.out, HasSubstr("invalid"));
   EXPECT_THAT(verify.out, HasSubstr("rank 0, threadblock 0, step"));
-  const auto cut = run({"verify", "-"}, {.input = text.substr(0, text.size() / 2)});
-  EXPECT_EQ(cut.code, 2);
-  EXPECT_THAT(cut.err, HasSubstr("<stdin>: "));
+  expect_says(2, {"verify", "-"}, "<stdin>: ", {.input = text.substr(0, text.size() / 2)});
 }
 
 TEST(VerifyPlan, OptionsThatPlansDoNotHaveAreRefused) {
@@ -375,17 +357,14 @@ TEST(VerifyPlan, OptionsThatPlansDoNotHaveAreRefused) {
                                                        {"--threadblocks", "merge"},
                                                        {"--inplace", "--outofplace"}};
   for (const auto& options : wrong) {
-    std::vector<std::string> arguments = {"synth", "-", "--format", "mscclpp"};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const auto synth = run(arguments, {.input = small_topology()});
+    const auto synth =
+        run(joined({"synth", "-", "--format", "mscclpp"}, options), {.input = small_topology()});
     EXPECT_EQ(synth.code, 2) << options[0];
     EXPECT_THAT(synth.err, HasSubstr("[S04]"));
     EXPECT_EQ(synth.out, "");
   }
-  const auto reduce = run({"synth", "-", "--format", "mscclpp", "-c", "reduce", "--root", "0"},
-                          {.input = small_topology()});
-  EXPECT_EQ(reduce.code, 3);
-  EXPECT_THAT(reduce.err, HasSubstr("[T06]"));
+  expect_says(3, {"synth", "-", "--format", "mscclpp", "-c", "reduce", "--root", "0"}, "[T06]",
+              {.input = small_topology()});
 }
 
 }  // namespace

@@ -11,21 +11,13 @@
 #include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/alltoall.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
-
-Fabric fabric_named(const std::string& name) {
-  const auto parsed = parse_topology(test::bundled_text(name), name);
-  EXPECT_TRUE(parsed) << name;
-  auto fabric = make_fabric(parsed->topology);
-  EXPECT_TRUE(fabric) << name;
-  return *std::move(fabric);
-}
 
 Expected<Compilation> planned(const Fabric& fabric, std::int64_t k, bool in_place,
                               Format format = Format::mscclpp) {
@@ -39,7 +31,7 @@ class AlltoallPlans : public ::testing::TestWithParam<const char*> {};
 // The paths are those of the XML, and so is the rate; in place a rank keeps all that it has for
 // others in scratch, beside what it relays.
 TEST_P(AlltoallPlans, AreRightInBothPlacesAndAsFastAsXml) {
-  const Fabric fabric = fabric_named(GetParam());
+  const Fabric fabric = test::bundled_fabric(GetParam());
   const auto n = static_cast<std::int64_t>(fabric.network.ranks.size());
   for (const std::int64_t k : {1, 2}) {
     const auto xml = planned(fabric, k, false, Format::msccl);
@@ -116,7 +108,7 @@ TEST(AlltoallPlan, TakesTheThreadblocksThatItMay) {
 
 // Where k is left open, a box of eight has more threadblocks than pairs equally far apart.
 TEST(AlltoallPlan, HasEnoughThreadblocks) {
-  const Fabric fabric = fabric_named("dgx-a100-x1");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   const auto made = compile(fabric, test::alltoall_as(Format::mscclpp));
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
@@ -129,7 +121,7 @@ TEST(AlltoallPlan, HasEnoughThreadblocks) {
 // Between boxes a proxy sends: what lies in the caller's buffer has to begin its allocation, and
 // what lies in scratch does not.
 TEST(AlltoallPlan, InPlaceSendsFromScratch) {
-  const Fabric fabric = fabric_named("dgx-a100-x2");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   const auto out = planned(fabric, 1, false), in = planned(fabric, 1, true);
   ASSERT_TRUE(out && in);
   EXPECT_THAT(out->verdict.conditions, Contains(HasSubstr("begin")));

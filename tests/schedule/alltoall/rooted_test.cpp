@@ -16,7 +16,6 @@
 #include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/alltoall.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
@@ -25,14 +24,6 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr Collective kBoth[] = {Collective::scatter, Collective::gather};
-
-Fabric rooted_fabric(const std::string& name) {
-  const auto parsed = parse_topology(test::bundled_text(name), name);
-  EXPECT_TRUE(parsed) << name;
-  auto fabric = make_fabric(parsed->topology);
-  EXPECT_TRUE(fabric) << name;
-  return *std::move(fabric);
-}
 
 // With one source, or one sink, flows reach what the smallest cut allows: of all sets without the
 // root, what enters (of a gather: leaves) for each GPU in it.
@@ -84,7 +75,7 @@ class BundledRooted : public ::testing::TestWithParam<const char*> {};
 // Each in flows and as a plan, from the first and from the last GPU; in place too. algbw is of the
 // root's buffer, and no rank gets more than its links.
 TEST_P(BundledRooted, FlowsAndPlansAreRight) {
-  const Fabric fabric = rooted_fabric(GetParam());
+  const Fabric fabric = test::bundled_fabric(GetParam());
   const std::size_t ranks = fabric.network.ranks.size();
   for (const Collective collective : kBoth) {
     for (const Rank root : {Rank(std::size_t{0}), Rank(ranks - 1)}) {
@@ -115,7 +106,7 @@ TEST_P(BundledRooted, FlowsAndPlansAreRight) {
 
 // What an executor on a GPU did with such a plan: the data came out behind the outputs.
 TEST(RootedPaths, AScatterInPlaceFromAnotherThanRank0IsFound) {
-  const Fabric fabric = rooted_fabric("dgx-a100-x1");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   for (const Rank root : {Rank(0), Rank(3)}) {
     const auto made =
         compile(fabric, test::rooted_as(Collective::scatter, root, Format::mscclpp, 2));
@@ -146,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(BundledLong, BundledRooted,
 
 // Known by hand: the NVLinks of an A100 are 300 GB/s, and seven of eight parts leave the root.
 TEST(RootedPaths, OneBoxIsAsFastAsTheRootsLinks) {
-  const Fabric fabric = rooted_fabric("dgx-a100-x1");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   for (const Collective collective : kBoth) {
     const auto made = compile(fabric, test::rooted_as(collective, Rank(3), Format::mscclpp, 1));
     ASSERT_TRUE(made);
@@ -220,7 +211,7 @@ TEST(RootedPlan, EveryDisplacedChunkIsFound) {
 }
 
 TEST(RootedPaths, HaveNoXmlAndNoTrees) {
-  const Fabric fabric = rooted_fabric("dgx-a100-x1");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   for (const Collective collective : kBoth) {
     const auto refusal = [&](Format format) {
       const auto made = compile(fabric, test::rooted_as(collective, Rank(1), format));

@@ -15,7 +15,6 @@
 #include "support/alltoall.hpp"
 #include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
@@ -27,14 +26,6 @@ using ::testing::HasSubstr;
 Fabric fabric_of(const Network& network) {
   auto fabric = make_fabric(test::topology_of(network));
   EXPECT_TRUE(fabric);
-  return *std::move(fabric);
-}
-
-Fabric bundled_fabric(const std::string& name) {
-  auto parsed = parse_topology(test::bundled_text(name), name);
-  EXPECT_TRUE(parsed) << name;
-  auto fabric = make_fabric(parsed->topology);
-  EXPECT_TRUE(fabric) << name;
   return *std::move(fabric);
 }
 
@@ -112,7 +103,7 @@ class BundledAlltoall : public ::testing::TestWithParam<KnownShare> {};
 
 // Where a fabric has less than 1,000 at k, whole parts do not fit the optimum's loads any better.
 TEST_P(BundledAlltoall, FlowsAndXmlAreRightAndReachTheirShare) {
-  const Fabric fabric = bundled_fabric(GetParam().name);
+  const Fabric fabric = test::bundled_fabric(GetParam().name);
   std::int64_t k = 1;
   for (const int least : GetParam().least) {
     SCOPED_TRACE(k);
@@ -260,7 +251,7 @@ TEST(AlltoallSchedulesLong, OfDemandsAreRight) {
 
 // One receiver of all, and a rank that has nothing for anybody.
 TEST(AlltoallSchedules, OneHotReceiverGetsWhatItsLinksCarry) {
-  const Fabric fabric = bundled_fabric("dgx-a100-x2");
+  const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   std::vector<std::int64_t> amounts(16 * 16, 0);
   for (std::size_t s = 1; s < 15; ++s) amounts[s * 16] = 1000;
   CompileOptions options = test::alltoall_as(Format::flows, 1);
@@ -272,7 +263,7 @@ TEST(AlltoallSchedules, OneHotReceiverGetsWhatItsLinksCarry) {
 }
 
 TEST(AlltoallSchedulesLong, SameBytesEveryTime) {
-  const Fabric fabric = bundled_fabric("mi250-x1");
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
   for (const auto format : {Format::msccl, Format::flows}) {
     EXPECT_EQ(compile_as(fabric, format, 2)->text, compile_as(fabric, format, 2)->text);
   }
@@ -281,7 +272,8 @@ TEST(AlltoallSchedulesLong, SameBytesEveryTime) {
 // The smallest of those that are as good: on fabrics where one part is enough, one.
 TEST(AlltoallSchedules, PartsAreChosen) {
   const CompileOptions options = test::alltoall_as(Format::flows);
-  const Fabric enough = bundled_fabric("dgx-a100-x2"), uneven = bundled_fabric("dgx-1-v100");
+  const Fabric enough = test::bundled_fabric("dgx-a100-x2"),
+               uneven = test::bundled_fabric("dgx-1-v100");
   EXPECT_EQ(compile(enough, options)->paths->routes.k, 1);
   const auto several = compile(uneven, options);
   EXPECT_EQ(several->paths->routes.k, 8);
@@ -302,7 +294,7 @@ CompileOptions for_target(const std::string& target, std::int64_t k) {
 }
 
 TEST(AlltoallSchedulesLong, EveryTargetTakesThem) {
-  const Fabric direct = bundled_fabric("hypercube-16"), switched = fabric_of(star(40));
+  const Fabric direct = test::bundled_fabric("hypercube-16"), switched = fabric_of(star(40));
   for (const std::string target :
        {"azure", "rccl-5.7", "rccl-6", "rccl-6.2", "rccl-6.3", "msccl"}) {
     for (const Fabric* fabric : {&direct, &switched}) {
@@ -324,7 +316,7 @@ TEST(AlltoallSchedulesLong, EveryTargetTakesThem) {
 // In instances: as many chunks of each part, each pair's on lanes of their own; what is a rank's
 // own is copied by as many threadblocks.
 TEST(AlltoallSchedules, InInstancesAreRight) {
-  const Fabric relayed = bundled_fabric("hypercube-16"), switched = fabric_of(star(6));
+  const Fabric relayed = test::bundled_fabric("hypercube-16"), switched = fabric_of(star(6));
   for (const Fabric* fabric : {&relayed, &switched}) {
     const auto ranks = static_cast<std::int64_t>(fabric->network.ranks.size());
     for (const std::int64_t k : {1, 3}) {

@@ -14,6 +14,7 @@
 #include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
 #include "support/files.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -23,13 +24,9 @@ using test::random_fabric;
 
 AlltoallProof proof_of(const Network& network, const Demand& demand,
                        const AlltoallOptions& options = {}) {
-  const auto optimum = alltoall_optimum(network, demand, options);
-  if (!optimum) {
-    ADD_FAILURE() << to_string(optimum.errors().front());
-    return {};
-  }
-  EXPECT_EQ(find_alltoall_flaw(network, demand, optimum->proof), "");
-  return optimum->proof;
+  const auto optimum = test::valid(alltoall_optimum(network, demand, options));
+  EXPECT_EQ(find_alltoall_flaw(network, demand, optimum.proof), "");
+  return optimum.proof;
 }
 
 AlltoallProof proof_of(const Network& network, const AlltoallOptions& options = {}) {

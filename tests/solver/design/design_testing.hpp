@@ -7,25 +7,16 @@
 
 #include "forestcoll/design.hpp"
 #include "forestcoll/generate.hpp"
+#include "support/valid.hpp"
 
 namespace forestcoll::test {
 
 inline Wiring wired_as(const std::string& expression) {
-  const auto wiring = make_wiring(expression);
-  if (!wiring) {
-    ADD_FAILURE() << to_string(wiring.errors().front());
-    return {};
-  }
-  return *wiring;
+  return test::valid(make_wiring(expression));
 }
 
 inline WiringFigures figures_of(const Wiring& wiring) {
-  const auto figures = wiring_figures(wiring);
-  if (!figures) {
-    ADD_FAILURE() << to_string(figures.errors().front());
-    return {};
-  }
-  return *figures;
+  return test::valid(wiring_figures(wiring));
 }
 
 }  // namespace forestcoll::test

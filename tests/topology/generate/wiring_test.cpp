@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "forestcoll/generate.hpp"
+#include "support/valid.hpp"
 #include "topology/topology_testing.hpp"
 #include "topology/wiring/base_graphs.hpp"
 #include "topology/wiring/expression.hpp"
@@ -21,12 +22,7 @@ namespace {
 using ::testing::HasSubstr;
 
 Wiring wire(const std::string& expression) {
-  const auto wiring = make_wiring(expression);
-  if (!wiring) {
-    ADD_FAILURE() << to_string(wiring.errors().front());
-    return {};
-  }
-  return *wiring;
+  return test::valid(make_wiring(expression));
 }
 
 using Distances = std::vector<std::vector<int>>;

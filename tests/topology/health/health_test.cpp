@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "forestcoll/generate.hpp"
+#include "support/valid.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {
@@ -46,12 +47,7 @@ std::string nvlink_status(std::size_t gpus, std::int64_t links, const Counts& in
 
 HealthReport report_of(const Topology& topology, const std::string& text,
                        const std::string& gpus = "") {
-  auto report = read_health(topology, text, "dump.txt", gpus);
-  if (!report) {
-    ADD_FAILURE() << to_string(report.errors().front());
-    return {};
-  }
-  return *std::move(report);
+  return test::valid(read_health(topology, text, "dump.txt", gpus));
 }
 
 // What is left is a fabric; every failure is one that `degrade` takes.

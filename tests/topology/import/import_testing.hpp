@@ -12,6 +12,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
+#include "support/valid.hpp"
 #include "topology/topology_testing.hpp"
 
 namespace forestcoll::testing {
@@ -47,12 +48,7 @@ inline std::string import_messages(Source source, const std::string& text,
 
 inline Imported import_valid(Source source, const std::string& text,
                              const ImportOptions& options = {}) {
-  auto imported = import_topology(source, text, "dump", options);
-  if (!imported) {
-    ADD_FAILURE() << to_string(imported.errors().front());
-    return {};
-  }
-  return *std::move(imported);
+  return test::valid(import_topology(source, text, "dump", options));
 }
 
 inline Topology import_fabric(Source source, const std::string& text,
