@@ -32,7 +32,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/version.hpp"
-#include "help/short_help.hpp"
+#include "help/texts.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <limits>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -27,7 +26,6 @@ class Harness {
         root_(root),
         watchdog_(options.timeout, std::chrono::microseconds(options.nap)) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &processes_);
     if (facts_.out_of_place) placements_.push_back(Placement::out_of_place);
     if (facts_.in_place) placements_.push_back(Placement::in_place);
   }
@@ -38,7 +36,7 @@ class Harness {
     for (const ElementType type : options_.types) {
       for (const ReduceOp op : ops()) {
         for (const std::int64_t bytes : sizes_for(type)) {
-          if (const auto done = check_size(bytes); !done) return done.errors();
+          if (const auto done = check_bytes(bytes); !done) return done.errors();
           run_size(type, op, bytes);
         }
       }
@@ -52,12 +50,7 @@ class Harness {
 
  private:
   [[nodiscard]] Expected<void> check_processes() const {
-    if (processes_ != facts_.ranks) {
-      return make_error(Code::X03,
-                        fmt::format("the schedule is for {} GPUs; {} processes were started",
-                                    facts_.ranks, processes_),
-                        fmt::format("start it with mpirun -np {}", facts_.ranks));
-    }
+    if (auto done = run::check_processes("the schedule is for", facts_.ranks); !done) return done;
     if (facts_.only_sums && reduces() &&
         std::ranges::find(options_.ops, ReduceOp::sum) == options_.ops.end()) {
       return make_error(Code::X02,
@@ -72,18 +65,7 @@ class Harness {
     return {};
   }
 
-  // MPI counts the elements of a call in 32 bits.
-  [[nodiscard]] Expected<void> check_size(std::int64_t bytes) const {
-    if (bytes <= std::numeric_limits<std::int32_t>::max()) return {};
-    return make_error(Code::X06,
-                      fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
-                      "give smaller sizes with -b and -e");
-  }
-
-  [[nodiscard]] bool reduces() const {
-    return facts_.pattern == Pattern::allreduce || facts_.pattern == Pattern::reduce_scatter ||
-           facts_.pattern == Pattern::reduce;
-  }
+  [[nodiscard]] bool reduces() const { return run::reduces(facts_.pattern); }
   [[nodiscard]] bool is_rooted() const { return audit::is_rooted(facts_.pattern); }
   // Where nothing is reduced, numbers of the whole range of the type, which `max` asks for.
   [[nodiscard]] std::vector<ReduceOp> ops() const {
@@ -122,14 +104,7 @@ class Harness {
   }
 
   void run_size(ElementType type, ReduceOp op, std::int64_t bytes) {
-    CallShape shape;
-    shape.pattern = facts_.pattern;
-    shape.ranks = facts_.ranks;
-    shape.element_bytes = size_of(type);
-    shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
-    shape.parts = facts_.parts ? &*facts_.parts : nullptr;
-    shape.chunk = shape.whole / facts_.chunks;
-    shape.scratch = schedule_.scratch_chunks(rank_) * (shape.whole / facts_.chunks);
+    CallShape shape = shape_of_call(schedule_, rank_, bytes, type);
     const auto rank_run = schedule_.prepare(rank_, shape, type, options_.connections);
     TableRow row;
     row.bytes = bytes;
@@ -200,7 +175,7 @@ class Harness {
   std::int64_t root_;
   Watchdog watchdog_;
   std::vector<Placement> placements_;
-  int rank_ = 0, processes_ = 1;
+  int rank_ = 0;
   std::uint64_t calls_ = 0;  // the seed of the next contents
   std::int64_t wrong_ = 0, rows_ = 0;
 };

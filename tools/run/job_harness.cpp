@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,11 +21,6 @@
 
 namespace forestcoll::run {
 namespace {
-
-bool reduces(Pattern pattern) {
-  return pattern == Pattern::allreduce || pattern == Pattern::reduce_scatter ||
-         pattern == Pattern::reduce;
-}
 
 // The groups of an operation as communicators, of which a rank is in one at most.
 class OperationGroups {
@@ -110,14 +104,6 @@ class StepHarness {
     return {};
   }
 
-  // MPI counts the elements of a call in 32 bits.
-  [[nodiscard]] static Expected<void> check_bytes(std::int64_t bytes) {
-    if (bytes <= std::numeric_limits<std::int32_t>::max()) return {};
-    return make_error(Code::X06,
-                      fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
-                      "give smaller sizes with -b and -e");
-  }
-
   static const ScheduleFacts& facts_of(const JobGroup& group) {
     return group.file->schedule->facts();
   }
@@ -165,14 +151,8 @@ class StepHarness {
       if (reduces(facts.pattern)) part.op = op;
       const std::int64_t bytes = bytes_of(operation, group, largest, type);
       CallShape& shape = part.shape;
-      shape.pattern = facts.pattern;
-      shape.placement = facts.in_place ? Placement::in_place : Placement::out_of_place;
-      shape.ranks = facts.ranks;
-      shape.element_bytes = size_of(type);
-      shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
-      shape.parts = facts.parts ? &*facts.parts : nullptr;
-      shape.chunk = shape.whole / facts.chunks;
-      shape.scratch = group.file->schedule->scratch_chunks(groups_[o]->place()) * shape.chunk;
+      shape = shape_of_call(*group.file->schedule, groups_[o]->place(), bytes, type);
+      if (facts.in_place) shape.placement = Placement::in_place;
       Connections connections = options_.connections;
       connections.communicator = groups_[o]->communicator();
       part.run = group.file->schedule->prepare(groups_[o]->place(), shape, type, connections);
@@ -262,16 +242,6 @@ class StepHarness {
   std::int64_t wrong_ = 0;
 };
 
-Expected<void> check_processes(const LoadedJob& job) {
-  int processes = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  if (processes == job.ranks) return {};
-  return make_error(
-      Code::X03,
-      fmt::format("the job is of {} GPUs; {} processes were started", job.ranks, processes),
-      fmt::format("start it with mpirun -np {}", job.ranks));
-}
-
 std::size_t count_groups(const LoadedJob& job) {
   std::size_t count = 0;
   for (const JobStep& step : job.steps) {
@@ -283,7 +253,7 @@ std::size_t count_groups(const LoadedJob& job) {
 }  // namespace
 
 Expected<Outcome> run_job(const LoadedJob& job, const Options& options) {
-  if (auto done = check_processes(job); !done) return done.errors();
+  if (auto done = check_processes("the job is of", job.ranks); !done) return done.errors();
   // Without its first line, which names a placement.
   const std::string columns = table_heading({Placement::in_place}, false);
   print(heading(fmt::format("a job of {} process groups, each with a schedule of its own, over MPI "

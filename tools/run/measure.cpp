@@ -11,8 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <vector>
 
+#include "forestcoll/codes.hpp"
 #include "forestcoll/version.hpp"
 
 namespace forestcoll::run {
@@ -108,6 +110,19 @@ std::string heading(std::string_view subject) {
                         &names[static_cast<std::size_t>(r * kNameBytes)]);
   }
   return text + "#\n";
+}
+
+Expected<void> check_processes(std::string_view subject, std::int64_t ranks) {
+  if (all_ranks() == ranks) return {};
+  return make_error(
+      Code::X03, fmt::format("{} {} GPUs; {} processes were started", subject, ranks, all_ranks()),
+      fmt::format("start it with mpirun -np {}", ranks));
+}
+
+Expected<void> check_bytes(std::int64_t bytes) {
+  if (bytes <= std::numeric_limits<std::int32_t>::max()) return {};
+  return make_error(Code::X06, fmt::format("{} bytes in one process; at most 2 GiB are run", bytes),
+                    "give smaller sizes with -b and -e");
 }
 
 void print(const std::string& text) {

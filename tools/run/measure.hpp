@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "forestcoll/diagnostic.hpp"
 #include "run/options.hpp"
 
 namespace forestcoll::run {
@@ -21,6 +22,12 @@ void begin_together();
 [[nodiscard]] std::int64_t count_wrong(std::int64_t here, std::string& remarks);
 /// Comments that head a table: what runs (`subject`), on what, and where each rank is.
 [[nodiscard]] std::string heading(std::string_view subject);
+
+/// Errors: X03, where there are not as many processes as GPUs: "the job is of 8 GPUs; …".
+[[nodiscard]] Expected<void> check_processes(std::string_view subject, std::int64_t ranks);
+
+/// Errors: X06, beyond the elements of a call that MPI counts in 32 bits.
+[[nodiscard]] Expected<void> check_bytes(std::int64_t bytes);
 
 /// Prints on rank 0.
 void print(const std::string& text);

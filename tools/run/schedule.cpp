@@ -32,6 +32,25 @@ Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::st
   return not_to_be_run(text, file, begin);
 }
 
+CallShape shape_of_call(const Schedule& schedule, std::int64_t rank, std::int64_t bytes,
+                        ElementType type) {
+  const ScheduleFacts& facts = schedule.facts();
+  CallShape shape;
+  shape.pattern = facts.pattern;
+  shape.ranks = facts.ranks;
+  shape.element_bytes = size_of(type);
+  shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
+  shape.parts = facts.parts ? &*facts.parts : nullptr;
+  shape.chunk = shape.whole / facts.chunks;
+  shape.scratch = schedule.scratch_chunks(rank) * shape.chunk;
+  return shape;
+}
+
+bool reduces(Pattern pattern) {
+  return pattern == Pattern::allreduce || pattern == Pattern::reduce_scatter ||
+         pattern == Pattern::reduce;
+}
+
 std::string_view perf_name(Pattern pattern) {
   constexpr std::array<std::string_view, 9> kNames = {
       "all_gather_perf", "reduce_scatter_perf", "all_reduce_perf", "broadcast_perf", "reduce_perf",

@@ -86,6 +86,12 @@ inline constexpr std::size_t kReported = 20;  ///< findings about a file, at mos
 [[nodiscard]] Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text,
                                                                 std::string_view file);
 
+/// What a rank's call of so many bytes moves, which are whole chunks; out of place.
+[[nodiscard]] CallShape shape_of_call(const Schedule& schedule, std::int64_t rank,
+                                      std::int64_t bytes, ElementType type);
+
+[[nodiscard]] bool reduces(Pattern pattern);
+
 /// "allreduce" and others by the names of nccl-tests' programs: "all_reduce_perf".
 [[nodiscard]] std::string_view perf_name(Pattern pattern);
 

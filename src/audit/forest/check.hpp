@@ -20,7 +20,8 @@ namespace forestcoll::audit {
 void check_forest(const ForestFile& forest, const Topology* topology, Findings& findings,
                   Verdict& verdict);
 
-/// Every tree spans the ranks and the switches that its edges end at; those can copy what is
+/// Checks a forest whose trees branch at switches that copy or combine, of version 3 of the format:
+/// every tree spans the ranks and the switches that its edges end at; those can copy what is
 /// broadcast, or combine what is reduced, and a root both. What is reduced at a node is broadcast
 /// from it, and all of it together is the chunks of the file; a broadcast or reduce has one phase
 /// and one rank for a root. With a topology: links, and their loads with echoes. Cost: O(edges and

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "audit/common/json_events.hpp"
-#include "audit/plan/names.hpp"
+#include "audit/plan/kinds.hpp"
 #include "audit/plan/places.hpp"
 
 namespace forestcoll::audit {

@@ -1,7 +1,7 @@
-#include "audit/plan/names.hpp"
-
 #include <array>
 #include <utility>
+
+#include "audit/plan/kinds.hpp"
 
 namespace forestcoll::audit {
 namespace {

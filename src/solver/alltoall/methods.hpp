@@ -41,8 +41,9 @@ struct FirstOrderLimits {
   std::stop_token stop;
 };
 
-/// Improves `answer` until it is near enough or `stop` asks for what there is. Returns how many
-/// iterations that took: 0 where there was nothing to do, or too much for memory.
+/// Improves `answer` by the first-order method, whose lengths and flows are proved as they come,
+/// until it is near enough or `stop` asks for what there is. Returns how many iterations that took:
+/// 0 where there was nothing to do, or too much for memory.
 /// Cost: O(sources · m) per iteration, and a proof now and then.
 int improve(const Instance& instance, const Folded& folded, const FirstOrderLimits& limits,
             Answer& answer);

@@ -54,8 +54,9 @@ struct Circles {
   std::vector<Frame> frames;
 };
 
-/// In a box, what has one link alone, such as a GPU of a router, stands outside beside that; the
-/// others stand on a circle in the order of the file. What is in no box stands in the middle.
+/// For boxes that are linked to each other: each a circle, all on a large one. In a box, what has
+/// one link alone, such as a GPU of a router, stands outside beside that; the others stand on a
+/// circle in the order of the file. What is in no box stands in the middle.
 [[nodiscard]] Circles place_on_circles(const Picture& picture);
 
 }  // namespace forestcoll::topology

@@ -16,9 +16,6 @@
 namespace forestcoll::health {
 namespace {
 
-// Apart from those of nvlink.cpp, which is in the same room.
-using FabricLine = TextLine;
-
 constexpr std::array<std::pair<unsigned, std::string_view>, 4> kMaskBits = {
     {{0, "its NVLink bandwidth is degraded"},
      {2, "a route of it is being recovered"},
@@ -93,7 +90,7 @@ std::optional<MachineState> read_fabric(const Dump& dump) {
   MachineState state{.source = "nvidia-smi -q"};
   GpuState* gpu = nullptr;
   std::size_t sections = 0, indent = 0;
-  for (const FabricLine& line : lines_of(dump.text)) {
+  for (const TextLine& line : lines_of(dump.text)) {
     const auto [key, value] = key_and_value(line.text);
     if (key.empty() || key == "--") continue;
     if (key == "Fabric" && value.empty()) {
@@ -112,7 +109,7 @@ std::optional<MachineState> read_fabric(const Dump& dump) {
 std::optional<MachineState> read_health_mask(const Dump& dump) {
   MachineState state{.source = "NCCL's log"};
   std::set<std::string_view> hosts;
-  for (const FabricLine& line : lines_of(dump.text)) {
+  for (const TextLine& line : lines_of(dump.text)) {
     const auto mask = hexadecimal_after(line.text, "healthMask 0x");
     if (!mask) continue;
     const std::size_t open = line.text.find('['), close = line.text.find(']');

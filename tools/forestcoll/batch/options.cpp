@@ -22,7 +22,6 @@ namespace {
 
 constexpr int kMostJobs = 4096;
 constexpr int kMostShards = 1'000'000;
-constexpr double kMostSeconds = 1e9;
 constexpr double kShareOfMemory = 0.8;
 
 // "512M", "64G": with a unit, as a few bytes are what nobody means.
@@ -94,13 +93,8 @@ Expected<Shard> parse_shard(const std::string& text) {
 Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
   limits.jobs = processors();
   if (!arguments.jobs.empty()) {
-    const auto jobs = parse_number<int>(arguments.jobs);
-    if (!jobs || *jobs < 1 || *jobs > kMostJobs) {
-      return make_error(Code::S03,
-                        fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
-                                    kMostJobs, arguments.jobs),
-                        "leave it out to use all processors");
-    }
+    const auto jobs = read_jobs(arguments.jobs, kMostJobs);
+    if (!jobs) return jobs.errors();
     limits.jobs = *jobs;
   }
   limits.memory = static_cast<std::uint64_t>(static_cast<double>(memory()) * kShareOfMemory);
@@ -115,14 +109,9 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
     limits.memory_is_strict = true;
   }
   if (!arguments.time_limit.empty()) {
-    limits.seconds = parse_number<double>(arguments.time_limit);
-    if (!limits.seconds || !(*limits.seconds > 0 && *limits.seconds <= kMostSeconds)) {
-      return make_error(Code::S03,
-                        fmt::format("--time-limit: expected a positive number of seconds, found "
-                                    "\"{}\"",
-                                    arguments.time_limit),
-                        "write a number such as 60 or 0.5");
-    }
+    const auto seconds = read_time_limit(arguments.time_limit);
+    if (!seconds) return seconds.errors();
+    limits.seconds = *seconds;
   }
   return {};
 }

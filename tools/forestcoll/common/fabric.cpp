@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -47,10 +46,8 @@ std::string name_by_file(const std::string& path) {
 // In words, where CLI11 speaks of an unsigned integral type.
 CLI::Validator positive_integer() {
   return {[](std::string& text) {
-            std::size_t value = 0;
-            const auto [end, error] =
-                std::from_chars(text.data(), text.data() + text.size(), value);
-            const bool good = error == std::errc() && end == text.data() + text.size() && value > 0;
+            const auto value = parse_number<std::size_t>(text);
+            const bool good = value && *value > 0;
             return good ? std::string() : "expected a positive integer, found \"" + text + "\"";
           },
           ""};
@@ -298,10 +295,8 @@ void report_reading(const ReadingNotes& read, const ReadingOptions& options,
 
 Expected<Rank> find_rank(const Topology& topology, const std::string& text) {
   if (const auto rank = rank_with_id(topology, text)) return *rank;
-  std::size_t rank = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  const bool is_number = error == std::errc() && end == text.data() + text.size();
-  if (is_number && rank < topology.ranks.size()) return Rank(rank);
+  const auto rank = parse_number<std::size_t>(text);
+  if (rank && *rank < topology.ranks.size()) return Rank(*rank);
   return make_error(
       Code::S02, fmt::format("--root: expected the id of a GPU or a rank, found \"{}\"", text),
       fmt::format("ranks are 0 to {}; ids are such as \"{}\"", topology.ranks.size() - 1,

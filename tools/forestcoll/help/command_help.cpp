@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cctype>
 
-#include "help/offered_values.hpp"
+#include "help/texts.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -1,7 +1,7 @@
-#include "help/completion.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "help/texts.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/version.hpp"
 #include "help/command_help.hpp"
-#include "help/completion.hpp"
+#include "help/texts.hpp"
 
 namespace forestcoll::cli {
 namespace {

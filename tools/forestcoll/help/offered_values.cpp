@@ -1,5 +1,3 @@
-#include "help/offered_values.hpp"
-
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -11,6 +9,7 @@
 #include "forestcoll/generate.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
+#include "help/texts.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -1,5 +1,3 @@
-#include "help/short_help.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +11,7 @@
 
 #include "common/options/help_groups.hpp"
 #include "help/command_help.hpp"
+#include "help/texts.hpp"
 
 namespace forestcoll::cli {
 namespace {

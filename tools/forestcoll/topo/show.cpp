@@ -4,11 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -75,10 +73,8 @@ Expected<Facts> find_facts(const Fabric& fabric) {
 
 // What is wrong with a time limit; nothing where it is one.
 std::string seconds_error(const std::string& text) {
-  double seconds = 0;
-  const char* last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, seconds);
-  const bool valid = error == std::errc() && end == last && seconds > 0 && seconds <= kMostSeconds;
+  const auto seconds = parse_number<double>(text);
+  const bool valid = seconds && *seconds > 0 && *seconds <= kMostSeconds;
   return valid ? "" : fmt::format("expected a positive number of seconds, found \"{}\"", text);
 }
 

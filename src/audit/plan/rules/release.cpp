@@ -1,4 +1,7 @@
+// What no executor of plans does, or none of a release.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "audit/plan/rules/rules.hpp"
 
@@ -27,6 +30,18 @@ void check_release(const PlanFile& plan, const PlanRelease& release, Findings& f
       }
     }
   }
+}
+
+void check_output_offsets(const PlanFile& plan, std::optional<Rank> root, Findings& findings) {
+  if (!plan.in_place || plan.collective != "scatter" || !root || *root == Rank(0)) return;
+  const auto& remote = plan.gpus[root->index()].remote_buffers;
+  const bool writes = std::ranges::any_of(
+      remote, [](const PlanRemoteBuffer& buffer) { return buffer.buffer == Buffer::output; });
+  if (!writes) return;
+  findings.add(Rule::unsupported, Place{root->value, -1, -1, 0, {}},
+               "in place the root's output lies at its block of the input, and the executor writes "
+               "as far behind the others' outputs: only rank 0 can be the root",
+               "make the plan for calls out of place");
 }
 
 }  // namespace forestcoll::audit

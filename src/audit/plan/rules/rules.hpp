@@ -44,8 +44,9 @@ void check_plan_structure(const PlanFile& plan, std::int32_t sms, Program& progr
 void check_operands(const PlanFile& plan, std::size_t rank, std::size_t t, std::size_t i,
                     Findings& findings);
 
-/// Checks it: that scratch has room for flags, and holds nothing else; that threads, not pipelines,
-/// cut packets. REQUIRES: the operands' references lead somewhere. Cost: O(operations).
+/// Checks what the executor takes for granted of packets: that scratch has room for flags, and
+/// holds nothing else; that threads, not pipelines, cut packets. REQUIRES: the operands' references
+/// lead somewhere. Cost: O(operations).
 void check_packet_rules(const PlanFile& plan, Findings& findings);
 
 /// Checks that the ranks of every group know it, of the same buffer, and that all can set theirs
@@ -60,7 +61,7 @@ void check_switch_groups(const PlanFile& plan, Findings& findings);
 /// ranks as the topology has, and peers that are ranks. Cost: O(channels).
 void check_plan_boxes(const PlanFile& plan, const Topology& topology, Findings& findings);
 
-/// Adds a finding for each of them. Cost: O(operations).
+/// Adds a finding for each operation that the release does not have. Cost: O(operations).
 void check_release(const PlanFile& plan, const PlanRelease& release, Findings& findings);
 
 /// MSCCL++'s executor adds to a place in another's output the offset that its own caller's output

@@ -131,8 +131,9 @@ class LinkReader {
 
   // Files that people wrote may leave the class of the target out.
   [[nodiscard]] std::string class_of(const pugi::xml_node& link, const std::string& target) const {
-    if (const pugi::xml_attribute tclass = link.attribute("tclass"))
+    if (const pugi::xml_attribute tclass = link.attribute("tclass")) {
       return lower_case(tclass.value());
+    }
     const auto found = classes_.find(target);
     return found == classes_.end() ? "" : found->second;
   }

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -50,17 +49,11 @@ std::optional<Shard> shard_of(const std::string& name) {
   if (!name.starts_with(kHead) || !name.ends_with(kTail) || at == std::string::npos) {
     return std::nullopt;
   }
-  Shard shard;
-  const auto read = [](std::string_view text, int& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
-  };
   const std::string_view text = name;
-  const bool good =
-      read(text.substr(kHead.size(), at - kHead.size()), shard.index) &&
-      read(text.substr(at + kMiddle.size(), text.size() - kTail.size() - at - kMiddle.size()),
-           shard.count);
-  return good ? std::optional(shard) : std::nullopt;
+  const auto index = parse_number<int>(text.substr(kHead.size(), at - kHead.size()));
+  const std::size_t begin = at + kMiddle.size();
+  const auto count = parse_number<int>(text.substr(begin, text.size() - kTail.size() - begin));
+  return index && count ? std::optional(Shard{*index, *count}) : std::nullopt;
 }
 
 // The reports of shards in a directory, by name.

@@ -12,6 +12,8 @@
 namespace forestcoll::cli {
 namespace {
 
+constexpr double kMostSeconds = 1e9;
+
 void add_option(CLI::App& command, CLI::callback_t take, const std::string& meaning) {
   command.add_option("-j,--jobs,--threads", std::move(take), meaning)
       ->check(CLI::Range(1, kMostThreads).description(""))
@@ -36,6 +38,23 @@ Expected<std::vector<std::int64_t>> read_sizes(const std::string& option, const 
   if (sizes) return sizes;
   const Diagnostic& error = sizes.errors().front();
   return make_error(Code::S03, option + ": " + error.message, error.remedy);
+}
+
+Expected<int> read_jobs(const std::string& text, int most) {
+  const auto jobs = parse_number<int>(text);
+  if (jobs && *jobs >= 1 && *jobs <= most) return *jobs;
+  return make_error(Code::S03,
+                    fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"", most, text),
+                    "leave it out to use all processors");
+}
+
+Expected<double> read_time_limit(const std::string& text) {
+  const auto seconds = parse_number<double>(text);
+  if (seconds && *seconds > 0 && *seconds <= kMostSeconds) return *seconds;
+  return make_error(
+      Code::S03,
+      fmt::format("--time-limit: expected a positive number of seconds, found \"{}\"", text),
+      "write a number such as 60 or 0.5");
 }
 
 CLI::Validator file_name() {

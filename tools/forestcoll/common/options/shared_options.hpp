@@ -43,6 +43,12 @@ constexpr const char* kSizesInWords =
 [[nodiscard]] Expected<std::vector<std::int64_t>> read_sizes(const std::string& option,
                                                              const std::string& text);
 
+/// What --jobs says, a number from 1 to `most`. Error S03.
+[[nodiscard]] Expected<int> read_jobs(const std::string& text, int most);
+
+/// Seconds of --time-limit. Error S03.
+[[nodiscard]] Expected<double> read_time_limit(const std::string& text);
+
 /// Refuses the empty name (S03), which a variable of a shell that is not set leaves: it would read
 /// as no option at all.
 [[nodiscard]] CLI::Validator file_name();

@@ -17,8 +17,6 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr double kMostSeconds = 1e9;
-
 Effort parse_effort(const std::string& name) {
   if (name == "fast") return Effort::fast;
   return name == "max" ? Effort::max : Effort::normal;
@@ -64,24 +62,14 @@ Expected<SolverRequest> resolve(const SolverArguments& arguments) {
   request.effort = parse_effort(arguments.effort);
   request.threads = threads_by_default();
   if (!arguments.threads.empty()) {
-    const auto threads = parse_number<int>(arguments.threads);
-    if (!threads || *threads < 1 || *threads > kMostThreads) {
-      return make_error(Code::S03,
-                        fmt::format("--jobs: expected a number from 1 to {}, found \"{}\"",
-                                    kMostThreads, arguments.threads),
-                        "leave it out to use all processors");
-    }
+    const auto threads = read_jobs(arguments.threads, kMostThreads);
+    if (!threads) return threads.errors();
     request.threads = *threads;
   }
   if (!arguments.time_limit.empty()) {
-    request.seconds = parse_number<double>(arguments.time_limit);
-    if (!request.seconds || !(*request.seconds > 0 && *request.seconds <= kMostSeconds)) {
-      return make_error(Code::S03,
-                        fmt::format("--time-limit: expected a positive number of seconds, found "
-                                    "\"{}\"",
-                                    arguments.time_limit),
-                        "write a number such as 60 or 0.5");
-    }
+    const auto seconds = read_time_limit(arguments.time_limit);
+    if (!seconds) return seconds.errors();
+    request.seconds = *seconds;
   }
   if (!arguments.max_height.empty()) {
     request.max_height = parse_number<std::int32_t>(arguments.max_height);

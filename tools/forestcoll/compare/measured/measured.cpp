@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -55,11 +54,8 @@ std::string_view without_tag(std::string_view line) {
 }
 
 std::optional<double> number_in(std::string_view word) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  if (!std::isfinite(value) || value < 0) return std::nullopt;
-  return value;
+  const auto value = parse_number<double>(word);
+  return value && std::isfinite(*value) && *value >= 0 ? value : std::nullopt;
 }
 
 // "allreduce"; empty: it names no program.

@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "common/options/collective_option.hpp"
@@ -139,13 +137,11 @@ Expected<void> read_parts(const std::string& text, CompileOptions& compile) {
   if (text.empty() || text == "auto") return {};
   const bool search = text.starts_with(kUpTo);
   const std::string_view digits = std::string_view(text).substr(search ? kUpTo.size() : 0);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-  if (!is_number || value < 1 || value > kMaxParts) return no_parts(text);
+  const auto value = parse_number<std::int64_t>(digits);
+  if (!value || *value < 1 || *value > kMaxParts) return no_parts(text);
   compile.tree_count = TreeCount::as_given;
   compile.synthesis.trees_per_root = {
-      search ? TreesPerRoot::Mode::best_up_to : TreesPerRoot::Mode::fixed, value};
+      search ? TreesPerRoot::Mode::best_up_to : TreesPerRoot::Mode::fixed, *value};
   return {};
 }
 

@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "common/files/named_files.hpp"
@@ -34,13 +32,6 @@ constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr std::int64_t kLeastBufferBytes = 64 << 10, kMostBufferBytes = 64 << 20;
 
-std::optional<std::int64_t> parse_integer(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 Format parse_format(std::string_view name) {
   if (name == "mscclpp") return Format::mscclpp;
   if (name == "forest") return Format::forest;
@@ -59,7 +50,7 @@ Expected<TreesPerRoot> parse_trees(const std::string& text) {
   if (text == "optimal") return TreesPerRoot{};
   const bool search = text.starts_with(kMaxPrefix);
   const auto value =
-      parse_integer(search ? std::string_view(text).substr(kMaxPrefix.size()) : text);
+      parse_number<std::int64_t>(search ? std::string_view(text).substr(kMaxPrefix.size()) : text);
   if (value && *value >= 1 && (!search || *value <= kLongestSearch)) {
     return TreesPerRoot{search ? Mode::best_up_to : Mode::fixed, *value};
   }
@@ -245,7 +236,7 @@ Expected<void> read_lowering(const SynthArguments& arguments, bool has_paths,
   } else if (use == "per-tree") {
     lowering.threadblocks = ThreadblockUse::per_tree;
   } else {
-    const auto most = parse_integer(use);
+    const auto most = parse_number<std::int64_t>(use);
     if (!most || *most < 1) {
       return make_error(Code::S03,
                         fmt::format("--threadblocks: expected per-tree, merge or a positive "
