@@ -30,18 +30,26 @@ void append_weights(std::string& out, const IdVector<Rank, std::int64_t>& weight
   if (!weights.empty()) out += ']';
 }
 
+// Those that are written.
+std::vector<TreeId> trees_of(const Forest& forest, bool symmetric) {
+  if (symmetric) return forest.base_trees();
+  std::vector<TreeId> all;
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) all.emplace_back(t);
+  return all;
+}
+
+// `lists` like this one, with about as many trees, make up the text.
 void append_trees(std::string& out, std::string_view key, const Forest& forest, bool symmetric,
-                  const Names& names) {
+                  const Names& names, std::size_t lists) {
   fmt::format_to(std::back_inserter(out), ",\n\"{}\":[", key);
   const std::size_t begin = out.size();
-  const std::vector<TreeId> base = symmetric ? forest.base_trees() : std::vector<TreeId>();
-  const std::size_t count = symmetric ? base.size() : forest.tree_count();
-  for (std::size_t i = 0; i < count; ++i) {
-    const TreeId t = symmetric ? base[i] : TreeId(i);
+  const std::vector<TreeId> trees = trees_of(forest, symmetric);
+  for (std::size_t i = 0; i < trees.size(); ++i) {
     out += i == 0 ? "\n" : ",\n";
-    append_tree(out, forest, t, names, symmetric && forest.has_images(t));
-    // Trees are about as long as one another; to grow step by step would copy all several times.
-    if (i == 0) out.reserve(begin + (out.size() - begin) * count * 9 / 8);
+    append_tree(out, forest, trees[i], names, symmetric && forest.has_images(trees[i]));
+    // Trees are about as long as one another. To grow step by step, or from list to list, would
+    // copy all several times, and leave as much memory behind.
+    if (i == 0) out.reserve(begin + (out.size() - begin) * trees.size() * lists * 9 / 8);
   }
   out += "\n]";
 }
@@ -101,8 +109,8 @@ std::string to_json(const CollectiveForest& forest, const Topology& topology, bo
     }
     out += '}';
   }
-  for (const auto& phase : phases) {
-    append_trees(out, key(phase), *phase.forest, symmetric, names);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    append_trees(out, key(phases[i]), *phases[i].forest, symmetric, names, phases.size() - i);
   }
   out += "}\n";
   return out;
