@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "forest/route_table.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/common/core.hpp"
-#include "solver/flat/boxes.hpp"
 
 namespace forestcoll::solver {
 

@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "forestcoll/forest.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/common/core.hpp"
 #include "solver/common/join_trees.hpp"
 #include "solver/flat/box_routes.hpp"
-#include "solver/flat/boxes.hpp"
 #include "solver/flat/inside_trees.hpp"
 #include "solver/flat/lane_parts.hpp"
 #include "solver/flat/lanes.hpp"

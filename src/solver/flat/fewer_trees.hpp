@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "solver/flat/boxes.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/flat/lanes.hpp"
 
 namespace forestcoll::solver {

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "solver/common/boxes.hpp"
 #include "solver/common/core.hpp"
 #include "solver/flat/box_routes.hpp"
 #include "solver/flat/box_trees.hpp"
-#include "solver/flat/boxes.hpp"
 #include "solver/flat/fewer_trees.hpp"
 #include "solver/flat/lane_parts.hpp"
 #include "solver/flat/lanes.hpp"

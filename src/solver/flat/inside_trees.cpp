@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "forestcoll/pack.hpp"
+#include "solver/common/box_network.hpp"
 #include "solver/low/low_counts.hpp"
 #include "solver/low/low_program.hpp"
 
@@ -18,65 +19,6 @@ constexpr std::size_t kMostInsideMembers = 32;
 
 // A little more than floating point errs by.
 constexpr double kAboutAsMuch = 1 + 1e-9;
-
-constexpr std::size_t kNoNode = static_cast<std::size_t>(-1);
-
-/// A box as a network of its own: its members, and then the switches inside of it.
-class BoxNetwork {
- public:
-  BoxNetwork(const Core& core, const Boxes& boxes, std::size_t box, bool is_backward) {
-    number_.assign(core.graph.node_count(), kNoNode);
-    std::vector<NodeId> nodes;
-    const auto add = [&](NodeId v) {
-      if (number_[v.index()] != kNoNode || boxes.is_outside[v.index()] != 0) return;
-      number_[v.index()] = nodes.size();
-      nodes.push_back(v);
-    };
-    for (const Rank r : boxes.members[box]) add(core.compute[r.index()]);
-    std::vector<Arc> arcs;
-    std::vector<ArcId> of_core;
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (ArcId a = core.graph.first_out(nodes[i]); a != core.graph.last_out(nodes[i]);
-           ++a.value) {
-        const NodeId head = core.graph.head(a);
-        add(head);
-        const std::size_t to = number_[head.index()];
-        if (to == kNoNode) continue;
-        arcs.push_back(is_backward ? Arc{NodeId(to), NodeId(i)} : Arc{NodeId(i), NodeId(to)});
-        of_core.push_back(a);
-      }
-    }
-    std::vector<std::size_t> order;
-    network_.graph = Digraph(nodes.size(), arcs, &order);
-    for (const std::size_t at : order) {
-      arc_.push_back(of_core[at]);
-      network_.capacity.push_back(core.capacity[of_core[at]]);
-    }
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      const bool is_member = i < boxes.members[box].size();
-      network_.rank_of.push_back(is_member ? Rank(i) : Rank());
-      if (is_member) network_.ranks.emplace_back(i);
-    }
-  }
-
-  [[nodiscard]] const Network& network() const { return network_; }
-  [[nodiscard]] ArcId of_core(ArcId a) const { return arc_[a]; }
-
-  // What tells boxes apart.
-  [[nodiscard]] std::vector<std::int64_t> key() const {
-    std::vector<std::int64_t> key{static_cast<std::int64_t>(network_.ranks.size())};
-    for (std::size_t a = 0; a < arc_.size(); ++a) {
-      const Arc& arc = network_.graph.arcs()[a];
-      key.insert(key.end(), {arc.tail.value, arc.head.value, network_.capacity[ArcId(a)]});
-    }
-    return key;
-  }
-
- private:
-  std::vector<std::size_t> number_;  ///< by node of the core
-  Network network_;
-  IdVector<ArcId, ArcId> arc_;
-};
 
 /// Trees of one kind of box, in its own numbers.
 struct LocalTree {

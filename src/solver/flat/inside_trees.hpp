@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "forestcoll/ratio.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/common/core.hpp"
 #include "solver/flat/box_routes.hpp"
-#include "solver/flat/boxes.hpp"
 
 namespace forestcoll::solver {
 

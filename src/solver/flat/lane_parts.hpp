@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "forestcoll/ratio.hpp"
-#include "solver/flat/boxes.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/flat/lanes.hpp"
 
 namespace forestcoll::solver {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "forestcoll/ratio.hpp"
-#include "solver/flat/boxes.hpp"
+#include "solver/common/boxes.hpp"
 
 namespace forestcoll::solver {
 

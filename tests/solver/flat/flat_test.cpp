@@ -13,7 +13,7 @@
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/synthesize.hpp"
-#include "solver/flat/boxes.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/flat/cluster.hpp"
 #include "solver/flat/flat_forests.hpp"
 #include "solver/flat/lanes.hpp"

@@ -15,7 +15,7 @@
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/synthesize.hpp"
-#include "solver/flat/boxes.hpp"
+#include "solver/common/boxes.hpp"
 #include "solver/flat/cluster.hpp"
 #include "solver/flat/fewer_trees.hpp"
 #include "solver/flat/flat_forests.hpp"

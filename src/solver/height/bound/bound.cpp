@@ -23,13 +23,14 @@ class Spread {
   explicit Spread(const Network& network)
       : network_(network), bits_(network.graph.node_count()), next_(bits_.size()) {}
 
-  // Hops until every rank has the bit of each of `roots` (at most 64), by root.
+  // Hops until every rank has the bit of each of `roots` (at most 64), by root; the number of ranks
+  // where some never has it.
   std::vector<std::int32_t> hops(const std::vector<Rank>& roots) {
     std::fill(bits_.begin(), bits_.end(), 0);
     for (std::size_t i = 0; i < roots.size(); ++i) {
       bits_[network_.ranks[roots[i].index()].index()] |= std::uint64_t{1} << i;
     }
-    std::vector<std::int32_t> hops(roots.size(), 0);
+    std::vector<std::int32_t> hops(roots.size(), static_cast<std::int32_t>(network_.ranks.size()));
     std::uint64_t missing = std::numeric_limits<std::uint64_t>::max() >> (64 - roots.size());
     for (std::int32_t count = 0;; ++count) {
       std::uint64_t everywhere = missing;
@@ -38,13 +39,13 @@ class Spread {
         if ((everywhere >> i & 1) != 0) hops[i] = count;
       }
       missing &= ~everywhere;
-      if (missing == 0) return hops;
-      hop();
+      if (missing == 0 || !hop()) return hops;
     }
   }
 
  private:
-  void hop() {
+  // False where nothing comes any further.
+  bool hop() {
     next_ = bits_;
     // To the ranks, and through the switches as far as it goes.
     for (bool changed = true; changed;) {
@@ -60,6 +61,7 @@ class Spread {
       }
     }
     std::swap(bits_, next_);
+    return bits_ != next_;
   }
 
   const Network& network_;
@@ -98,7 +100,10 @@ Weights one_root_per_orbit(const Network& network, const Weights& weights,
   return first;
 }
 
-// By rank: hops to the farthest other one, of ranks with a weight; others are left at 0.
+}  // namespace
+
+namespace solver {
+
 IdVector<Rank, std::int32_t> farthest(const Network& network, const Weights& weights) {
   Spread spread(network);
   IdVector<Rank, std::int32_t> result(weights.size(), 0);
@@ -113,10 +118,6 @@ IdVector<Rank, std::int32_t> farthest(const Network& network, const Weights& wei
   return result;
 }
 
-}  // namespace
-
-namespace solver {
-
 std::int32_t distance_bound(const Network& network, const Weights& weights,
                             const Symmetry& symmetry) {
   return height_lower_bound(network, one_root_per_orbit(network, weights, symmetry));
@@ -130,13 +131,14 @@ std::int32_t allreduce_height_bound(const Network& network, const Ratio& rate,
   for (std::size_t r = 0; r < roots.size(); ++r) {
     if (roots[Rank(r)] > 0) height = std::min(height, std::max(out[Rank(r)], in[Rank(r)]));
   }
+  height = std::max(height, allreduce_height_forced_by_gates(network, rate));
   return height == 1 && allreduce_stars_are_impossible(network, rate) ? 2 : height;
 }
 
 }  // namespace solver
 
 std::int32_t height_lower_bound(const Network& network, const Weights& weights) {
-  const auto hops = farthest(network, weights);
+  const auto hops = solver::farthest(network, weights);
   return *std::max_element(hops.begin(), hops.end());
 }
 

@@ -10,6 +10,10 @@
 
 namespace forestcoll::solver {
 
+/// By rank: hops to the farthest other one, any way through switches being one; 0 for ranks without
+/// weight, and the number of ranks where some is out of reach. Cost: O(m · height) for 64 ranks.
+[[nodiscard]] IdVector<Rank, std::int32_t> farthest(const Network& network, const Weights& weights);
+
 /// `height_lower_bound(network, weights)`, looking from one root of each orbit of `symmetry` where
 /// that moves the arcs onto themselves, and from every root where it does not. REQUIRES: `symmetry`
 /// is of nodes and ranks like the network's. Cost: as there by root, and O(m log m) per generator.
@@ -18,7 +22,8 @@ namespace forestcoll::solver {
 
 /// No allreduce at this rate, in the network's units, is lower, whatever the shares of its roots,
 /// both phases at once or one after the other: all may be rooted at the rank that is nearest to the
-/// farthest others. REQUIRES and cost: as above, both ways.
+/// farthest others, and links between boxes may force more (cuts.hpp). REQUIRES and cost: as above,
+/// both ways, and that of `divisions_into_boxes`.
 [[nodiscard]] std::int32_t allreduce_height_bound(const Network& network, const Ratio& rate,
                                                   const Symmetry& symmetry);
 

@@ -36,4 +36,10 @@ namespace forestcoll::solver {
 /// fabric into tiers, for each of them, and up to 512 ranks of looking at all pairs.
 [[nodiscard]] bool allreduce_stars_are_impossible(const Network& network, const Ratio& rate);
 
+/// A height that every allreduce at this rate, in the network's units, has whatever the shares of
+/// its roots, from links between boxes that are full; at least 1. Cost: that of
+/// `divisions_into_boxes`, and of `farthest` for each kind of box.
+[[nodiscard]] std::int32_t allreduce_height_forced_by_gates(const Network& network,
+                                                            const Ratio& rate);
+
 }  // namespace forestcoll::solver

@@ -1,4 +1,4 @@
-#include "solver/flat/boxes.hpp"
+#include "solver/common/boxes.hpp"
 
 #include <algorithm>
 #include <functional>
