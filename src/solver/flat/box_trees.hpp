@@ -46,14 +46,28 @@ class BoxTrees {
   // With stars inside of boxes.
   std::optional<Forest> with_stars() { return find_stars() ? run() : std::nullopt; }
 
-  // With trees whose links carry so many for each unit of their capacity.
-  std::optional<Forest> with_trees(const Ratio& per_capacity, const std::stop_token& stop) {
-    const auto entering = count_entering();
-    if (!entering) return std::nullopt;
-    auto found = inside_trees(core_, boxes_, *entering, per_capacity, is_reduce_, stop);
+  // With trees that low programs find.
+  std::optional<Forest> with_trees(const InsideNeeds& needs, const std::stop_token& stop) {
+    auto found = inside_trees(core_, boxes_, needs, stop);
     if (!found) return std::nullopt;
     take_inside(*found);
     return run();
+  }
+
+  // By rank: how many trees reach its box there, or are rooted there.
+  std::optional<std::vector<std::int64_t>> count_entering() {
+    std::vector<std::int64_t> entering(owed_.begin(), owed_.end());
+    for (std::size_t box = 0; box < boxes_.members.size(); ++box) {
+      std::vector<Branches> all;
+      if (lanes_.shares.trees[box] == 0) continue;
+      if (!find_branches(box, all)) return std::nullopt;
+      for (const Branches& branches : all) {
+        for (const Branch& branch : branches) {
+          entering[branch.entry.index()] += branch.end - branch.begin;
+        }
+      }
+    }
+    return entering;
   }
 
  private:
@@ -153,22 +167,6 @@ class BoxTrees {
       inside.height = std::max(inside.height, depth);
     }
     return inside;
-  }
-
-  // By rank: how many trees reach its box there, or are rooted there.
-  std::optional<std::vector<std::int64_t>> count_entering() {
-    std::vector<std::int64_t> entering(owed_.begin(), owed_.end());
-    for (std::size_t box = 0; box < boxes_.members.size(); ++box) {
-      std::vector<Branches> all;
-      if (lanes_.shares.trees[box] == 0) continue;
-      if (!find_branches(box, all)) return std::nullopt;
-      for (const Branches& branches : all) {
-        for (const Branch& branch : branches) {
-          entering[branch.entry.index()] += branch.end - branch.begin;
-        }
-      }
-    }
-    return entering;
   }
 
   // Over a lane; empty where there is no way between its gates.

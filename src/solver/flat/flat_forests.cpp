@@ -126,26 +126,50 @@ class Flat {
   }
 
   [[nodiscard]] std::optional<FlatForests> forests_of(const Lanes& lanes) const {
-    BoxWays ways(core_, boxes_);
-    FlatForests result{trees_of_roots(lanes), {}, {}};
     LaneParts parts(boxes_, lanes);
     if (!parts.divide()) return std::nullopt;
-    const auto all = checked_div(Ratio(sum_of(lanes.shares.trees)), rate_);
-    const auto of_phase = all ? checked_div(*all, Ratio(owed_ ? 1 : 2)) : std::nullopt;
-    if (!of_phase) return std::nullopt;
-    const auto phase = [&](bool is_reduce) {
-      BoxTrees trees(core_, boxes_, lanes, parts, result.trees, ways, is_reduce);
-      return options_.inside == InsideBoxes::stars ? trees.with_stars()
-                                                   : trees.with_trees(*of_phase, options_.stop);
-    };
-    auto broadcast = phase(false);
+    BoxWays ways(core_, boxes_);
+    const Weights trees = trees_of_roots(lanes);
+    BoxTrees out(core_, boxes_, lanes, parts, trees, ways, false);
+    BoxTrees in(core_, boxes_, lanes, parts, trees, ways, true);
+    return options_.inside == InsideBoxes::stars ? with_stars(trees, out, in)
+                                                 : with_trees(lanes, trees, out, in);
+  }
+
+  [[nodiscard]] std::optional<FlatForests> with_stars(const Weights& trees, BoxTrees& out,
+                                                      BoxTrees& in) const {
+    auto broadcast = out.with_stars();
     if (!broadcast) return std::nullopt;
-    result.broadcast = *std::move(broadcast);
-    if (owed_) return result;
-    auto reduce = phase(true);
+    if (owed_) return FlatForests{trees, *std::move(broadcast), {}};
+    const auto reduce = in.with_stars();
     if (!reduce) return std::nullopt;
-    result.reduce = reduce->reversed();
-    return result;
+    return FlatForests{trees, *std::move(broadcast), reduce->reversed()};
+  }
+
+  [[nodiscard]] std::optional<FlatForests> with_trees(const Lanes& lanes, const Weights& trees,
+                                                      BoxTrees& out, BoxTrees& in) const {
+    const auto at_rate = checked_div(Ratio(sum_of(lanes.shares.trees)), rate_);
+    const auto per_capacity = at_rate ? checked_mul(*at_rate, options_.inside_load) : std::nullopt;
+    auto entering = out.count_entering();
+    if (!per_capacity || !entering) return std::nullopt;
+    InsideNeeds needs{*entering, {}, *per_capacity, false};
+    if (owed_) {
+      auto broadcast = out.with_trees(needs, options_.stop);
+      if (!broadcast) return std::nullopt;
+      return FlatForests{trees, *std::move(broadcast), {}};
+    }
+    auto leaving = in.count_entering();
+    if (!leaving) return std::nullopt;
+    for (std::size_t r = 0; r < entering->size(); ++r) {
+      needs.of_either.push_back(std::max((*entering)[r], (*leaving)[r]));
+    }
+    auto broadcast = out.with_trees(needs, options_.stop);
+    if (!broadcast) return std::nullopt;
+    needs.entering = *std::move(leaving);
+    needs.is_backward = true;
+    const auto reduce = in.with_trees(needs, options_.stop);
+    if (!reduce) return std::nullopt;
+    return FlatForests{trees, *std::move(broadcast), reduce->reversed()};
   }
 
   const Core& core_;

@@ -31,6 +31,9 @@ struct FlatOptions {
   /// owed): the least of them that loses little by whole numbers is taken. Empty: as many as exact
   /// parts of the rate take.
   std::vector<std::int64_t> numbers = {};
+  /// Of what the rate leaves links inside of boxes for trees that are not stars, so much may be
+  /// needed: more than 1 gives up as much of the rate.
+  Ratio inside_load = 1;
   std::stop_token stop = {};
 };
 
@@ -41,7 +44,7 @@ struct FlatOptions {
 /// and trees have one hop more. Every tree enters each box once, so that no trees ask less of the
 /// gates. Whether the links inside of boxes and between gates carry them at `rate` (units of
 /// capacity) is for the caller to see (`congestion_algbw`); links inside of boxes carry trees that
-/// are not stars, each phase of an allreduce on a half of them. Nothing where the fabric has no
+/// are not stars (inside_trees.hpp). Nothing where the fabric has no
 /// such boxes, `find_lanes` finds nothing for any of them, or somebody asks to stop. Cost: that of
 /// `find_lanes`, of `inside_trees` twice, and linear in the trees.
 [[nodiscard]] std::optional<FlatForests> flat_forests(const Network& network, const Ratio& rate,

@@ -23,15 +23,24 @@ struct InsideTree {
 /// By rank: the trees from it, in all as many as were asked for.
 using InsideTrees = std::vector<std::vector<InsideTree>>;
 
+/// What trees inside of boxes are for.
+struct InsideNeeds {
+  std::vector<std::int64_t> entering;  ///< by rank: trees of the phase at hand
+  /// By rank: the most that either phase of an allreduce has. Empty: there is one phase.
+  std::vector<std::int64_t> of_either = {};
+  Ratio per_capacity;        ///< trees of all phases for each unit of an arc's capacity
+  bool is_backward = false;  ///< trees lead to the rank
+};
+
 /// For each box trees that low programs (low/low_program.hpp) find, each no more hops higher than
-/// its root is from the farthest rank than the links ask for: from rank r there
-/// are `entering[r]` trees, and arcs take `per_capacity` trees for each unit of their capacity.
-/// Boxes that are alike, members in order, have the same. Backwards, trees lead to the rank.
-/// Nothing where some box is too large, has no such trees, or somebody asks to stop. Cost: for each
-/// kind of box that of `solve_low` for one or a few heights.
+/// its root is from the farthest rank than the links ask for: from rank r there are
+/// `entering[r]` trees at least. Where both directions of all links of a box are alike, the trees
+/// of two phases are the same, turned round: a link carries what goes either way along them. Else
+/// each phase has a half of it. Boxes that are alike, members in order, have the same. Nothing
+/// where some box is too large, has no such trees, or somebody asks to stop. Cost: for each kind of
+/// box that of `solve_low` for one or a few heights.
 [[nodiscard]] std::optional<InsideTrees> inside_trees(const Core& core, const Boxes& boxes,
-                                                      const std::vector<std::int64_t>& entering,
-                                                      const Ratio& per_capacity, bool is_backward,
+                                                      const InsideNeeds& needs,
                                                       const std::stop_token& stop);
 
 }  // namespace forestcoll::solver

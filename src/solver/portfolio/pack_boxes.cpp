@@ -26,6 +26,10 @@ constexpr std::int32_t kWorthBoxes = 2;
 // asked for.
 constexpr std::size_t kMostRanksOfBoxes = 1'024;
 
+// What links inside of boxes may carry for lower trees, of what the optimum leaves them, where a
+// little less of it will do.
+const Ratio kMoreInside(129, 128);
+
 bool is_one_phase(const Problem& problem) {
   return problem.broadcast != problem.reduce;
 }
@@ -52,12 +56,13 @@ void put_one_phase(const Problem& problem, FlatForests found, CollectiveForest& 
 
 // Of the trees with these insides of boxes.
 std::optional<Synthesis> pack_inside(const Problem& problem, const SynthesizeOptions& options,
-                                     const Synthesis& begun, InsideBoxes inside) {
+                                     const Synthesis& begun, InsideBoxes inside,
+                                     const Ratio& inside_load = 1) {
   const PhaseProblem& phase = problem.phases.front();
   const Network& network = is_one_phase(problem) ? phase.network : problem.network;
   const auto rate = checked_div(begun.forest.optimum, network.unit);
   if (!rate) return std::nullopt;
-  FlatOptions flat{.inside = inside, .stop = options.packing.stop};
+  FlatOptions flat{.inside = inside, .inside_load = inside_load, .stop = options.packing.stop};
   if (is_one_phase(problem)) flat.owed = phase.weights;
   if (!is_any_number_open(options)) {
     flat.numbers = numbers_asked_for(options.trees_per_root, network.ranks.size());
@@ -94,8 +99,11 @@ std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOpti
   if (!is_asked && problem.network.ranks.size() > kMostRanksOfBoxes) return std::nullopt;
   auto found = pack_inside(problem, options, begun, InsideBoxes::stars);
   if (!found || share(found->forest.algbw, found->forest.optimum) < kEnoughOfFlat) {
-    found = better_of(std::move(found), pack_inside(problem, options, begun, InsideBoxes::trees),
-                      options);
+    auto trees = pack_inside(problem, options, begun, InsideBoxes::trees);
+    if (!trees && !is_any_number_open(options)) {
+      trees = pack_inside(problem, options, begun, InsideBoxes::trees, kMoreInside);
+    }
+    found = better_of(std::move(found), std::move(trees), options);
   }
   if (!found) return std::nullopt;
   if (!is_one_phase(problem)) {

@@ -224,6 +224,38 @@ TEST(FlatLanes, FewerTreesLoadGatesAsExactOnesDo) {
   EXPECT_GT(tried, 5);
 }
 
+// Adds up the trees of each root and what its arcs carry. Trees lead to all members, or from them.
+void add_inside_trees(const solver::Core& core, const std::vector<Rank>& members, Rank root,
+                      const std::vector<solver::InsideTree>& trees, bool is_backward,
+                      std::int64_t owed, IdVector<ArcId, std::int64_t>& load) {
+  std::int64_t count = 0;
+  for (const solver::InsideTree& tree : trees) {
+    count += tree.trees;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      ASSERT_EQ(tree.parent[i].valid(), members[i] != root);
+      NodeId at = core.compute[members[i].index()];
+      auto way = tree.ways[i];
+      if (!is_backward) std::ranges::reverse(way);
+      for (const ArcId a : way) {
+        load[a] += tree.trees;
+        EXPECT_EQ(is_backward ? core.graph.tail(a) : core.graph.head(a), at);
+        at = is_backward ? core.graph.head(a) : core.graph.tail(a);
+      }
+      // Up to the root in fewer steps than there are members: no tree has a circle.
+      Rank up = members[i];
+      for (std::size_t hops = 0; up != root; ++hops) {
+        ASSERT_LT(hops, members.size());
+        const auto place = std::ranges::find(members, up) - members.begin();
+        up = tree.parent[static_cast<std::size_t>(place)];
+      }
+      if (tree.parent[i].valid()) {
+        EXPECT_EQ(at, core.compute[tree.parent[i].index()]);
+      }
+    }
+  }
+  EXPECT_EQ(count, owed);
+}
+
 // Trees of dies that are several hops from one another: as many as enter, within the links.
 TEST(InsideTrees, CarryWhatEntersABox) {
   const Network network = test::mi250(3);
@@ -233,45 +265,48 @@ TEST(InsideTrees, CarryWhatEntersABox) {
   entering[3] = 50;
   // As if all trees together had 264 GB/s, of which links inside of boxes carry a third more.
   const Ratio per_capacity = Ratio(1'600, 264) * network.unit;
-  for (const bool is_backward : {false, true}) {
-    const auto found = solver::inside_trees(core, boxes, entering, per_capacity, is_backward, {});
-    ASSERT_TRUE(found);
+  for (const bool is_both : {false, true}) {
+    solver::InsideNeeds needs{entering, {}, per_capacity};
+    if (is_both) needs.per_capacity = needs.per_capacity * Ratio(2);
+    if (is_both) needs.of_either = entering;
     IdVector<ArcId, std::int64_t> load(core.graph.arc_count(), 0);
-    for (std::size_t r = 0; r < 48; ++r) {
-      const auto& members = boxes.members[r / 16];
-      std::int64_t trees = 0;
-      for (const solver::InsideTree& tree : (*found)[r]) {
-        trees += tree.trees;
-        for (std::size_t i = 0; i < members.size(); ++i) {
-          ASSERT_EQ(tree.parent[i].valid(), members[i] != Rank(r));
-          NodeId at = core.compute[members[i].index()];
-          auto way = tree.ways[i];
-          if (!is_backward) std::ranges::reverse(way);
-          for (const ArcId a : way) {
-            load[a] += tree.trees;
-            EXPECT_EQ(is_backward ? core.graph.tail(a) : core.graph.head(a), at);
-            at = is_backward ? core.graph.head(a) : core.graph.tail(a);
-          }
-          // Up to the root in fewer steps than there are members: no tree has a circle.
-          Rank up = members[i];
-          for (std::size_t hops = 0; up != Rank(r); ++hops) {
-            ASSERT_LT(hops, members.size());
-            const auto place = std::ranges::find(members, up) - members.begin();
-            up = tree.parent[static_cast<std::size_t>(place)];
-          }
-          if (tree.parent[i].valid()) {
-            EXPECT_EQ(at, core.compute[tree.parent[i].index()]);
-          }
-        }
+    for (const bool is_backward : {false, true}) {
+      if (!is_both) load.assign(core.graph.arc_count(), 0);
+      needs.is_backward = is_backward;
+      const auto found = solver::inside_trees(core, boxes, needs, {});
+      ASSERT_TRUE(found);
+      for (std::size_t r = 0; r < 48; ++r) {
+        add_inside_trees(core, boxes.members[r / 16], Rank(r), (*found)[r], is_backward,
+                         entering[r], load);
       }
-      EXPECT_EQ(trees, entering[r]);
     }
     for (std::size_t a = 0; a < load.size(); ++a) {
-      EXPECT_LE(Ratio(load[ArcId(a)]), per_capacity * Ratio(core.capacity[ArcId(a)]));
+      EXPECT_LE(Ratio(load[ArcId(a)]), needs.per_capacity * Ratio(core.capacity[ArcId(a)]));
     }
+    needs.per_capacity = Ratio(1, network.capacity[ArcId(0)]);
+    EXPECT_FALSE(solver::inside_trees(core, boxes, needs, {}));
   }
-  const Ratio little(1, network.capacity[ArcId(0)]);
-  EXPECT_FALSE(solver::inside_trees(core, boxes, entering, little, false, {}));
+}
+
+// Data spreads out over links that hardly anything comes back by: half of each for each phase is
+// too little, all of both directions for both phases is enough.
+TEST(InsideTrees, PhasesShareBothDirectionsOfLinks) {
+  test::FabricBuilder builder(9, 1);
+  for (std::size_t box = 0; box < 3; ++box) {
+    for (std::size_t leaf = 1; leaf < 3; ++leaf) builder.link(3 * box, 3 * box + leaf, 100);
+    builder.link(3 * box, 9, 10);
+  }
+  const Network network = builder.build();
+  const solver::Core core = solver::make_core(network, network.capacity);
+  const solver::Boxes boxes = solver::divisions_into_boxes(core).front();
+  std::vector<std::int64_t> entering(9, 0);
+  for (std::size_t box = 0; box < 3; ++box) entering[3 * box] = 10;
+  // All of them pass each of the links once, each way.
+  solver::InsideNeeds needs{entering, entering, Ratio(1)};
+  EXPECT_TRUE(solver::inside_trees(core, boxes, needs, {}));
+  needs.of_either = {};
+  needs.per_capacity = Ratio(1, 2);
+  EXPECT_FALSE(solver::inside_trees(core, boxes, needs, {}));
 }
 
 // Damaged clusters of boxes whose ranks are up to five hops apart: at the optimum, and lower than
