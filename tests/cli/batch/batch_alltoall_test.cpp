@@ -24,7 +24,7 @@ TEST(BatchAlltoall, MakesXmlBesideOtherCollectives) {
   EXPECT_EQ(items[0]["max_height"], 1);
   EXPECT_TRUE(items[1]["max_height"].is_null());
   EXPECT_EQ(items[1]["optimum_fraction"], 1.0);
-  EXPECT_EQ(items[1]["k"], "auto");
+  EXPECT_EQ(items[1]["asked_k"], "auto");
   EXPECT_THAT(files_below(batch.out()).at("pair.json/alltoall.xml"),
               HasSubstr("coll=\"alltoall\""));
   ASSERT_EQ(batch.run({"-c", "allgather,alltoall"}).code, 0);  // what is read back is the same
@@ -40,7 +40,7 @@ TEST(BatchAlltoall, MakesFlowsAndBaselines) {
   ASSERT_EQ(made.code, 0) << made.err;
   const auto flows = nlohmann::json::parse(files_below(batch.out()).at("pair.json/alltoall.json"));
   expect_valid(flows, "forestcoll-flows.schema.json");
-  EXPECT_EQ(batch.items()[0]["k"], "own");
+  EXPECT_EQ(batch.items()[0]["asked_k"], "own");
 }
 
 TEST(BatchAlltoall, RefusesBeforeItBegins) {

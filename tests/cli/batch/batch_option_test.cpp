@@ -37,7 +37,7 @@ TEST_P(BatchAlgorithm, MakesWhatSynthMakes) {
   Words synth = {"synth", batch.in() + "/box.json", "-q"};
   synth.insert(synth.end(), asked.begin(), asked.end());
   EXPECT_EQ(read_file(batch.out() + "/box.json/allreduce" + format.second), run(synth).out);
-  EXPECT_EQ(batch.items()[0]["k"], "own");
+  EXPECT_EQ(batch.items()[0]["asked_k"], "own");
   EXPECT_EQ(batch.run(words).code, 0);
   EXPECT_EQ(batch.items()[0]["status"], "cached");
 }
@@ -78,7 +78,7 @@ TEST(Batch, TreesOfOthersHaveNoK) {
     EXPECT_THAT(result.err, HasSubstr(message));
   }
   EXPECT_EQ(batch.run({"--algorithm", "forestcoll", "-k", "2"}).code, 0);
-  EXPECT_EQ(batch.items()[0]["k"], "2");
+  EXPECT_EQ(batch.items()[0]["asked_k"], "2");
 }
 
 // Whatever the target, forests and plans have the same bytes.

@@ -282,7 +282,7 @@ TEST(Batch, NamesTellTargetsAndTreesApart) {
               ElementsAre("allreduce-azure-kauto.xml", "allreduce-azure-kmax-3.xml",
                           "allreduce-rccl-6-kauto.xml", "allreduce-rccl-6-kmax-3.xml"));
   EXPECT_EQ(batch.report()["items"][3]["target"], "rccl-6");
-  EXPECT_EQ(batch.report()["items"][3]["k"], "max:3");
+  EXPECT_EQ(batch.report()["items"][3]["asked_k"], "max:3");
 }
 
 // Before RCCL 6.3, counts per rank are multiples of all chunks.
@@ -300,7 +300,7 @@ TEST(BatchLong, OtherFormatsAndNone) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   ASSERT_EQ(batch.run({"--format", "forest"}).code, 0);
-  EXPECT_EQ(batch.report()["items"][0]["k"], "optimal");
+  EXPECT_EQ(batch.report()["items"][0]["asked_k"], "optimal");
   EXPECT_THAT(keys(files_below(batch.out())), ElementsAre("a.json/allreduce.json"));
   ASSERT_EQ(batch.run({"--format", "none"}).code, 0);
   EXPECT_THAT(batch.report()["items"][0]["outputs"], IsEmpty());

@@ -60,7 +60,8 @@ using Vocabulary = std::map<std::string, std::map<Types, std::set<std::string>>>
 
 // The types of all keys of objects in a schema, by the files that have them.
 void collect(const Json& schema, const Json& root, const std::string& file, Vocabulary& keys) {
-  for (const auto& [key, value] : schema.value("properties", Json::object()).items()) {
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [key, value] : properties.items()) {
     if (const Types types = types_of(value, root); !types.empty()) keys[key][types].insert(file);
     if (!kMaps.contains(key)) collect(value, root, file, keys);
   }
@@ -90,7 +91,8 @@ TEST(JsonVocabulary, AKeyHasOneTypeInAllReports) {
     if (is_no_present_report(name)) continue;
     const Json root = Json::parse(read_file(entry.path().string()));
     collect(root, root, name, keys);
-    for (const auto& [definition, schema] : root.value("definitions", Json::object()).items()) {
+    const Json definitions = root.value("definitions", Json::object());
+    for (const auto& [definition, schema] : definitions.items()) {
       if (definition != "counts") collect(schema, root, name, keys);
     }
     ++files;

@@ -53,7 +53,8 @@ TEST(Simulate, ReportsFollowTheSchema) {
     EXPECT_EQ(report["parameters"]["name"], "a100");
     ASSERT_EQ(report["times"].size(), 2U);
     EXPECT_EQ(report["times"][1]["bytes"], 1 << 30);
-    const double algbw = report["times"][1]["algbw"], busbw = report["times"][1]["busbw"];
+    const double algbw = report["times"][1]["simulated_algbw"];
+    const double busbw = report["times"][1]["simulated_busbw"];
     EXPECT_NEAR(busbw / algbw, 2 * 7.0 / 8, 1e-9);
     EXPECT_LE(algbw, 172);  // 2 × 300 / (2 × 7/8) at most
     for (const auto& link : report["links"]) EXPECT_LE(link["busy"], 1.001);

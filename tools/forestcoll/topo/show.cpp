@@ -192,7 +192,7 @@ Json limits_json(const Topology& topology) {
     for (const SharedLimit::Use& use : limit.uses) {
       links.push_back({{"src", topology.nodes[use.src].id},
                        {"dst", topology.nodes[use.dst].id},
-                       {"weight", exact(use.weight)}});
+                       {"limit_weight", exact(use.weight)}});
     }
     list.push_back(
         {{"name", limit.name}, {"bandwidth", exact(limit.bandwidth)}, {"links", std::move(links)}});
