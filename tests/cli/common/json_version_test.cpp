@@ -125,7 +125,8 @@ class JsonVersion : public ::testing::Test {
     fs::remove_all(scratch_ / "files");  // --tune writes into a new directory
     words.emplace_back("--json");
     const auto result = run(words);
-    EXPECT_EQ(result.code, 0) << ::testing::PrintToString(words) << result.err;
+    EXPECT_LE(result.code, 1) << ::testing::PrintToString(words)
+                              << result.err;  // 1: of some target
     const Json report = Json::parse(result.out, nullptr, false);
     if (report.is_discarded()) return Json::object();
     SCOPED_TRACE(::testing::PrintToString(words));
