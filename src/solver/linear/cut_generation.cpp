@@ -20,7 +20,8 @@ constexpr double kParts = 0x1p54;
 }  // namespace
 
 CutGeneration::CutGeneration(const CutProgram& program)
-    : program_(program), solver_(program.total(program.commodities.size())) {
+    : program_(program),
+      solver_(program.total(program.commodities.size()), LinearProgram::Matrix::by_columns) {
   begin();
 }
 

@@ -10,9 +10,7 @@ namespace {
 // Rows and prices may be wrong by as much; CLP's own 1e-7 is more than simple fractions forgive.
 constexpr double kSolverTolerance = 1e-9;
 
-// Of ClpModel's special options: no copy of the matrix by rows. With one, CLP 1.17 ends the process
-// on some programs (ClpPackedMatrix.cpp, "Assertion elValue").
-constexpr unsigned kNoRowCopy = 256;
+constexpr unsigned kNoRowCopy = 256;  // of ClpModel's special options
 
 constexpr int kNone = -1;
 
@@ -69,11 +67,14 @@ struct LinearProgram::State {
   }
 };
 
-LinearProgram::LinearProgram(std::size_t variables) : state_(std::make_unique<State>()) {
+LinearProgram::LinearProgram(std::size_t variables, Matrix matrix)
+    : state_(std::make_unique<State>()) {
   state_->program.setLogLevel(0);
   state_->program.setPrimalTolerance(kSolverTolerance);
   state_->program.setDualTolerance(kSolverTolerance);
-  state_->program.setSpecialOptions(state_->program.specialOptions() | kNoRowCopy);
+  if (matrix == Matrix::by_columns) {
+    state_->program.setSpecialOptions(state_->program.specialOptions() | kNoRowCopy);
+  }
   state_->program.resize(0, static_cast<int>(variables));  // columns of 0 and more
   state_->add_free_row();
 }

@@ -21,7 +21,11 @@ class LinearProgram {
  public:
   static constexpr std::int64_t kAnyPivots = 2'000'000'000;
 
-  explicit LinearProgram(std::size_t variables);
+  /// What CLP holds of the rows. With a copy by rows, too, it ends the process on some programs of
+  /// cuts (1.17: ClpPackedMatrix.cpp, "Assertion elValue").
+  enum class Matrix { by_columns_and_rows, by_columns };
+
+  explicit LinearProgram(std::size_t variables, Matrix matrix = Matrix::by_columns_and_rows);
   ~LinearProgram();
   LinearProgram(const LinearProgram&) = delete;
   LinearProgram& operator=(const LinearProgram&) = delete;
