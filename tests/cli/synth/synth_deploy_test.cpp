@@ -32,7 +32,7 @@ std::string interleaved() {
 }
 
 // A shell that reads env.sh and says what a variable is then; programs in PATH are stand-ins.
-Result kBash(const std::string& script) {
+Result bash(const std::string& script) {
   return run({"-c", script}, {.program = "/bin/bash"});
 }
 
@@ -49,7 +49,7 @@ TEST(SynthDeployLong, WritesAScheduleThatVerifiesAndItsEnvironment) {
   const auto files = files_below(directory);
   EXPECT_THAT(files.at("hosts"), HasSubstr("box0 slots=8\nbox1 slots=8\n"));
   EXPECT_THAT(files.at("README.txt"), HasSubstr("   8  box1  0  box1/gpu0\n"));
-  const auto value = kBash(". " + directory + "/env.sh && echo $MSCCL_ALGO_DIR");
+  const auto value = bash(". " + directory + "/env.sh && echo $MSCCL_ALGO_DIR");
   EXPECT_EQ(value.out, directory + "/algorithms\n") << value.err;
 }
 
@@ -84,8 +84,8 @@ TEST(SynthDeploy, LauncherLineHasTheSizesAndTheOrderOfRanks) {
       synth(topology("dgx-a100-x2"), {"-k", "3", "--sizes", "1M:64M", "--deploy", directory});
   ASSERT_EQ(made.code, 0) << made.err;
   scratch.write("mpirun", "#!/bin/sh\necho \"$@\"\n");
-  const auto line = kBash("chmod +x " + (scratch / "mpirun") + " && PATH=" + (scratch / "") +
-                          ":$PATH bash " + directory + "/run.sh /opt/all_reduce_perf -G 1");
+  const auto line = bash("chmod +x " + (scratch / "mpirun") + " && PATH=" + (scratch / "") +
+                         ":$PATH bash " + directory + "/run.sh /opt/all_reduce_perf -G 1");
   EXPECT_EQ(line.code, 0) << line.err;
   // 48 chunks of elements of 4 bytes: multiples of 192 bytes, from 1 MiB on.
   EXPECT_THAT(line.out, AllOf(HasSubstr("-np 16 --hostfile " + directory + "/hosts --map-by slot"),
@@ -106,6 +106,19 @@ TEST(SynthDeploy, RanksThatTakeTurnsGetARankfileAndAWordOfTheGpus) {
               AllOf(HasSubstr("CUDA_VISIBLE_DEVICES"), HasSubstr("   0  a  1  a1\n")));
 }
 
+// GPUs of a host that are in no group count, too: ranks take the GPUs that the topology names.
+TEST(SynthDeploy, AGroupOfTheLastGpusNamesThem) {
+  const Scratch scratch;
+  const std::string directory = scratch / "group";
+  const auto made =
+      synth(topology("dgx-a100-x2"), {"--members", "box[0-1]/gpu[6-7]", "--deploy", directory});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const std::string readme = files_below(directory).at("README.txt");
+  EXPECT_THAT(readme, HasSubstr("   2  box1  6  box1/gpu6\n"));
+  EXPECT_THAT(readme, HasSubstr("CUDA_VISIBLE_DEVICES"));
+  EXPECT_THAT(files_below(directory).at("hosts"), HasSubstr("box0 slots=2\nbox1 slots=2\n"));
+}
+
 TEST(SynthDeployLong, TunedFilesSortBySizeAndServeDisjointWindows) {
   const Scratch scratch;
   const std::string directory = scratch / "out";
@@ -123,9 +136,9 @@ TEST(SynthDeploy, ResearchRuntimeGetsItsFilesByName) {
   const std::string directory = scratch / "out";
   const auto made = synth(topology("dgx-a100-x1"), {"--target", "msccl", "--deploy", directory});
   ASSERT_EQ(made.code, 0) << made.err;
-  const auto value = kBash(". " + directory +
-                           "/env.sh && echo $MSCCL_XML_FILES $NCCL_ALGO && cat "
-                           "$MSCCL_XML_FILES > /dev/null");
+  const auto value = bash(". " + directory +
+                          "/env.sh && echo $MSCCL_XML_FILES $NCCL_ALGO && cat "
+                          "$MSCCL_XML_FILES > /dev/null");
   EXPECT_EQ(value.code, 0) << value.err;
   EXPECT_THAT(value.out, HasSubstr(".xml MSCCL,RING,TREE\n"));
 }
@@ -188,7 +201,7 @@ class SynthDeployPlans : public ::testing::Test {
   void expect(const std::string& collective, const std::string& assertions, bool ext = true) {
     const std::string script = std::string("EXT = ") + (ext ? "True" : "False") +
                                "\nCOLLECTIVE = \"" + collective + "\"\n" + kStandIn + assertions;
-    const auto python = kBash("cd " + directory_ + " && python3 -B -W error -c '" + script + "'");
+    const auto python = bash("cd " + directory_ + " && python3 -B -W error -c '" + script + "'");
     EXPECT_EQ(python.code, 0) << python.err << script;
   }
   Scratch scratch_;
@@ -197,7 +210,7 @@ class SynthDeployPlans : public ::testing::Test {
 
 TEST_F(SynthDeployPlans, ModuleRegistersThePlanAndSelectsItBySizeAndPlacement) {
   deploy("allreduce");
-  const auto compiled = kBash("python3 -m py_compile " + directory_ + "/forestcoll_plans.py");
+  const auto compiled = bash("python3 -m py_compile " + directory_ + "/forestcoll_plans.py");
   EXPECT_EQ(compiled.code, 0) << compiled.err;
   const std::string assertions =
       "assert ask(\"allreduce\", 1 << 16, 8, 8)\n"

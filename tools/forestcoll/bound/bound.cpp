@@ -143,10 +143,12 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
 // Where links share a capacity, a collective of all ranks is a job of one group.
 ExitCode run_bound_within_limits(const Fabric& fabric, const BoundArguments& options,
                                  const Console& console) {
-  if (options.whatif || !options.target.empty() || options.top != 0 || options.alltoall.given()) {
-    const auto refused = refuse_limits(
-        fabric.topology, "--whatif, --target, --top, --demand, --gap or --time-limit");
-    return fail(refused.errors(), console);
+  if (const char* option =
+          first_given({{"--whatif", options.whatif},
+                       {"--target", !options.target.empty()},
+                       {"--top", options.top != 0},
+                       {"--demand, --gap or --time-limit", options.alltoall.given()}})) {
+    return fail(refuse_limits(fabric.topology, option).errors(), console);
   }
   BoundArguments of_group = options;
   of_group.job.groups = "MOD 1";

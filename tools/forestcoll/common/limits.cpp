@@ -56,8 +56,7 @@ Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
       fmt::format("{} does not know capacities that links share, and the topology has "
                   "{}",
                   what, counted(topology.limits.size(), "limit")),
-      "take \"limits\" out of the file, or ask `bound`, `synth`, `verify` or "
-      "`simulate`");
+      "leave it out, or take \"limits\" out of the file");
 }
 
 BindingLimit limit_as_written(const Fabric& fabric, std::size_t number) {
@@ -100,7 +99,7 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
     return refuse_limits(fabric.topology, "a collective of unequal shares");
   }
   if (has_relays(fabric.topology)) {
-    return refuse_limits(fabric.topology, "a process group with relays");
+    return refuse_limits(fabric.topology, "--relays");
   }
   const JobOperation operation = operation_of_all(fabric, asked);
   const auto optimum = at_work("finding the best rate within limits", console,

@@ -321,7 +321,9 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
     }
     list.push_back({{"name", step->name},
                     {"repeat", step->repeat},
-                    {"rate", {{"exact", nullptr}, {"value", step->rate}}},
+                    {"rate",
+                     {{"exact", step->exact_rate.empty() ? Json() : Json(step->exact_rate)},
+                      {"value", step->rate}}},
                     {"collective", simulation.collective},
                     {"protocol", simulation.protocol},
                     {"events", simulation.events},

@@ -78,7 +78,7 @@ ExitCode write_nccl_graph(const SynthArguments& arguments, const Console& consol
       load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, arguments.reading, console);
-  if (const auto done = refuse_limits(fabric->topology, "a graph file"); !done) {
+  if (const auto done = refuse_limits(fabric->topology, "--format nccl-graph"); !done) {
     return fail(done.errors(), console);
   }
   const BaselineOptions options{.graph = nullptr,

@@ -49,21 +49,23 @@ std::string program_of(const TunedFile& file, const CompileOptions& options) {
                      file.instances == 1 ? " " : "s");
 }
 
-// "  64 KiB  1 MiB  bfb  12.3 us  45.6 us  0.51  0.80": a line of the table.
+// "  64 KiB  1 MiB  bfb  12.3 us at 64 KiB  45.6 us at 256 KiB  0.51  0.80": a line of the table.
 std::string row_of(const TunedFile& file, const CollectiveForest& trees) {
   std::string times, ratios;
   for (const TimeBeside& time : file.times) {
-    times += fmt::format("{:>10}", time_in_words(time.seconds));
+    times += fmt::format("{:>10} at {:<8}", time_in_words(time.seconds), size_in_words(time.bytes));
     ratios += time.runtime_algorithm.empty()
                   ? fmt::format("{:>8}", "-")
                   : fmt::format("{:>8.2f}", time.seconds / time.runtime_seconds);
   }
-  return fmt::format("  {:>11} {:>11}  {:<20} {:<20} {}", size_in_words(file.first),
+  return fmt::format("  {:>11} {:>11}  {:<20} {:<44} {}", size_in_words(file.first),
                      size_in_words(file.last), trees_of(file, trees), times, ratios);
 }
 
 constexpr const char* kHead =
-    "         from          to  algorithm             time at both ends   time / the runtime's own";
+    "         from          to  algorithm             time at sizes that were simulated            "
+    "  "
+    "time / the runtime's own";
 
 std::string text_of(const TunedFile& file, const CollectiveForest& trees,
                     const CompileOptions& options) {

@@ -51,7 +51,9 @@ std::string name_of(GraphFormat format) {
 Expected<std::string> chosen_format(const ConvertArguments& options) {
   if (!options.format.empty()) return options.format;
   if (const auto format = graph_format_of_file(options.out)) return name_of(*format);
-  return make_error(Code::C01, fmt::format("{} does not say the format", display_name(options.out)),
+  return make_error(Code::C01,
+                    fmt::format("{} does not say the format",
+                                options.out == "-" ? "standard output" : options.out),
                     fmt::format("give --to {}", fmt::join(format_names(), ", ")));
 }
 

@@ -138,7 +138,7 @@ Json json_report(const ToWrite& result) {
   const Topology& topology = result.parsed.topology;
   Json json = {{"format", "forestcoll-import"},
                {"version", 2},
-               {"topology", topology.name},
+               {"topology", topology.name.empty() ? Json() : Json(topology.name)},
                {"source", result.source},
                {"compute_nodes", topology.ranks.size()},
                {"node_count", topology.nodes.size()},

@@ -180,7 +180,8 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
                          number(facts.between_halves))
            : fmt::format("{} GB/s from the first half of the ranks to the second, {} back",
                          number(facts.between_halves), number(facts.back)));
-  line("optimum", fmt::format("{} GB/s allgather algbw", number(facts.allgather)));
+  line(fabric.topology.limits.empty() ? "optimum" : "no limits",
+       fmt::format("{} GB/s allgather algbw", number(facts.allgather)));
   line("bottleneck", in_words(facts.bottleneck, fabric.topology));
   return text;
 }

@@ -111,7 +111,7 @@ Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& 
 // Links that share a capacity have the parts of it that this collective takes at its best.
 Expected<void> keep_limits(PreparedSynthesis& prepared, const Console& console) {
   if (prepared.with_relays && !prepared.fabric.network.limits.empty()) {
-    return refuse_limits(prepared.fabric.topology, "a process group with relays");
+    return refuse_limits(prepared.fabric.topology, "--relays");
   }
   const CompileOptions& options = prepared.request.compile;
   const Demand* demand = options.demand ? &options.demand->demand : nullptr;

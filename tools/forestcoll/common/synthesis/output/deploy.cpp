@@ -234,7 +234,7 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
       "without a word. docs/run-on-gpus.md of forestcoll says how to see what it took.\n\n";
   if (!order.by_index) {
     text +=
-        "The ranks of a host are not in the order of its GPUs: give each host "
+        "The ranks of a host are not its first GPUs in their order: give each host "
         "CUDA_VISIBLE_DEVICES\n"
         "(HIP_VISIBLE_DEVICES) with the column \"GPU of the host\", in the order of its ranks.\n\n";
   }

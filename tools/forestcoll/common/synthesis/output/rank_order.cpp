@@ -15,12 +15,14 @@ std::string box_of(const Topology& topology, NodeId node) {
   return box.empty() ? "host" : box;
 }
 
-// GPUs of each box, in the order of the nodes.
+// GPUs of each box, in the order of the nodes; those that are not among the ranks count, too.
 std::map<std::string, std::vector<NodeId>> gpus_by_box(const Topology& topology) {
-  std::vector<NodeId> gpus = topology.ranks;
-  std::ranges::sort(gpus);
   std::map<std::string, std::vector<NodeId>> boxes;
-  for (const NodeId gpu : gpus) boxes[box_of(topology, gpu)].push_back(gpu);
+  for (std::size_t v = 0; v < topology.nodes.size(); ++v) {
+    const NodeId node(v);
+    if (topology.nodes[node].type == NodeType::switch_node) continue;
+    boxes[box_of(topology, node)].push_back(node);
+  }
   return boxes;
 }
 
@@ -43,9 +45,9 @@ RankOrder rank_order_of(const Topology& topology) {
     order.by_index = order.by_index && index + 1 == seen[box];
     order.ranks.push_back({topology.nodes[gpu].id, box, index});
   }
-  order.per_box = static_cast<std::int32_t>(gpus.begin()->second.size());
-  for (const auto& [box, of_box] : gpus) {
-    if (std::ssize(of_box) != order.per_box) order.per_box = 0;
+  order.per_box = seen.begin()->second;
+  for (const auto& [box, ranks] : seen) {
+    if (ranks != order.per_box) order.per_box = 0;
   }
   return order;
 }
