@@ -276,7 +276,7 @@ TEST(CompareMeasuredLong, InEveryKindOfReport) {
     std::vector<std::string> arguments = {"--measured", file};
     if (!format.empty()) arguments.push_back(format);
     const auto text = compare(arguments).out;
-    EXPECT_THAT(text, HasSubstr("achieved_fraction")) << format;
+    EXPECT_THAT(text, HasSubstr("achieved")) << format;
     EXPECT_THAT(text, HasSubstr("beside forestcoll, trees without threadblocks")) << format;
   }
   EXPECT_THAT(compare_measured({"--csv", "--measured", file}).out,
