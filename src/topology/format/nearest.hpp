@@ -12,8 +12,8 @@ namespace forestcoll::topology {
 [[nodiscard]] std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
                                                        std::size_t limit);
 
-/// Finds the nearest of the candidates that it is offered; the first of equals. Nearest of all is an
-/// id of which it is the last part, as "nic3" is of "box0/nic3".
+/// Finds the nearest of the candidates that it is offered; the first of equals. Nearest of all is
+/// an id of which it is the last part, as "nic3" is of "box0/nic3".
 class NearestText {
  public:
   explicit NearestText(std::string_view wanted);
