@@ -191,8 +191,8 @@ struct StepTimes {
 struct SimulatedStep {
   const WrittenStep* of = nullptr;
   Simulation simulation;
-  StepTimes ours;
-  StepTimes runtime = {};  // empty: it has no schedules of its own for all groups
+  std::vector<double> in_turn = {};  // of our schedules, as in StepTimes
+  StepTimes runtime = {};            // empty: it has no schedules of its own for all groups
 };
 
 // What a job is simulated with, beside its files.
@@ -220,12 +220,6 @@ Expected<std::vector<double>> simulate_in_turn(const WrittenStep& step, const St
     if (!alone) return alone.errors();
     for (std::size_t s = 0; s < sizes.size(); ++s) seconds[s] += alone->times[s].seconds;
   }
-  return seconds;
-}
-
-std::vector<double> seconds_of(const Simulation& simulation) {
-  std::vector<double> seconds;
-  for (const SimulatedTime& time : simulation.times) seconds.push_back(time.seconds);
   return seconds;
 }
 
@@ -264,25 +258,21 @@ Expected<SimulatedStep> simulate_step(const WrittenStep& step,
   if (!in_turn) return in_turn.errors();
   auto runtime = simulate_runtime(step, sizes, with);
   if (!runtime) return runtime.errors();
-  std::vector<double> at_once = seconds_of(*simulation);
-  return SimulatedStep{&step,
-                       *std::move(simulation),
-                       {std::move(at_once), *std::move(in_turn)},
-                       *std::move(runtime)};
+  return SimulatedStep{&step, *std::move(simulation), *std::move(in_turn), *std::move(runtime)};
 }
 
 // A row for each size, with what the step has.
 Table step_table(const SimulatedStep& step) {
-  const auto& [of, simulation, ours, runtime] = step;
+  const auto& [of, simulation, in_turn, runtime] = step;
   Table table{{"bytes", "time", "algbw GB/s"}};
-  if (!ours.in_turn.empty()) table.head.emplace_back("one after the other");
+  if (!in_turn.empty()) table.head.emplace_back("one after the other");
   if (!runtime.at_once.empty()) table.head.emplace_back("runtime's own");
   if (!runtime.in_turn.empty()) table.head.emplace_back("its own in turn");
   for (std::size_t s = 0; s < simulation.times.size(); ++s) {
     const SimulatedTime& time = simulation.times[s];
     std::vector<std::string> row = {size_as_option(static_cast<std::int64_t>(time.bytes)),
                                     time_text(time.seconds), fmt::format("{:.3f}", time.algbw)};
-    for (const auto* column : {&ours.in_turn, &runtime.at_once, &runtime.in_turn}) {
+    for (const auto* column : {&in_turn, &runtime.at_once, &runtime.in_turn}) {
       if (!column->empty()) row.push_back(time_text((*column)[s]));
     }
     table.rows.push_back(std::move(row));
@@ -308,14 +298,14 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
 Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures,
                  const std::string& file, const Topology& topology) {
   Json list = Json::array();
-  for (const auto& [step, simulation, ours, runtime] : steps) {
+  for (const auto& [step, simulation, in_turn, runtime] : steps) {
     Json times = times_json(simulation);
     for (std::size_t s = 0; s < times.size(); ++s) {
       times[s].erase("simulated_busbw");  // of several collectives there is none
       const auto put = [&](const char* key, const std::vector<double>& seconds) {
         if (!seconds.empty()) times[s][key] = seconds[s];
       };
-      put("simulated_seconds_in_turn", ours.in_turn);
+      put("simulated_seconds_in_turn", in_turn);
       put("runtime_simulated_seconds", runtime.at_once);
       put("runtime_simulated_seconds_in_turn", runtime.in_turn);
     }
