@@ -29,7 +29,7 @@ struct WrittenOperation {
 struct WrittenStep {
   std::string name;
   std::int64_t repeat = 1;
-  double rate = 0;              ///< GB/s of the largest buffer: the joint optimum
+  double rate = 0;  ///< GB/s of the largest buffer: the joint optimum
   std::vector<WrittenOperation> operations;
   std::string exact_rate = {};  ///< `rate` as a fraction; empty where weights divide it
 };
