@@ -24,9 +24,9 @@ using ::testing::Not;
 using ::testing::Pair;
 
 // Two that are made at once, and between them one that waits for ever.
-class BatchWithOneThatHangs : public ::testing::Test {
+class BatchWithOneThatHangsLong : public ::testing::Test {
  protected:
-  BatchWithOneThatHangs() {
+  BatchWithOneThatHangsLong() {
     batch_.add("a.json", pair_topology("10"));
     batch_.add("hang.json", small_topology());  // dearer, hence first
     batch_.add("z.json", pair_topology("20"));
@@ -52,7 +52,7 @@ class BatchWithOneThatHangs : public ::testing::Test {
   BatchDirectories batch_;
 };
 
-TEST_F(BatchWithOneThatHangs, TimeLimitEndsItAlone) {
+TEST_F(BatchWithOneThatHangsLong, TimeLimitEndsItAlone) {
   const auto result = batch_.run({"--time-limit", "1.5", "-j", "2"});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("not done after 1.5 s, the time limit [J02]"));
@@ -60,14 +60,14 @@ TEST_F(BatchWithOneThatHangs, TimeLimitEndsItAlone) {
   expect_the_next_run_completes();
 }
 
-TEST_F(BatchWithOneThatHangs, MemoryLimitEndsIt) {
+TEST_F(BatchWithOneThatHangsLong, MemoryLimitEndsIt) {
   fs::remove(batch_.in() + "/a.json");
   fs::remove(batch_.in() + "/z.json");
   EXPECT_EQ(batch_.run({"--memory", "1M"}).code, 1);
   EXPECT_EQ(batch_.report()["items"][0]["error"]["code"], "J03");
 }
 
-TEST_F(BatchWithOneThatHangs, AChildThatIsKilledOrCrashesFailsAlone) {
+TEST_F(BatchWithOneThatHangsLong, AChildThatIsKilledOrCrashesFailsAlone) {
   for (const auto& [number, code] : {std::pair(SIGKILL, "J03"), std::pair(SIGSEGV, "J04")}) {
     fs::remove_all(batch_.out() + "/a.json");
     fs::remove_all(batch_.out() + "/z.json");
@@ -81,7 +81,7 @@ TEST_F(BatchWithOneThatHangs, AChildThatIsKilledOrCrashesFailsAlone) {
               AnyOf(HasSubstr("crashed by signal 11 (SEGV)"), HasSubstr("ABORTING")));
 }
 
-TEST_F(BatchWithOneThatHangs, StoppedOnDemandItReportsWhatIsDone) {
+TEST_F(BatchWithOneThatHangsLong, StoppedOnDemandItReportsWhatIsDone) {
   for (const int number : {SIGINT, SIGTERM}) {
     Background running(batch_.words({"-j", "1", "--force", "--exclude", "a.json"}), batch_ / "err");
     const auto children = running.wait_for_children();
@@ -99,7 +99,7 @@ TEST_F(BatchWithOneThatHangs, StoppedOnDemandItReportsWhatIsDone) {
 }
 
 // Threads cannot be abandoned: the first signal waits for what runs, and says so.
-TEST_F(BatchWithOneThatHangs, AskedTwiceThreadsEndAtOnce) {
+TEST_F(BatchWithOneThatHangsLong, AskedTwiceThreadsEndAtOnce) {
   for (const auto& [first, second] : {std::pair(SIGINT, SIGINT), std::pair(SIGINT, SIGTERM),
                                       std::pair(SIGTERM, SIGTERM), std::pair(SIGHUP, SIGINT)}) {
     fs::remove_all(batch_.out() + "/a.json");
@@ -120,7 +120,7 @@ TEST_F(BatchWithOneThatHangs, AskedTwiceThreadsEndAtOnce) {
 }
 
 // The next item does not begin; what is done is reported.
-TEST(BatchFailure, AskedOnceThreadsFinishWhatTheyBegan) {
+TEST(BatchFailureLong, AskedOnceThreadsFinishWhatTheyBegan) {
   const BatchDirectories batch;
   constexpr int kItems = 60;
   for (int i = 10; i < 10 + kItems; ++i) {
@@ -136,7 +136,7 @@ TEST(BatchFailure, AskedOnceThreadsFinishWhatTheyBegan) {
   EXPECT_EQ(counts["failed"], 0);
 }
 
-TEST_F(BatchWithOneThatHangs, KilledItLeavesNoChildAndTheNextRunCompletes) {
+TEST_F(BatchWithOneThatHangsLong, KilledItLeavesNoChildAndTheNextRunCompletes) {
   Background running(batch_.words({"-j", "2"}), batch_ / "err");
   ASSERT_TRUE(eventually([&] { return others_are_made() && running.children().size() == 1; }));
   const pid_t child = running.children().front();
@@ -154,7 +154,7 @@ TEST_F(BatchWithOneThatHangs, KilledItLeavesNoChildAndTheNextRunCompletes) {
   EXPECT_THAT(batch_.run().err, Not(HasSubstr("ended early")));
 }
 
-TEST_F(BatchWithOneThatHangs, OneBatchAtATime) {
+TEST_F(BatchWithOneThatHangsLong, OneBatchAtATime) {
   Background running(batch_.words({"-j", "2"}), batch_ / "err");
   ASSERT_TRUE(eventually([&] { return others_are_made(); }));
   for (const std::vector<std::string>& more : {std::vector<std::string>(), {"--shard", "1/2"}}) {
@@ -168,7 +168,7 @@ TEST_F(BatchWithOneThatHangs, OneBatchAtATime) {
   EXPECT_EQ(batch_.run({"--exclude", "hang.json"}).code, 0);
 }
 
-TEST_F(BatchWithOneThatHangs, ShardsAreThereSideBySideButEachOnce) {
+TEST_F(BatchWithOneThatHangsLong, ShardsAreThereSideBySideButEachOnce) {
   Background running(batch_.words({"--shard", "1/2"}), batch_ / "err");  // the dearest item
   (void)running.wait_for_children();
   ASSERT_TRUE(
@@ -181,7 +181,7 @@ TEST_F(BatchWithOneThatHangs, ShardsAreThereSideBySideButEachOnce) {
   EXPECT_THAT(whole.err, HasSubstr("another batch works here: shards of one"));
 }
 
-TEST_F(BatchWithOneThatHangs, FailFastStopsTheOthers) {
+TEST_F(BatchWithOneThatHangsLong, FailFastStopsTheOthers) {
   batch_.add("broken.json", "{");
   const auto result = batch_.run({"--fail-fast"});
   EXPECT_EQ(result.code, 1);
@@ -196,7 +196,7 @@ TEST_F(BatchWithOneThatHangs, FailFastStopsTheOthers) {
   EXPECT_EQ(batch_.statuses()["hang.json allreduce"], "skipped");
 }
 
-TEST(BatchFailure, AFullDiskLeavesNothingHalf) {
+TEST(BatchFailureLong, AFullDiskLeavesNothingHalf) {
   const BatchDirectories batch;
   batch.add("large.json", read_file(topology("dgx-a100-x1")));
   batch.add("small.json", pair_topology("10"));
@@ -216,7 +216,7 @@ TEST(BatchFailure, AFullDiskLeavesNothingHalf) {
 
 #ifndef WITH_ADDRESS_SANITIZER
 // Without room for a heap of their own, threads would fetch every piece of memory as a new page.
-TEST(BatchFailure, ThreadsShareHeapsWhereAddressSpaceIsShort) {
+TEST(BatchFailureLong, ThreadsShareHeapsWhereAddressSpaceIsShort) {
   const BatchDirectories batch;
   for (const char* name : {"a.json", "b.json"}) {
     batch.add(name, read_file(topology("dgx-a100-x1")));
@@ -234,7 +234,7 @@ TEST(BatchFailure, ThreadsShareHeapsWhereAddressSpaceIsShort) {
 }
 #endif
 
-TEST(BatchFailure, WhereNothingCanBeWrittenOneItemFails) {
+TEST(BatchFailureLong, WhereNothingCanBeWrittenOneItemFails) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   batch.add("b.json", pair_topology("10"));
@@ -248,7 +248,7 @@ TEST(BatchFailure, WhereNothingCanBeWrittenOneItemFails) {
               HasSubstr("cannot make the directory"));
 }
 
-TEST(BatchFailure, AReportThatCannotBeWrittenIsAnError) {
+TEST(BatchFailureLong, AReportThatCannotBeWrittenIsAnError) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   fs::create_directories(batch.out() + "/report.json");

@@ -156,7 +156,7 @@ TEST_F(BatchFiles, TheEmptyNameIsNoFile) {
   }
 }
 
-TEST(Batch, PassesOverWhatForestcollWrote) {
+TEST(BatchLong, PassesOverWhatForestcollWrote) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   std::vector<std::string> formats = {"forestcoll-batch-manifest"};

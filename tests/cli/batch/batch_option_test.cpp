@@ -23,9 +23,9 @@ using Words = std::vector<std::string>;
 
 // An algorithm, a format with the extension of its files, and how the batch is run.
 using AlgorithmCase = std::tuple<std::string, std::pair<std::string, std::string>, std::string>;
-class BatchAlgorithm : public ::testing::TestWithParam<AlgorithmCase> {};
+class BatchAlgorithmLong : public ::testing::TestWithParam<AlgorithmCase> {};
 
-TEST_P(BatchAlgorithm, MakesWhatSynthMakes) {
+TEST_P(BatchAlgorithmLong, MakesWhatSynthMakes) {
   const auto& [algorithm, format, how] = GetParam();
   const BatchDirectories batch;
   batch.add("box.json", read_file(topology("dgx-a100-x1")));
@@ -42,18 +42,18 @@ TEST_P(BatchAlgorithm, MakesWhatSynthMakes) {
   EXPECT_EQ(batch.items()[0]["status"], "cached");
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, BatchAlgorithm,
+INSTANTIATE_TEST_SUITE_P(Formats, BatchAlgorithmLong,
                          ::testing::Combine(::testing::Values("nccl-ring"),
                                             ::testing::Values(std::pair("msccl", ".xml"),
                                                               std::pair("mscclpp", ".json"),
                                                               std::pair("forest", ".json")),
                                             ::testing::Values("", "--in-process")));
-INSTANTIATE_TEST_SUITE_P(Algorithms, BatchAlgorithm,
+INSTANTIATE_TEST_SUITE_P(Algorithms, BatchAlgorithmLong,
                          ::testing::Combine(::testing::Values("double-tree", "bruck", "multitree"),
                                             ::testing::Values(std::pair("msccl", ".xml")),
                                             ::testing::Values("")));
 
-TEST(Batch, AlgorithmsReportWhatTheyReach) {
+TEST(BatchLong, AlgorithmsReportWhatTheyReach) {
   const BatchDirectories batch;
   batch.add("box.json", read_file(topology("dgx-a100-x1")));
   ASSERT_EQ(batch.run({"--algorithm", "nccl-ring", "-c", "allgather,allreduce"}).code, 0);
@@ -67,7 +67,7 @@ TEST(Batch, AlgorithmsReportWhatTheyReach) {
   EXPECT_EQ(batch.items()[0]["error"]["code"], "B03");
 }
 
-TEST(Batch, TreesOfOthersHaveNoK) {
+TEST(BatchLong, TreesOfOthersHaveNoK) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   for (const auto& [words, message] :
@@ -82,7 +82,7 @@ TEST(Batch, TreesOfOthersHaveNoK) {
 }
 
 // Whatever the target, forests and plans have the same bytes.
-TEST(Batch, TargetsAreForXml) {
+TEST(BatchLong, TargetsAreForXml) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   for (const char* format : {"forest", "forest-xml", "dot", "none", "mscclpp"}) {
@@ -102,7 +102,7 @@ TEST(Batch, TargetsAreForXml) {
   EXPECT_THAT(listed.err, HasSubstr("manifest.json: a.json: --target is for MSCCL XML"));
 }
 
-TEST(Batch, ARootThatNothingHasIsRefused) {
+TEST(BatchLong, ARootThatNothingHasIsRefused) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   batch.add("b.json", pair_topology("10"));

@@ -25,22 +25,22 @@ using ::testing::Not;
 using ::testing::StartsWith;
 
 // One that works, and one that does not, with names that every format must quote.
-class BatchReport : public ::testing::Test {
+class BatchReportLong : public ::testing::Test {
  protected:
-  BatchReport() {
+  BatchReportLong() {
     batch_.add("good.json", pair_topology("10"));
     batch_.add("b|a<d>,\n\"x\".json", pair_topology("\"fast\""));
   }
   BatchDirectories batch_;
 };
 
-TEST_F(BatchReport, JsonGoesToStandardOutputOnDemand) {
+TEST_F(BatchReportLong, JsonGoesToStandardOutputOnDemand) {
   const auto result = batch_.run({"--json"});
   EXPECT_EQ(result.code, 1);
   EXPECT_EQ(result.out, read_file(batch_.out() + "/report.json"));
 }
 
-TEST_F(BatchReport, CsvHasARecordPerItem) {
+TEST_F(BatchReportLong, CsvHasARecordPerItem) {
   ASSERT_EQ(batch_.run().code, 1);
   const std::string csv = read_file(batch_.out() + "/report.csv");
   EXPECT_THAT(csv, StartsWith("input,collective,target,k,status,output,hash,algbw,algbw_exact,"
@@ -51,7 +51,7 @@ TEST_F(BatchReport, CsvHasARecordPerItem) {
   EXPECT_THAT(csv, HasSubstr(",10,10,1,1,"));
 }
 
-TEST_F(BatchReport, MarkdownHasFailuresFirst) {
+TEST_F(BatchReportLong, MarkdownHasFailuresFirst) {
   ASSERT_EQ(batch_.run().code, 1);
   const std::string text = read_file(batch_.out() + "/report.md");
   EXPECT_THAT(text, StartsWith("### forestcoll: 1 failed, 0 worse\n\n2 items, 1 made, 0 reused, "
@@ -74,7 +74,7 @@ TEST(BatchMarkdown, IsNoLongerThanACommentMayBe) {
   EXPECT_THAT(text, HasSubstr("… and 350 more in report.json"));
 }
 
-TEST_F(BatchReport, JunitHasATestCasePerItem) {
+TEST_F(BatchReportLong, JunitHasATestCasePerItem) {
   ASSERT_EQ(batch_.run({"--junit", batch_ / "junit.xml"}).code, 1);
   pugi::xml_document document;
   ASSERT_TRUE(document.load_file((batch_ / "junit.xml").c_str()));
@@ -89,7 +89,7 @@ TEST_F(BatchReport, JunitHasATestCasePerItem) {
   EXPECT_FALSE(broken.next_sibling().child("failure"));
 }
 
-TEST_F(BatchReport, AnnotationsAreWorkflowCommands) {
+TEST_F(BatchReportLong, AnnotationsAreWorkflowCommands) {
   batch_.add("cut.json", "{\n \"format\": ");
   const auto result = batch_.run({"--annotate"});
   EXPECT_EQ(result.code, 1);
@@ -99,7 +99,7 @@ TEST_F(BatchReport, AnnotationsAreWorkflowCommands) {
   EXPECT_THAT(result.out, HasSubstr("/cut.json,line=2,col="));
 }
 
-TEST(Batch, ALinePerItemWhereThereIsNoTerminal) {
+TEST(BatchLong, ALinePerItemWhereThereIsNoTerminal) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   const auto made = batch.run();
@@ -112,9 +112,9 @@ TEST(Batch, ALinePerItemWhereThereIsNoTerminal) {
 }
 
 // What --baseline is for: each kind of regression, planted in the report of before.
-class BatchBaseline : public ::testing::Test {
+class BatchBaselineLong : public ::testing::Test {
  protected:
-  BatchBaseline() {
+  BatchBaselineLong() {
     batch_.add("a.json", pair_topology("10"));
     EXPECT_EQ(batch_.run().code, 0);
     before_ = batch_.report();
@@ -127,15 +127,13 @@ class BatchBaseline : public ::testing::Test {
   nlohmann::json before_;
 };
 
-using BatchBaselineLong = BatchBaseline;
-
-TEST_F(BatchBaseline, TheSameIsNoRegression) {
+TEST_F(BatchBaselineLong, TheSameIsNoRegression) {
   const auto result = run(before_);
   EXPECT_EQ(result.code, 0);
   EXPECT_THAT(batch_.report()["regressions"], IsEmpty());
 }
 
-TEST_F(BatchBaseline, ALowerRateIsOne) {
+TEST_F(BatchBaselineLong, ALowerRateIsOne) {
   before_["items"][0]["algbw"]["exact"] = "1000000000000001/100000000000000";
   const auto result = run(before_);
   EXPECT_EQ(result.code, 1);

@@ -89,7 +89,7 @@ TEST(BatchLong, ShardsTogetherAreTheWhole) {
   EXPECT_EQ(batch.report()["counts"]["cached"], 7);
 }
 
-TEST(Batch, ManifestsHaveOptionsForEach) {
+TEST(BatchLong, ManifestsHaveOptionsForEach) {
   const BatchDirectories batch;
   batch.add("a.json", read_file(topology("dgx-a100-x1")));
   batch.add("b.json", small_topology());

@@ -28,7 +28,7 @@ using ::testing::Pair;
 using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
-TEST(Batch, MakesWhatSynthMakes) {
+TEST(BatchLong, MakesWhatSynthMakes) {
   const BatchDirectories batch;
   batch.add("a100.json", read_file(topology("dgx-a100-x2")));
   batch.add("deep/er/small.json", small_topology());
@@ -58,7 +58,7 @@ TEST(Batch, MakesWhatSynthMakes) {
   EXPECT_TRUE(item["error"].is_null());
 }
 
-TEST(Batch, TheOptimumIsOneExactly) {
+TEST(BatchLong, TheOptimumIsOneExactly) {
   const BatchDirectories batch;
   batch.add("pair.json", pair_topology("1"));
   ASSERT_EQ(batch.run({"-c", "allgather"}).code, 0);
@@ -136,7 +136,7 @@ TEST(BatchLong, ReusesNothingThatAnotherProgramMade) {
   EXPECT_THAT(batch.statuses(), ElementsAre(Pair("a.json allreduce", "cached")));
 }
 
-TEST(Batch, MakesDamagedOutputsAnew) {
+TEST(BatchLong, MakesDamagedOutputsAnew) {
   const BatchDirectories batch;
   for (const char* name : {"a", "b", "c", "d", "e"}) {
     batch.add(std::string(name) + ".json", pair_topology("10"));
@@ -163,7 +163,7 @@ TEST(Batch, MakesDamagedOutputsAnew) {
   EXPECT_EQ(files_below(batch.out(), true), whole);
 }
 
-TEST(Batch, NamesWhatIsBrokenWithCodeAndPlace) {
+TEST(BatchLong, NamesWhatIsBrokenWithCodeAndPlace) {
   const BatchDirectories batch;
   batch.add("good.json", small_topology());
   const std::vector<std::string> broken = {
@@ -224,7 +224,7 @@ TEST(BatchLong, FindsFilesWhateverLiesAround) {
   EXPECT_THAT(result.err, HasSubstr("line\\nbreak"));
 }
 
-TEST(Batch, WhatIsNoFileIsAnError) {
+TEST(BatchLong, WhatIsNoFileIsAnError) {
   const BatchDirectories batch;
   ASSERT_EQ(mkfifo((batch.in() + "/pipe.json").c_str(), 0600), 0);
   fs::create_symlink("nowhere", batch.in() + "/dangling.json");
@@ -235,7 +235,7 @@ TEST(Batch, WhatIsNoFileIsAnError) {
   EXPECT_EQ(items[1]["error"]["message"], "cannot read: it is no regular file");
 }
 
-TEST(Batch, OutputsInsideTheDirectoryAreNoInputs) {
+TEST(BatchLong, OutputsInsideTheDirectoryAreNoInputs) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   const std::vector<std::string> words = {"batch",    batch.in(), "-o", batch.in() + "/out",
@@ -263,7 +263,7 @@ TEST(BatchLong, IncludesAndExcludes) {
               ElementsAre("a100.json", "h100.json"));
 }
 
-TEST(Batch, ImportsOtherFormatsOnDemand) {
+TEST(BatchLong, ImportsOtherFormatsOnDemand) {
   const BatchDirectories batch;
   batch.add("links.csv", read_file(source_path("tests/fuzz/corpus/import/links.csv")));
   batch.add("notes.txt", "remember the milk\n");
@@ -274,7 +274,7 @@ TEST(Batch, ImportsOtherFormatsOnDemand) {
   EXPECT_THAT(batch.statuses(), ElementsAre(Pair("links.csv allreduce", "ok")));
 }
 
-TEST(Batch, NamesTellTargetsAndTreesApart) {
+TEST(BatchLong, NamesTellTargetsAndTreesApart) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   ASSERT_EQ(batch.run({"--target", "azure,rccl-6", "-k", "auto,max:3"}).code, 0);
@@ -286,7 +286,7 @@ TEST(Batch, NamesTellTargetsAndTreesApart) {
 }
 
 // Before RCCL 6.3, counts per rank are multiples of all chunks.
-TEST(Batch, FilesTellTheCountsOfTheirTarget) {
+TEST(BatchLong, FilesTellTheCountsOfTheirTarget) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   ASSERT_EQ(batch.run({"-c", "allgather", "--target", "rccl-6.2,rccl-6.3", "-k", "4"}).code, 0);
@@ -309,7 +309,7 @@ TEST(BatchLong, OtherFormatsAndNone) {
   EXPECT_EQ(batch.report()["items"][0]["status"], "cached");
 }
 
-TEST(Batch, TheRootIsForCollectivesThatHaveOne) {
+TEST(BatchLong, TheRootIsForCollectivesThatHaveOne) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   EXPECT_EQ(batch.run({"-c", "allgather,broadcast", "--root", "gpu1"}).code, 0);
@@ -317,7 +317,7 @@ TEST(Batch, TheRootIsForCollectivesThatHaveOne) {
   EXPECT_EQ(batch.report()["items"][0]["error"]["code"], "S02");
 }
 
-TEST(Batch, WrongUsageIsRefusedBeforeAnythingIsDone) {
+TEST(BatchLong, WrongUsageIsRefusedBeforeAnythingIsDone) {
   const BatchDirectories batch;
   batch.add("a.json", small_topology());
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong = {
@@ -354,7 +354,7 @@ TEST(Batch, WrongUsageIsRefusedBeforeAnythingIsDone) {
 }
 
 // A process that mpirun did not start is a run of its own, where MPI is built in.
-TEST(Batch, MpiIsToldOfWhereItIsNotBuiltIn) {
+TEST(BatchLong, MpiIsToldOfWhereItIsNotBuiltIn) {
   const BatchDirectories batch;
   batch.add("a.json", small_topology());
   const auto result = batch.run({"--mpi"});

@@ -18,7 +18,7 @@ nlohmann::json report_of(const std::vector<std::string>& arguments) {
   return json_of(joined({"bound", "--json"}, arguments), "forestcoll-bound.schema.json");
 }
 
-TEST(BoundAlltoall, StandsInTheTable) {
+TEST(BoundAlltoallLong, StandsInTheTable) {
   const auto bound = run_well({"bound", topology("dgx-a100-x2"), "--check"});
   EXPECT_THAT(bound.out, HasSubstr("\nalltoall "));
   EXPECT_THAT(bound.out, HasSubstr("bottleneck of alltoall: the 8 GPUs of box"));
@@ -30,13 +30,13 @@ TEST(BoundAlltoall, StandsInTheTable) {
   EXPECT_EQ(json["alltoall"]["pair"]["exact"], "25/8");
 }
 
-TEST(BoundAlltoall, OtherCollectivesHaveNoneOfIt) {
+TEST(BoundAlltoallLong, OtherCollectivesHaveNoneOfIt) {
   const auto json = report_of({topology("dgx-a100-x2"), "-c", "allgather"});
   EXPECT_FALSE(json.contains("alltoall"));
   EXPECT_FALSE(json["algbw"].contains("alltoall"));
 }
 
-TEST(BoundAlltoall, AloneHasNoTrees) {
+TEST(BoundAlltoallLong, AloneHasNoTrees) {
   for (const char* name : {"alltoall", "all2all", "AllToAll"}) {
     const auto json = report_of({topology("mi250-x2"), "-c", name, "--check"});
     EXPECT_EQ(json["collective"], "alltoall");
@@ -49,7 +49,7 @@ TEST(BoundAlltoall, AloneHasNoTrees) {
 }
 
 // The lengths are the proof: anybody can add them up.
-TEST(BoundAlltoall, LengthsOfACutAddUp) {
+TEST(BoundAlltoallLong, LengthsOfACutAddUp) {
   const auto json = report_of({topology("dgx-a100-x4"), "-c", "alltoall"});
   const auto& lengths = json["alltoall"]["lengths"];
   ASSERT_EQ(lengths.size(), 8);
@@ -58,14 +58,14 @@ TEST(BoundAlltoall, LengthsOfACutAddUp) {
   EXPECT_EQ(json["alltoall"]["pair"]["exact"], "25/24");
 }
 
-TEST(BoundAlltoall, WordsNameTheCut) {
+TEST(BoundAlltoallLong, WordsNameTheCut) {
   const auto bound = run_well({"bound", topology("dgx-a100-x4"), "-c", "alltoall", "--top", "1"});
   EXPECT_THAT(bound.out, HasSubstr("every GPU sends to every other at 1.042 (25/24) GB/s\n"));
   EXPECT_THAT(bound.out, HasSubstr("bottleneck of alltoall: the 8 GPUs of box0 send 192 blocks "
                                    "through 8 links of 25 GB/s (200 GB/s)\n  box0/"));
 }
 
-TEST(BoundAlltoall, WordsNameLengthsWhereNoCutIsAsNarrow) {
+TEST(BoundAlltoallLong, WordsNameLengthsWhereNoCutIsAsNarrow) {
   // K3,3: every block takes 7/5 hops on average, which no cut says.
   const std::string complete_bipartite =
       R"({"format": "forestcoll-topology", "version": 1, "name": "K3,3",
@@ -115,7 +115,7 @@ TEST(BoundAlltoallLong, ATimeLimitLeavesAnInterval) {
   EXPECT_THAT(bound.out, HasSubstr("the proved upper bound of algbw is "));
 }
 
-TEST(BoundAlltoall, DemandsAreOfBytes) {
+TEST(BoundAlltoallLong, DemandsAreOfBytes) {
   Scratch scratch;
   std::string csv, rows;
   for (int s = 0; s < 16; ++s) {
@@ -134,7 +134,7 @@ TEST(BoundAlltoall, DemandsAreOfBytes) {
   EXPECT_THAT(bound.out, HasSubstr("64000000 bytes"));
 }
 
-TEST(BoundAlltoall, RefusesWhatItCannotUse) {
+TEST(BoundAlltoallLong, RefusesWhatItCannotUse) {
   Scratch scratch;
   const std::string file = topology("dgx-a100-x1"), nothing = scratch.write("zero.csv", [] {
     std::string rows;
@@ -174,7 +174,7 @@ TEST(BoundAlltoall, RefusesWhatItCannotUse) {
 }
 
 // The same input gives the same bytes.
-TEST(BoundAlltoall, IsTheSameTwice) {
+TEST(BoundAlltoallLong, IsTheSameTwice) {
   const std::vector<std::string> arguments = {"bound", topology("dragonfly-72"), "-c", "alltoall",
                                               "--json"};
   EXPECT_EQ(run(arguments).out, run(arguments).out);

@@ -34,7 +34,7 @@ std::string rate_of(const nlohmann::json& report) {
   return report["steps"][0]["rate"]["exact"].get<std::string>();
 }
 
-TEST(BoundJob, GroupsByColour) {
+TEST(BoundJobLong, GroupsByColour) {
   const Words rails{"-c", "allreduce", "--groups", "MOD 8"};
   const auto report = report_of("dgx-a100-x2", rails);
   EXPECT_EQ(report["format"], "forestcoll-job");
@@ -46,21 +46,21 @@ TEST(BoundJob, GroupsByColour) {
 }
 
 // A name that reads as a colour is an axis where the mesh has it.
-TEST(BoundJob, AxesGoBeforeColours) {
+TEST(BoundJobLong, AxesGoBeforeColours) {
   const Words by_axis{"-c", "allgather", "--mesh", "mod8=16", "--groups", "mod8"};
   const auto report = report_of("dgx-a100-x2", by_axis);
   EXPECT_EQ(report["steps"][0]["operations"][0]["groups"].size(), 1);
 }
 
 // What a script leaves empty is not taken for the whole fabric.
-TEST(BoundJob, RefusesNoGroups) {
+TEST(BoundJobLong, RefusesNoGroups) {
   const auto ran =
       expect_says(2, bound("dgx-a100-x2", {"-c", "allgather", "--groups", ""}), "[O02]");
   EXPECT_EQ(ran.out, "");
 }
 
 // Bytes that nothing divides: what each operation gets is a number, if no fraction of 64 bits.
-TEST(BoundJob, RatesOfOddBytesAreNeverZero) {
+TEST(BoundJobLong, RatesOfOddBytesAreNeverZero) {
   const auto report =
       report_of("dragonfly-72", {"--at-once", "alltoall all 1000000007", "--at-once",
                                  "allreduce [[0,1,2,5,9],[3,4,7]] 999999937"});
@@ -69,7 +69,7 @@ TEST(BoundJob, RatesOfOddBytesAreNeverZero) {
   EXPECT_GE(step["rate"]["value"], step["in_turn"]["rate"]["value"]);
 }
 
-TEST(BoundJob, RelaysLendTheirLinks) {
+TEST(BoundJobLong, RelaysLendTheirLinks) {
   const Words one_rail{"-c", "allreduce", "--groups", "[[0,8]]"};
   EXPECT_EQ(rate_of(report_of("dgx-a100-x2", one_rail)), "25");
   Words relayed = one_rail;
@@ -79,7 +79,7 @@ TEST(BoundJob, RelaysLendTheirLinks) {
   EXPECT_EQ(report["relays"], true);
 }
 
-TEST(BoundJob, AllCollectivesWithoutAName) {
+TEST(BoundJobLong, AllCollectivesWithoutAName) {
   const auto report = report_of("torus-4x4", {"--groups", "DIV 4"});
   ASSERT_EQ(report["steps"].size(), 3);
   EXPECT_EQ(report["steps"][0]["name"], "allgather");
@@ -87,14 +87,14 @@ TEST(BoundJob, AllCollectivesWithoutAName) {
   EXPECT_EQ(report["steps"][2]["name"], "allreduce");
 }
 
-TEST(BoundJob, RootsAreRanksOfTheGroup) {
+TEST(BoundJobLong, RootsAreRanksOfTheGroup) {
   const auto report =
       report_of("dgx-a100-x2", {"-c", "broadcast", "--groups", "%8", "--root", "1"});
   EXPECT_EQ(rate_of(report), "25");
   EXPECT_EQ(report["steps"][0]["operations"][0]["root"], 1);
 }
 
-TEST(BoundJob, OperationsOfAMeshAtOnce) {
+TEST(BoundJobLong, OperationsOfAMeshAtOnce) {
   const Words step{"--mesh",           "tp=8,dp=2", "--at-once",
                    "allgather tp 64M", "--at-once", "allreduce dp 1G"};
   const auto report = report_of("dgx-a100-x2", step);
@@ -110,14 +110,14 @@ TEST(BoundJob, OperationsOfAMeshAtOnce) {
   EXPECT_THAT(text.err, Not(HasSubstr("in-network multicast and reduction")));
 }
 
-TEST(BoundJob, SaysWhereSwitchesCouldDoMore) {
+TEST(BoundJobLong, SaysWhereSwitchesCouldDoMore) {
   const Words rails{"-c", "allreduce", "--groups", "MOD 8"};
   EXPECT_EQ(report_of("dgx-h100-x4-rail", rails)["without_switch_copies"], true);
   EXPECT_THAT(run(bound("dgx-h100-x4-rail", rails)).err,
               HasSubstr("in-network multicast and reduction"));
 }
 
-TEST(BoundJob, StepsOfAFile) {
+TEST(BoundJobLong, StepsOfAFile) {
   const Scratch scratch;
   const std::string text = R"({"format": "forestcoll-job", "version": 1, "mesh": "dp=2,tp=8",
     "mesh_order": "device-mesh", "steps": [
@@ -133,7 +133,7 @@ TEST(BoundJob, StepsOfAFile) {
   EXPECT_NEAR(report["seconds"].get<double>(), 10 * 1.073741824 / 25 + 1e6 / 50e9, 1e-9);
 }
 
-TEST(BoundJob, WhoCanHaveMoreAndWeights) {
+TEST(BoundJobLong, WhoCanHaveMoreAndWeights) {
   const Words job{"--mesh",           "tp=8,dp=2", "--at-once",
                   "allgather tp 64M", "--at-once", "allreduce dp 128M"};
   EXPECT_THAT(run(bound("dgx-a100-x2", job)).out,
@@ -157,7 +157,7 @@ TEST(BoundJob, WhoCanHaveMoreAndWeights) {
               "expected a weight, found 0 [O07]");
 }
 
-TEST(BoundJob, AChakraTraceWithItsCommunicators) {
+TEST(BoundJobLong, AChakraTraceWithItsCommunicators) {
   const Scratch scratch;
   const auto node = [](int id, int comm_type, const char* group) {
     return fmt::format(
@@ -183,7 +183,7 @@ TEST(BoundJob, AChakraTraceWithItsCommunicators) {
               "pg_name: there is no communicator \"3\" [O02]");
 }
 
-TEST(BoundJob, GroupsOfAFile) {
+TEST(BoundJobLong, GroupsOfAFile) {
   const Scratch scratch;
   const Words of_file{"-c", "allreduce", "--groups",
                       scratch.write("groups.json", "{\"1\": [0, 8], \"2\": [1, 9]}")};
@@ -192,12 +192,12 @@ TEST(BoundJob, GroupsOfAFile) {
   EXPECT_EQ(missing.code, 4);
 }
 
-TEST(BoundJob, IsTheSameTextEveryTime) {
+TEST(BoundJobLong, IsTheSameTextEveryTime) {
   const auto words = bound("mi250-x1", {"--groups", "/8", "--relays", "--json"});
   EXPECT_EQ(run(words).out, run(words).out);
 }
 
-TEST(BoundJob, RefusesWhatMakesNoSense) {
+TEST(BoundJobLong, RefusesWhatMakesNoSense) {
   const Scratch scratch;
   const std::string job =
       scratch.write("job.json",
@@ -238,7 +238,7 @@ TEST(BoundJob, RefusesWhatMakesNoSense) {
 }
 
 // The order that keeps the heavy axis within boxes, whatever the order of the mesh.
-TEST(BoundJob, PlacesHeavyAxesWithinBoxes) {
+TEST(BoundJobLong, PlacesHeavyAxesWithinBoxes) {
   const Words job{"--at-once", "allgather tp 1G", "--at-once", "allreduce dp 64M", "--place"};
   for (const std::string mesh : {"tp=8,dp=2", "dp=2,tp=8"}) {
     Words words{"--mesh", mesh};
@@ -262,7 +262,7 @@ TEST(BoundJob, PlacesHeavyAxesWithinBoxes) {
   }
 }
 
-TEST(BoundJob, PlacesWithoutBytesAndSaysWhatItCannot) {
+TEST(BoundJobLong, PlacesWithoutBytesAndSaysWhatItCannot) {
   const auto text = run_well(bound(
       "dgx-a100-x2", {"-c", "allreduce", "--mesh", "tp=4,cp=2,dp=2", "--groups", "tp", "--place"}));
   EXPECT_THAT(text.out, HasSubstr("what follows is of tp,cp,dp"));

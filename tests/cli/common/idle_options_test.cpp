@@ -18,7 +18,7 @@ struct Idle {
   std::string named;  ///< the option that the message names
 };
 
-class IdleOption : public ::testing::Test {
+class IdleOptionLong : public ::testing::Test {
  protected:
   void expect_refused(const Idle& idle, const std::string& code) {
     SCOPED_TRACE(::testing::PrintToString(idle.words));
@@ -33,7 +33,7 @@ class IdleOption : public ::testing::Test {
   std::string file_ = scratch_.write("t.json", small_topology());
 };
 
-TEST_F(IdleOption, OfCompareWithoutRings) {
+TEST_F(IdleOptionLong, OfCompareWithoutRings) {
   for (const char* option : {"--cross-nic", "--nccl-constants"}) {
     expect_refused({{"compare", file_, option, "--algorithms", "ring"}, option}, "S04");
   }
@@ -46,7 +46,7 @@ TEST_F(IdleOption, OfCompareWithoutRings) {
             "--sizes", "1M"});
 }
 
-TEST_F(IdleOption, OfSynthWhereNoRuntimeIsMeant) {
+TEST_F(IdleOptionLong, OfSynthWhereNoRuntimeIsMeant) {
   for (const std::string format : {"forest", "forest-symmetric", "forest-xml", "dot", "none"}) {
     expect_refused({{"synth", file_, "--format", format, "--target", "rccl-6"}, "--target"}, "S04");
     expect_refused({{"synth", file_, "--format", format, "--sms", "4"}, "--sms"}, "S04");
@@ -56,33 +56,33 @@ TEST_F(IdleOption, OfSynthWhereNoRuntimeIsMeant) {
   EXPECT_EQ(run({"synth", file_, "--format", "mscclpp", "--sms", "40"}).code, 0);
 }
 
-TEST_F(IdleOption, OfBatchesOfForestsStayOutOfTheItems) {
+TEST_F(IdleOptionLong, OfBatchesOfForestsStayOutOfTheItems) {
   const BatchDirectories batch;
   batch.add("a.json", small_topology());
   const auto made = batch.run({"--format", "forest"});
   EXPECT_EQ(made.code, 0) << made.err;
 }
 
-TEST_F(IdleOption, OfTopoGen) {
+TEST_F(IdleOptionLong, OfTopoGen) {
   expect_refused({{"topo", "gen", "ring", "--json"}, "--json"}, "S04");
   expect_refused({{"topo", "gen", "ring", "--list"}, "\"ring\""}, "S04");
   expect_refused({{"topo", "gen", "--nodes", "5", "--list"}, "--nodes"}, "S04");
   expect_refused({{"topo", "gen", "--list", "-o", scratch_ / "x"}, "-o"}, "S04");
 }
 
-TEST_F(IdleOption, OfPicturesThatNobodyAskedFor) {
+TEST_F(IdleOptionLong, OfPicturesThatNobodyAskedFor) {
   expect_refused({{"topo", "show", file_, "--detail", "9"}, "--detail"}, "S04");
   expect_refused({{"topo", "show", file_, "--time-limit", "9"}, "--time-limit"}, "S04");
   EXPECT_EQ(run({"topo", "show", file_, "--detail", "9", "--dot", scratch_ / "x"}).code, 0);
 }
 
-TEST_F(IdleOption, OfForests) {
+TEST_F(IdleOptionLong, OfForests) {
   const std::string forest = scratch_ / "f.json";
   ASSERT_EQ(run({"synth", file_, "--format", "forest", "-o", forest}).code, 0);
   expect_refused({{"verify", forest, "--sms", "9"}, "--sms"}, "S04");
 }
 
-TEST_F(IdleOption, AFileWithoutAName) {
+TEST_F(IdleOptionLong, AFileWithoutAName) {
   const std::vector<std::vector<std::string>> commands = {
       {"topo", "show", file_, "--svg"},
       {"topo", "show", file_, "--png"},

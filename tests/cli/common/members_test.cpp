@@ -42,7 +42,7 @@ TEST(MembersLong, OthersRelayWhereTheyAreAskedTo) {
   EXPECT_FALSE(bound_of({"--ranks", kGroup}).contains("with_relays"));
 }
 
-TEST(Members, BoundSaysBothRatesInWords) {
+TEST(MembersLong, BoundSaysBothRatesInWords) {
   const auto alone = run_well({"bound", kRail, "--members", kGroup});
   EXPECT_THAT(alone.out, HasSubstr("with relays (--relays: other GPUs forward; forests and flows "
                                    "only): allgather 533.333 (1600/3), "));
@@ -55,7 +55,7 @@ TEST(Members, BoundSaysBothRatesInWords) {
 }
 
 // Inside a box nothing is gained but where switches sum: its GPUs have their NVLinks.
-TEST(Members, ATensorParallelGroupIsItsBox) {
+TEST(MembersLong, ATensorParallelGroupIsItsBox) {
   const auto half = bound_of({"--members", "box0/gpu[0-3]"});
   EXPECT_EQ(half["compute_nodes"], 4);
   EXPECT_EQ(half["algbw"]["allgather"]["exact"],
@@ -120,7 +120,7 @@ TEST(MembersLong, AScheduleIsForTheGroupAloneAndSaysWhatThatCosts) {
 }
 
 // Forests, too, are of the group alone where nobody asks for relays.
-TEST(Members, AForestWithoutRelaysNamesWhatTheyAdd) {
+TEST(MembersLong, AForestWithoutRelaysNamesWhatTheyAdd) {
   const Scratch scratch;
   const auto synth = json_of({"synth", kRail, "-c", "allgather", "--members", kGroup, "--format",
                               "forest", "--json", "-o", scratch / "forest.json"});

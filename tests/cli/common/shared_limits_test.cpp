@@ -26,9 +26,9 @@ constexpr const char* kBridges =
   "limits": [{"name": "bridge", "links": ["sw0->g[0-1]"], "bandwidth": 12},
              {"name": "bus", "links": ["g2~sw1", "g3~sw1"], "bandwidth": 16}]})";
 
-class SharedLimits : public ::testing::Test {
+class SharedLimitsLong : public ::testing::Test {
  protected:
-  SharedLimits() { scratch_.write("t.json", kBridges); }
+  SharedLimitsLong() { scratch_.write("t.json", kBridges); }
 
   Result try_run(const std::string& command, const std::vector<std::string>& words) {
     std::vector<std::string> all{command, file("t.json")};
@@ -44,7 +44,7 @@ class SharedLimits : public ::testing::Test {
   Scratch scratch_;
 };
 
-TEST_F(SharedLimits, AreBoundExactly) {
+TEST_F(SharedLimitsLong, AreBoundExactly) {
   const auto report = json_of({"bound", file("t.json"), "--check", "--json"});
   expect_valid(report, "forestcoll-job.schema.json");
   EXPECT_EQ(report["checked"], true);
@@ -77,7 +77,7 @@ std::string two_ports(bool one_bridge) {
 }
 
 // NCCL issue 2310: 234 Gb/s by one port, and by both. Two GPUs each send half of the buffer.
-TEST_F(SharedLimits, OfAHostBridgeHoldTwoPortsToTheRateOfOne) {
+TEST_F(SharedLimitsLong, OfAHostBridgeHoldTwoPortsToTheRateOfOne) {
   scratch_.write("one.json", two_ports(true));
   scratch_.write("two.json", two_ports(false));
   const auto bound = [&](const std::string& name, std::vector<std::string> more) {
@@ -97,7 +97,7 @@ TEST_F(SharedLimits, OfAHostBridgeHoldTwoPortsToTheRateOfOne) {
 }
 
 // Of a bus of one link the two halves of an allgather share 16 GB/s.
-TEST_F(SharedLimits, OfABusHoldBothDirections) {
+TEST_F(SharedLimitsLong, OfABusHoldBothDirections) {
   scratch_.write("bus.json", R"({"format": "forestcoll-topology", "version": 1, "name": "bus",
     "nodes": [{"id": "g[0-1]", "type": "compute"}],
     "links": [{"src": "g0", "dst": "g1", "bandwidth": 16}],
@@ -108,7 +108,7 @@ TEST_F(SharedLimits, OfABusHoldBothDirections) {
 }
 
 // All that is below has the names and the bandwidths of the file.
-TEST_F(SharedLimits, AreNamedWhereTheyBind) {
+TEST_F(SharedLimitsLong, AreNamedWhereTheyBind) {
   const auto bound = try_run("bound", {"-c", "allgather"});
   EXPECT_THAT(bound.out, HasSubstr("  limit bus of 16 GB/s, shared by 4 directions: length 1"));
   const auto words = try_run("compare", {"-c", "allgather", "--sizes", "1M", "--algorithms",
@@ -122,7 +122,7 @@ TEST_F(SharedLimits, AreNamedWhereTheyBind) {
 }
 
 // With a GPU less, of all that are left; with half of the bus, of its links.
-TEST_F(SharedLimits, ArePricedWhereLinksFail) {
+TEST_F(SharedLimitsLong, ArePricedWhereLinksFail) {
   const auto report =
       json_of({"bound", file("t.json"), "-c", "allgather", "--drop", "g3", "--json", "--check"});
   expect_valid(report, "forestcoll-job.schema.json");
@@ -131,7 +131,7 @@ TEST_F(SharedLimits, ArePricedWhereLinksFail) {
               HasSubstr("before the failure: 8 GB/s; -"));
 }
 
-TEST_F(SharedLimits, AreLeftOutOfOtherFormatsWithAWarning) {
+TEST_F(SharedLimitsLong, AreLeftOutOfOtherFormatsWithAWarning) {
   const auto converted = run({"topo", "convert", file("t.json"), "--to", "csv"});
   EXPECT_EQ(converted.code, 0);
   EXPECT_THAT(converted.err, HasSubstr("2 limits are left out"));
@@ -142,7 +142,7 @@ TEST_F(SharedLimits, AreLeftOutOfOtherFormatsWithAWarning) {
   }
 }
 
-TEST_F(SharedLimits, AreRoundedAsLinksAre) {
+TEST_F(SharedLimitsLong, AreRoundedAsLinksAre) {
   const auto report =
       json_of({"bound", file("t.json"), "-c", "allgather", "--quantize", "5", "--json"});
   EXPECT_EQ(report["steps"][0]["limits"][0]["name"], "bridge");
@@ -151,7 +151,7 @@ TEST_F(SharedLimits, AreRoundedAsLinksAre) {
 }
 
 // What is made within them is verified and timed on the fabric with them.
-TEST_F(SharedLimits, AreKeptBySchedules) {
+TEST_F(SharedLimitsLong, AreKeptBySchedules) {
   for (const auto& [collective, optimum] :
        {std::pair("allgather", "8"), std::pair("alltoall", "16/3")}) {
     const std::string xml = file("s.xml");
@@ -171,8 +171,6 @@ TEST_F(SharedLimits, AreKeptBySchedules) {
   }
 }
 
-using SharedLimitsLong = SharedLimits;
-
 TEST_F(SharedLimitsLong, AreKeptByForestsOfAnyNumberOfTrees) {
   for (const char* k : {"1", "3", "optimal"}) {
     for (const char* collective : {"allgather", "reduce_scatter", "allreduce"}) {
@@ -186,7 +184,7 @@ TEST_F(SharedLimitsLong, AreKeptByForestsOfAnyNumberOfTrees) {
 }
 
 // A forest of the links alone does not keep them.
-TEST_F(SharedLimits, FindAForestThatClaimsTooMuch) {
+TEST_F(SharedLimitsLong, FindAForestThatClaimsTooMuch) {
   std::string free = kBridges;
   free.replace(free.find("\"bandwidth\": 12"), 15, "\"bandwidth\": 99");
   free.replace(free.find("\"bandwidth\": 16}]}"), 15, "\"bandwidth\": 99");
@@ -199,7 +197,7 @@ TEST_F(SharedLimits, FindAForestThatClaimsTooMuch) {
   EXPECT_THAT(verdict.out + verdict.err, HasSubstr("held up by what links share: bus"));
 }
 
-TEST_F(SharedLimits, HoldForGroupsAtOnce) {
+TEST_F(SharedLimitsLong, HoldForGroupsAtOnce) {
   const auto report = json_of(
       {"bound", file("t.json"), "-c", "allreduce", "--groups", "DIV 2", "--check", "--json"});
   // Of g0 and g1: each receives half and half of all, 2 · x ≤ 12; of g2 and g3 the bus 4 · x ≤ 16.
@@ -211,7 +209,7 @@ TEST_F(SharedLimits, HoldForGroupsAtOnce) {
   EXPECT_EQ(run({"verify", out + "/job.json", "--topology", file("t.json")}).code, 0);
 }
 
-TEST_F(SharedLimits, AreRefusedWhereTheyAreNotKnown) {
+TEST_F(SharedLimitsLong, AreRefusedWhereTheyAreNotKnown) {
   const std::vector<std::pair<std::string, std::vector<std::string>>> lines = {
       {"bound", {"--whatif"}},
       {"bound", {"--target", "azure"}},
@@ -225,7 +223,7 @@ TEST_F(SharedLimits, AreRefusedWhereTheyAreNotKnown) {
 }
 
 // A ring: 3/4 of the buffer goes into every GPU and out of it, so that the bus of two has 3 · x.
-TEST_F(SharedLimits, HoldUpRingsAsWell) {
+TEST_F(SharedLimitsLong, HoldUpRingsAsWell) {
   const auto report = json_of({"compare", file("t.json"), "-c", "allgather", "--sizes", "1G",
                                "--algorithms", "forestcoll,ring", "--gpu", "ideal", "--json"});
   expect_valid(report, "forestcoll-compare.schema.json");
@@ -258,7 +256,7 @@ TEST_F(SharedLimitsLong, AreKeptByFlowsAndTheirRounds) {
 }
 
 // A broadcast leaves nothing of the ways back, and needs none.
-TEST_F(SharedLimits, HoldABroadcastAtItsOptimum) {
+TEST_F(SharedLimitsLong, HoldABroadcastAtItsOptimum) {
   for (const char* format : {"forest", "msccl"}) {
     const auto made = try_run("synth", {"-c", "broadcast", "--root", "g2", "-k", "optimal",
                                         "--format", format, "-o", file("b"), "--json"});
@@ -273,7 +271,7 @@ TEST_F(SharedLimits, HoldABroadcastAtItsOptimum) {
 }
 
 // Groups in their parts share what the links share.
-TEST_F(SharedLimits, HoldUpGroupsAtOnce) {
+TEST_F(SharedLimitsLong, HoldUpGroupsAtOnce) {
   const std::string out = file("groups");
   ASSERT_EQ(try_run("synth", {"-c", "allreduce", "--groups", "DIV 2", "-o", out}).code, 0);
   const auto times = json_of(
@@ -284,7 +282,7 @@ TEST_F(SharedLimits, HoldUpGroupsAtOnce) {
 }
 
 // Limits of any size are refused or kept; nothing breaks.
-TEST_F(SharedLimits, MayBeHugeOrTiny) {
+TEST_F(SharedLimitsLong, MayBeHugeOrTiny) {
   for (const char* bandwidth : {"9223372036854775807", "0.000000001", "\"1/100000000\""}) {
     std::string text = kBridges;
     text.replace(text.find("\"bandwidth\": 12"), 15, std::string("\"bandwidth\": ") + bandwidth);
@@ -299,7 +297,7 @@ TEST_F(SharedLimits, MayBeHugeOrTiny) {
   }
 }
 
-TEST_F(SharedLimits, AreShownAndChecked) {
+TEST_F(SharedLimitsLong, AreShownAndChecked) {
   const auto shown = run_well({"topo", "show", file("t.json")});
   EXPECT_THAT(shown.out, HasSubstr("limits       2 on several links"));
   const auto report = json_of({"topo", "show", file("t.json"), "--json"});
@@ -313,7 +311,7 @@ TEST_F(SharedLimits, AreShownAndChecked) {
 
 // NVLink and PCIe bring 332 GB/s to each of 8 GPUs, and the limits of CPUs are wide enough for it:
 // the optimum that the README names, of the bundled file and of the machine.
-TEST_F(SharedLimits, OfADgxA100LeaveItsGpusTheirLinks) {
+TEST_F(SharedLimitsLong, OfADgxA100LeaveItsGpusTheirLinks) {
   const std::string made = file("made.json");
   ASSERT_EQ(run({"topo", "gen", "dgx-a100-pcie", "-o", made}).code, 0);
   for (const std::string& fabric : {topology("dgx-a100-pcie-x1"), made}) {

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-class CompareSeveral : public ::testing::Test {
+class CompareSeveralLong : public ::testing::Test {
  protected:
   [[nodiscard]] Result compare(std::vector<std::string> more) const {
     return run(joined({"compare", slow_, fast_, "--sizes", "64K,1G"}, more));
@@ -28,7 +28,7 @@ class CompareSeveral : public ::testing::Test {
   std::string fast_ = scratch_.write("fast.json", pair_topology("20"));
 };
 
-TEST_F(CompareSeveral, OneTableHasARowForEachAndTheOrderOfTimes) {
+TEST_F(CompareSeveralLong, OneTableHasARowForEachAndTheOrderOfTimes) {
   const auto result = compare({});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.out, StartsWith("allreduce on 2 topologies; rates and times are simulated"));
@@ -37,7 +37,7 @@ TEST_F(CompareSeveral, OneTableHasARowForEachAndTheOrderOfTimes) {
                     HasSubstr("1 GiB: " + fast_ + " is the fastest; " + slow_ + " takes ")));
 }
 
-TEST_F(CompareSeveral, EveryReportOfTheListIsThatOfItsTopologyAlone) {
+TEST_F(CompareSeveralLong, EveryReportOfTheListIsThatOfItsTopologyAlone) {
   const auto result = compare({"--json"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto report = nlohmann::json::parse(result.out);
@@ -58,7 +58,7 @@ TEST_F(CompareSeveral, EveryReportOfTheListIsThatOfItsTopologyAlone) {
   EXPECT_EQ(report["comparisons"][1]["optimum"]["exact"], "20");
 }
 
-TEST_F(CompareSeveral, CsvHasOneHeadAndMarkdownATable) {
+TEST_F(CompareSeveralLong, CsvHasOneHeadAndMarkdownATable) {
   const auto csv = compare({"--csv"}).out;
   EXPECT_THAT(csv, StartsWith("topology,collective,"));
   EXPECT_EQ(csv.find("topology,", 1), std::string::npos);
@@ -66,7 +66,7 @@ TEST_F(CompareSeveral, CsvHasOneHeadAndMarkdownATable) {
   EXPECT_THAT(compare({"--markdown"}).out, HasSubstr("| topology | GPUs | optimum GB/s |"));
 }
 
-TEST_F(CompareSeveral, WhatIsForOneTopologyIsRefused) {
+TEST_F(CompareSeveralLong, WhatIsForOneTopologyIsRefused) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--svg", "x.svg"},
                                                 {"--latex"},
                                                 {"--html", "x.html"},

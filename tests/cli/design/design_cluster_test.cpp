@@ -29,7 +29,7 @@ const char* const kCosts = R"({"format": "forestcoll-costs", "version": 1, "curr
     {"name": "large", "ports": 64, "bandwidth": 50, "price": 60.5}],
   "cables": {"box": {"price": 1}, "row": {"price": 2, "optics": 3}, "hall": {"price": 4}}})";
 
-TEST(DesignCluster, EveryFileIsWhatTheReportSays) {
+TEST(DesignClusterLong, EveryFileIsWhatTheReportSays) {
   const Scratch scratch;
   const auto costs = scratch.write("costs.json", kCosts);
   const std::vector<std::string> asked = {
@@ -156,7 +156,7 @@ TEST(DesignClusterLong, TheFrontIsWhatNothingBeats) {
   EXPECT_GT(worth_its_failures, 0U);
 }
 
-TEST(DesignCluster, RefusesInWords) {
+TEST(DesignClusterLong, RefusesInWords) {
   const Scratch scratch;
   const auto refused = [&](const std::string& costs, const std::string& gpus,
                            const std::string& words, const std::string& box = "dgx-h100") {
@@ -190,7 +190,7 @@ TEST(DesignCluster, RefusesInWords) {
   refused(kCosts, "64", "no box is called \"dgx-9\" [G01]", "dgx-9");
 }
 
-TEST(DesignCluster, KeptFiguresAreChecked) {
+TEST(DesignClusterLong, KeptFiguresAreChecked) {
   const Scratch scratch;
   const auto costs = scratch.write("costs.json", kCosts);
   const std::vector<std::string> asked = {"design",  "cluster", "--gpus", "64",
@@ -203,7 +203,7 @@ TEST(DesignCluster, KeptFiguresAreChecked) {
 }
 
 // What another program kept is computed again; what was kept of another fabric is refused.
-TEST(DesignCluster, KeptFiguresAreThoseOfThisProgramAndFabric) {
+TEST(DesignClusterLong, KeptFiguresAreThoseOfThisProgramAndFabric) {
   const Scratch scratch;
   const auto costs = scratch.write("costs.json", kCosts);
   const std::vector<std::string> asked = {

@@ -43,7 +43,7 @@ TEST(DesignDirectLong, ReportsEveryWiringExactly) {
   EXPECT_TRUE(std::ranges::any_of(report["wirings"], [](const Json& w) { return w["front"]; }));
 }
 
-TEST(DesignDirect, TwoWayTopologiesLeadAndOneWayOnesAreMarked) {
+TEST(DesignDirectLong, TwoWayTopologiesLeadAndOneWayOnesAreMarked) {
   const auto report = direct_json({"-n", "8", "--ports", "2"});
   const auto& wirings = report["wirings"];
   const auto is_two_way = [](const Json& w) { return w["two_way"].get<bool>(); };
@@ -56,7 +56,7 @@ TEST(DesignDirect, TwoWayTopologiesLeadAndOneWayOnesAreMarked) {
   EXPECT_LT(table.find("two-way  "), table.find("one-way  "));
 }
 
-TEST(DesignDirect, DoesNotDependOnThreads) {
+TEST(DesignDirectLong, DoesNotDependOnThreads) {
   const std::vector<std::string> asked = {"design", "direct", "-n", "12", "--ports", "3", "--json"};
   auto one = asked, four = asked;
   one.insert(one.end(), {"-j", "1"});
@@ -68,7 +68,7 @@ TEST(DesignDirect, DoesNotDependOnThreads) {
   EXPECT_EQ(run(thorough).out, run(asked).out);
 }
 
-TEST(DesignDirect, WritesTablesPicturesAndFiles) {
+TEST(DesignDirectLong, WritesTablesPicturesAndFiles) {
   const Scratch scratch;
   const auto result =
       run_well({"design", "direct", "--nodes", "8", "--degree", "2", "-c", "alltoall", "--front",
@@ -93,7 +93,7 @@ TEST(DesignDirect, WritesTablesPicturesAndFiles) {
   EXPECT_GT(files, 0U);
 }
 
-TEST(DesignDirect, RefusesInWords) {
+TEST(DesignDirectLong, RefusesInWords) {
   struct Refusal {
     std::vector<std::string> arguments;
     const char* words;

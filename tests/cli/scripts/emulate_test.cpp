@@ -65,7 +65,7 @@ EmulatedFabric planned(const std::string& name, const std::string& scale) {
   return read_plan(result.out);
 }
 
-TEST(Emulate, ShapesEveryLinkAndLeadsEveryPairThroughTheFabric) {
+TEST(EmulateLong, ShapesEveryLinkAndLeadsEveryPairThroughTheFabric) {
   for (const std::string name : {"dgx-a100-x2", "mi250-x1", "torus-4x4", "fat-tree-4"}) {
     const auto parsed = parse_topology(test::bundled_text(name), name);
     const std::size_t gpus = parsed->topology.ranks.size();
@@ -92,7 +92,7 @@ TEST(Emulate, ShapesEveryLinkAndLeadsEveryPairThroughTheFabric) {
   }
 }
 
-TEST(Emulate, TheScaleIsMbitForAGigabyteASecond) {
+TEST(EmulateLong, TheScaleIsMbitForAGigabyteASecond) {
   const auto slow = planned("dgx-1-v100", "0.01"), fast = planned("dgx-1-v100", "0.4");
   ASSERT_FALSE(slow.rate.empty());
   for (const auto& [device, rate] : slow.rate) EXPECT_NEAR(fast.rate.at(device), 40 * rate, 1);
@@ -149,7 +149,7 @@ exit 0
   Path path_;
 };
 
-TEST(Emulate, RunsTheCommandWithItsExitCodeAndTakesAllDown) {
+TEST(EmulateLong, RunsTheCommandWithItsExitCodeAndTakesAllDown) {
   const StubbedMachine machine;
   const auto result = machine.emulate(
       {"bash", "-c",
@@ -161,7 +161,7 @@ TEST(Emulate, RunsTheCommandWithItsExitCodeAndTakesAllDown) {
   EXPECT_TRUE(machine.is_clean_soon());
 }
 
-TEST(Emulate, IsTakenDownWhenItIsKilled) {
+TEST(EmulateLong, IsTakenDownWhenItIsKilled) {
   const std::string pid = "$(basename $TMPDIR | sed 's/fc\\([0-9]*\\)-.*/\\1/')";
   for (const auto& [signal, code] : {std::pair("KILL", 137), {"TERM", 143}, {"INT", 130}}) {
     const StubbedMachine machine;
@@ -173,7 +173,7 @@ TEST(Emulate, IsTakenDownWhenItIsKilled) {
 }
 
 // A command of its own outlives it by a moment, and makes a namespace after its end.
-TEST(Emulate, IsTakenDownWhenItIsKilledWhileItSetsUp) {
+TEST(EmulateLong, IsTakenDownWhenItIsKilledWhileItSetsUp) {
   for (const std::string what : {"netns add", "-batch -"}) {
     const StubbedMachine machine;
     machine.set_ip(
@@ -183,7 +183,7 @@ TEST(Emulate, IsTakenDownWhenItIsKilledWhileItSetsUp) {
   }
 }
 
-TEST(Emulate, SaysWhatTheMachineLacks) {
+TEST(EmulateLong, SaysWhatTheMachineLacks) {
   const StubbedMachine machine;
   const auto refused = [&](const std::string& words) {
     const auto result = machine.emulate({"true"});

@@ -37,7 +37,7 @@ TEST(AlgorithmLong, SchedulesOfOthersAreAcceptedByVerify) {
   }
 }
 
-TEST(Algorithm, TheSummarySaysHowFarFromTheOptimum) {
+TEST(AlgorithmLong, TheSummarySaysHowFarFromTheOptimum) {
   const auto synth = expect_says(0,
                                  {"synth", topology("dgx-a100-x2"), "-c", "allgather",
                                   "--algorithm", "nccl-ring", "--format", "none", "--json"},
@@ -51,7 +51,7 @@ TEST(Algorithm, TheSummarySaysHowFarFromTheOptimum) {
   EXPECT_EQ(json["height"]["max"], 15);
 }
 
-TEST(Algorithm, ForestsOfOthersPassToo) {
+TEST(AlgorithmLong, ForestsOfOthersPassToo) {
   for (const std::string algorithm : {"nccl-ring", "double-tree"}) {
     const auto synth = run_well({"synth", topology("dgx-a100-x4"), "-c", "allreduce", "--algorithm",
                                  algorithm, "--format", "forest"});
@@ -61,7 +61,7 @@ TEST(Algorithm, ForestsOfOthersPassToo) {
   }
 }
 
-TEST(Algorithm, RootedCollectivesGoRoundTheRing) {
+TEST(AlgorithmLong, RootedCollectivesGoRoundTheRing) {
   const auto synth = run_well({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "3",
                                "--algorithm", "nccl-ring"});
   const auto verify = run({"verify", "-"}, {.input = synth.out});
@@ -69,7 +69,7 @@ TEST(Algorithm, RootedCollectivesGoRoundTheRing) {
   EXPECT_THAT(verify.out, HasSubstr("valid: broadcast"));
 }
 
-TEST(Algorithm, RingsCanBeGiven) {
+TEST(AlgorithmLong, RingsCanBeGiven) {
   const auto synth =
       expect_says(0,
                   {"synth", topology("mi250-x2"), "-c", "allgather", "--algorithm", "nccl-ring",
@@ -78,7 +78,7 @@ TEST(Algorithm, RingsCanBeGiven) {
   EXPECT_THAT(synth.err, HasSubstr("the graph file: 6 of 50 GB/s in a box, 16 over the boxes"));
 }
 
-TEST(Algorithm, WhatHasNoTreesSaysItsRate) {
+TEST(AlgorithmLong, WhatHasNoTreesSaysItsRate) {
   const auto synth = run({"synth", topology("torus-4x4"), "--algorithm", "ring"});
   EXPECT_EQ(synth.code, 3) << synth.err;
   EXPECT_THAT(synth.out, IsEmpty());
@@ -86,7 +86,7 @@ TEST(Algorithm, WhatHasNoTreesSaysItsRate) {
   EXPECT_THAT(synth.err, HasSubstr("GB/s here, simulated"));
 }
 
-TEST(Algorithm, WrongRequestsAreRefused) {
+TEST(AlgorithmLong, WrongRequestsAreRefused) {
   struct Case {
     std::vector<std::string> arguments;
     std::string code;

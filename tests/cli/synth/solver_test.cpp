@@ -65,7 +65,7 @@ TEST(Failures, AMisspeltNameIsSuggested) {
   expect_says(2, {"bound", topology("dgx-a100-x2"), "--drop", "kind=ib"}, "[E09]");
 }
 
-TEST(Warm, KeepsTreesAtTheNewOptimum) {
+TEST(WarmLong, KeepsTreesAtTheNewOptimum) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   for (const std::string collective : {"allgather", "reduce_scatter", "allreduce"}) {
@@ -144,7 +144,7 @@ TEST(WarmLong, KeepsTreesWhereOneDirectionIsGone) {
   EXPECT_THAT(both.err, Not(HasSubstr("[W01]")));
 }
 
-TEST(Warm, SaysWhatIsWrongWithThePreviousForest) {
+TEST(WarmLong, SaysWhatIsWrongWithThePreviousForest) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2");
   const std::string before = scratch / "before.json";
@@ -348,7 +348,7 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
 }
 #endif
 
-TEST(SolverOptions, ThreadsAndTheTimeOfDayDoNotShow) {
+TEST(SolverOptionsLong, ThreadsAndTheTimeOfDayDoNotShow) {
   const auto one = run({"synth", topology("mi250-x2"), "--format", "forest", "-k", "2", "-j", "1"});
   const auto many =
       run({"synth", topology("mi250-x2"), "--format", "forest", "-k", "2", "--threads", "8"});
@@ -356,14 +356,14 @@ TEST(SolverOptions, ThreadsAndTheTimeOfDayDoNotShow) {
   EXPECT_EQ(one.out, many.out);
 }
 
-TEST(SolverOptions, EveryEffortIsAForest) {
+TEST(SolverOptionsLong, EveryEffortIsAForest) {
   for (const std::string effort : {"fast", "default", "max"}) {
     expect_says(0, {"synth", topology("torus-4x4"), "--format", "none", "--effort", effort},
                 "100 % of the optimum");
   }
 }
 
-TEST(SolverOptions, MaxHeightIsKeptOrImpossible) {
+TEST(SolverOptionsLong, MaxHeightIsKeptOrImpossible) {
   const auto json = json_of({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format",
                              "none", "--json", "--max-height", "2"},
                             "forestcoll-synth.schema.json");
@@ -374,7 +374,7 @@ TEST(SolverOptions, MaxHeightIsKeptOrImpossible) {
   EXPECT_THAT(impossible.err, HasSubstr("[E16]"));
 }
 
-TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
+TEST(SolverOptionsLong, TradeoffHasARowPerKAndPerHeight) {
   const auto synth = run_well({"synth", topology("dgx-a100-x2"), "-c", "allgather", "--format",
                                "none", "--tradeoff", "--json"});
   const auto json = nlohmann::json::parse(synth.out);
@@ -389,7 +389,7 @@ TEST(SolverOptions, TradeoffHasARowPerKAndPerHeight) {
 }
 
 // The highest trees of what a runtime loads are those that it gets by default: a power of two.
-TEST(SolverOptions, TradeoffOfAScheduleBeginsWithItsDefault) {
+TEST(SolverOptionsLong, TradeoffOfAScheduleBeginsWithItsDefault) {
   const Scratch scratch;
   const std::string dgx = topology("dgx-a100-x2");
   const auto first_k = [&](std::vector<std::string> more) {
@@ -404,7 +404,7 @@ TEST(SolverOptions, TradeoffOfAScheduleBeginsWithItsDefault) {
   EXPECT_EQ(first_k({"--format", "forest"}), 13);
 }
 
-TEST(SolverOptions, UsageErrors) {
+TEST(SolverOptionsLong, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {
       {{file, "--effort", "heroic"}, "heroic not in"},

@@ -148,7 +148,7 @@ TEST(SynthDeploy, ResearchRuntimeGetsItsFilesByName) {
 constexpr const char* kStandIn = R"py(
 import json, sys, types
 registered, selectors = [], []
-class Algorithm:
+class AlgorithmLong:
     class Constraint:
         def __init__(self, world_size=0, n_ranks_per_node=0):
             self.sizes = (world_size, n_ranks_per_node)
@@ -188,7 +188,7 @@ def ask(collective, size, source, target, world_size=16, rank=3, type="float16",
     return found is algorithm if found else False
 )py";
 
-class SynthDeployPlans : public ::testing::Test {
+class SynthDeployPlansLong : public ::testing::Test {
  protected:
   void deploy(const std::string& collective, const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments = {"-c",      collective, "-k",     "1",        "--format",
@@ -208,7 +208,7 @@ class SynthDeployPlans : public ::testing::Test {
   std::string directory_ = scratch_ / "out";
 };
 
-TEST_F(SynthDeployPlans, ModuleRegistersThePlanAndSelectsItBySizeAndPlacement) {
+TEST_F(SynthDeployPlansLong, ModuleRegistersThePlanAndSelectsItBySizeAndPlacement) {
   deploy("allreduce");
   const auto compiled = bash("python3 -m py_compile " + directory_ + "/forestcoll_plans.py");
   EXPECT_EQ(compiled.code, 0) << compiled.err;
@@ -227,7 +227,7 @@ TEST_F(SynthDeployPlans, ModuleRegistersThePlanAndSelectsItBySizeAndPlacement) {
 
 // The executor launches nothing for 8-bit floats, and ports send from the beginning of an
 // allocation. A selector that named the wrong plan would give wrong data, not an error.
-TEST_F(SynthDeployPlans, ModuleLeavesCallsThatThePlanIsNotRightFor) {
+TEST_F(SynthDeployPlansLong, ModuleLeavesCallsThatThePlanIsNotRightFor) {
   deploy("allreduce");
   expect("allreduce",
          "assert ask(\"allreduce\", 1 << 16, 8, 8, type=\"float32\")\n"
@@ -247,21 +247,21 @@ TEST_F(SynthDeployPlans, ModuleLeavesCallsThatThePlanIsNotRightFor) {
               AllOf(HasSubstr("The plans add."), HasSubstr("must begin their allocations")));
 }
 
-TEST_F(SynthDeployPlans, OldReleasesJoinTheRanksOfOneHostAlone) {
+TEST_F(SynthDeployPlansLong, OldReleasesJoinTheRanksOfOneHostAlone) {
   deploy("allreduce", {"--target", "mscclpp-0.9"});
   expect("allreduce",
          "assert ask(\"allreduce\", 1 << 16, 8, 8)\n"
          "assert not ask(\"allreduce\", 1 << 16, 8, 8, hosts=4)\n");
 }
 
-TEST_F(SynthDeployPlans, ModuleAsksForTheRootOfABroadcast) {
+TEST_F(SynthDeployPlansLong, ModuleAsksForTheRootOfABroadcast) {
   deploy("broadcast", {"--root", "box0/gpu2"});
   expect("broadcast",
          "assert ask(\"broadcast\", 1 << 16, 8, 8, root=2)\n"
          "assert not ask(\"broadcast\", 1 << 16, 8, 8, root=0)\n");
 }
 
-TEST_F(SynthDeployPlans, ForAnyBuffersItTakesPartsOfAllocations) {
+TEST_F(SynthDeployPlansLong, ForAnyBuffersItTakesPartsOfAllocations) {
   deploy("allreduce", {"--any-buffers"});
   expect("allreduce",
          "begin = lambda pointer: pointer - 8\nassert ask(\"allreduce\", 1 << 16, 8, 8)\n");
@@ -269,7 +269,7 @@ TEST_F(SynthDeployPlans, ForAnyBuffersItTakesPartsOfAllocations) {
 }
 
 // Two boxes of eight are of those that the shim knows names for.
-TEST_F(SynthDeployPlans, LauncherHasTheShimLoadPlansUnderItsOwnNames) {
+TEST_F(SynthDeployPlansLong, LauncherHasTheShimLoadPlansUnderItsOwnNames) {
   deploy("allreduce");
   auto files = files_below(directory_);
   const std::string plan = files.at("plans/allreduce-16gpus-16chunks.json");
@@ -280,13 +280,13 @@ TEST_F(SynthDeployPlans, LauncherHasTheShimLoadPlansUnderItsOwnNames) {
   EXPECT_THAT(files.at("env.sh"), Not(HasSubstr("MSCCLPP_CACHE_DIR")));
 }
 
-TEST_F(SynthDeployPlans, ShimWouldTakeAReduceScatterInPlaceForOneOutOfPlace) {
+TEST_F(SynthDeployPlansLong, ShimWouldTakeAReduceScatterInPlaceForOneOutOfPlace) {
   deploy("reduce_scatter");
   EXPECT_THAT(files_below(directory_).at("run.sh"), Not(HasSubstr("CACHE")));
 }
 
 // An allgather's request has the bytes that one rank sends, and in place its part of the output.
-TEST_F(SynthDeployPlans, ModuleKnowsWhatAMessageSizeIs) {
+TEST_F(SynthDeployPlansLong, ModuleKnowsWhatAMessageSizeIs) {
   deploy("allgather");
   expect("allgather",
          "assert ask(\"allgather\", 1 << 12, 3 << 12, 0)\n"
@@ -295,7 +295,7 @@ TEST_F(SynthDeployPlans, ModuleKnowsWhatAMessageSizeIs) {
          "assert not ask(\"allgather\", 1 << 12, 0, 0), \"out of place\"\n");
 }
 
-TEST_F(SynthDeployPlans, ReduceScatterHasItsNameInTheShim) {
+TEST_F(SynthDeployPlansLong, ReduceScatterHasItsNameInTheShim) {
   deploy("reduce_scatter");
   expect("reducescatter",
          "assert ask(\"reducescatter\", 1 << 16, 0, 3 << 12)\n"

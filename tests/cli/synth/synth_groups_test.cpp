@@ -51,7 +51,7 @@ nlohmann::json written(const std::string& fabric, const Words& words,
   return report;
 }
 
-TEST(SynthGroups, RailsAtTheJointOptimum) {
+TEST(SynthGroupsLong, RailsAtTheJointOptimum) {
   const Scratch scratch;
   const auto report =
       written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8"}, scratch / "rails");
@@ -67,7 +67,7 @@ TEST(SynthGroups, RailsAtTheJointOptimum) {
 }
 
 // Trees of all operations fill the links together at the proved rate.
-TEST(SynthGroups, ForestsOfAMeshReachTheOptimum) {
+TEST(SynthGroupsLong, ForestsOfAMeshReachTheOptimum) {
   const Scratch scratch;
   const auto report =
       written("dgx-a100-x2",
@@ -135,7 +135,7 @@ TEST(SynthGroupsLong, PlansAndRootsAndAlltoalls) {
           scratch / "experts");
 }
 
-TEST(SynthGroups, StepsHaveFoldersOfTheirOwn) {
+TEST(SynthGroupsLong, StepsHaveFoldersOfTheirOwn) {
   const Scratch scratch;
   const std::string job = scratch.write("job.json", R"({"format": "forestcoll-job", "version": 1,
     "steps": [{"name": "a", "operations": [{"collective": "allgather", "groups": "DIV 8"}]},
@@ -145,7 +145,7 @@ TEST(SynthGroups, StepsHaveFoldersOfTheirOwn) {
   EXPECT_TRUE(std::filesystem::exists(scratch / "steps/1/0-allreduce-7.topology.json"));
 }
 
-TEST(SynthGroups, SameInputSameBytes) {
+TEST(SynthGroupsLong, SameInputSameBytes) {
   const Scratch scratch;
   const Words words{"--mesh",    "tp=8,dp=2",        "--at-once", "allgather tp 64M",
                     "--at-once", "allreduce dp 64M", "--format",  "forest"};
@@ -158,7 +158,7 @@ TEST(SynthGroups, SameInputSameBytes) {
 }
 
 // What was written and then changed is found, file by file and all together.
-TEST(SynthGroups, VerifyFindsWhatWasChanged) {
+TEST(SynthGroupsLong, VerifyFindsWhatWasChanged) {
   const Scratch scratch;
   const std::string directory = scratch / "rails";
   written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--format", "forest"}, directory);
@@ -202,7 +202,7 @@ double seconds_of(const Words& words) {
 }
 
 // Groups that share no link take at once what one of them takes.
-TEST(SynthGroups, ThatShareNothingTakeTheTimeOfOne) {
+TEST(SynthGroupsLong, ThatShareNothingTakeTheTimeOfOne) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "mscclpp", "forest"}) {
     const std::string directory = scratch / format;
@@ -239,7 +239,7 @@ TEST(SynthGroupsLong, ThatShareLinksTakeWhatTheOptimumSays) {
 
 // Of two equal operations the one with twice the weight is done first; what is told of the step is
 // when the other one is.
-TEST(SynthGroups, WeightsAndTurnsAreSimulated) {
+TEST(SynthGroupsLong, WeightsAndTurnsAreSimulated) {
   const Scratch scratch;
   const std::string directory = scratch / "weights";
   const auto report = written("dgx-a100-x1",
@@ -261,7 +261,7 @@ TEST(SynthGroups, WeightsAndTurnsAreSimulated) {
 
 // Groups that share no link take as long at once as one of them alone in `compare`, which finds
 // smaller buffers for large sizes, too.
-TEST(SynthGroups, RingsOfARuntimeBesideOurs) {
+TEST(SynthGroupsLong, RingsOfARuntimeBesideOurs) {
   const Scratch scratch;
   const std::string directory = scratch / "quads", fabric = topology("dgx-a100-x1");
   written("dgx-a100-x1", {"-c", "allreduce", "--groups", "DIV 4"}, directory);
@@ -286,7 +286,7 @@ TEST(SynthGroups, RingsOfARuntimeBesideOurs) {
   EXPECT_LE(seconds(times[1], "runtime_simulated_seconds"), large * 1.1);
 }
 
-TEST(SynthGroups, OtherFabricsAreNotSimulated) {
+TEST(SynthGroupsLong, OtherFabricsAreNotSimulated) {
   const Scratch scratch;
   const std::string directory = scratch / "rails";
   written("dgx-a100-x2", {"-c", "allreduce", "--groups", "MOD 8", "--format", "forest"}, directory);

@@ -15,7 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-TEST(SynthNccl, RulesAreWrittenVerifiedAndCompared) {
+TEST(SynthNcclLong, RulesAreWrittenVerifiedAndCompared) {
   const Scratch scratch;
   const std::string file = scratch / "nccl_tuner.conf";
   const auto result = run_well({"synth", topology("dgx-1-v100"), "--format", "nccl-tuner", "--tune",
@@ -39,7 +39,7 @@ TEST(SynthNccl, RulesAreWrittenVerifiedAndCompared) {
   const auto as_json = json_of({"verify", file, "--json"}, "forestcoll-verify.schema.json");
 }
 
-TEST(SynthNccl, OneCollectiveAndNcclx) {
+TEST(SynthNcclLong, OneCollectiveAndNcclx) {
   const auto result = run_well({"synth", topology("dgx-1-v100"), "-c", "allgather", "--format",
                                 "ncclx-tuner", "--tune", "64K"});
   EXPECT_THAT(result.out, AllOf(HasSubstr("\nallgather,[0,"), HasSubstr(",1,8\n"),
@@ -49,7 +49,7 @@ TEST(SynthNccl, OneCollectiveAndNcclx) {
   EXPECT_EQ(verdict.code, 0) << verdict.out;
 }
 
-TEST(SynthNccl, RefusesWhatRulesDoNotHave) {
+TEST(SynthNcclLong, RefusesWhatRulesDoNotHave) {
   const auto refused = [](const std::vector<std::string>& more, const std::string& words,
                           const std::string& code) {
     const auto result =
@@ -69,7 +69,7 @@ TEST(SynthNccl, RefusesWhatRulesDoNotHave) {
   refused({"--groups", "all"}, "--format nccl-tuner", "S04");
 }
 
-TEST(SynthNccl, GraphsAreWrittenVerifiedAndCompared) {
+TEST(SynthNcclLong, GraphsAreWrittenVerifiedAndCompared) {
   const Scratch scratch;
   const std::string file = scratch / "graph.xml";
   const auto result = expect_says(
@@ -86,13 +86,13 @@ TEST(SynthNccl, GraphsAreWrittenVerifiedAndCompared) {
   EXPECT_EQ(rings["algbw"]["exact"], "64/15");
 }
 
-TEST(SynthNccl, GraphsSayWhereTheyGainNothing) {
+TEST(SynthNcclLong, GraphsSayWhereTheyGainNothing) {
   const auto result = expect_says(0, {"synth", topology("dgx-a100-x2"), "--format", "nccl-graph"},
                                   "gains nothing on this fabric");
   EXPECT_THAT(result.out, HasSubstr("<net dev=\"0x7\"/>"));
 }
 
-TEST(SynthNccl, RefusesWhatGraphsDoNotHave) {
+TEST(SynthNcclLong, RefusesWhatGraphsDoNotHave) {
   for (const std::vector<std::string>& more : {std::vector<std::string>{"-c", "allgather"},
                                                {"--tune", "1M"},
                                                {"--members", "0-7"},
@@ -109,11 +109,11 @@ TEST(SynthNccl, RefusesWhatGraphsDoNotHave) {
 }
 
 // It is no topology.
-TEST(SynthNccl, AGraphIsNoTopology) {
+TEST(SynthNcclLong, AGraphIsNoTopology) {
   expect_says(2, {"topo", "check", "-"}, "[I08]", {.input = "<graphs version=\"1\"></graphs>"});
 }
 
-TEST(SynthNccl, NoneIsSimulated) {
+TEST(SynthNcclLong, NoneIsSimulated) {
   for (const char* text :
        {"allreduce,0,1,ring,ll,1,-1,-1\n", "<graphs version=\"1\"></graphs>\n"}) {
     const auto result = run({"simulate", "-", topology("dgx-1-v100")}, {.input = text});
@@ -122,7 +122,7 @@ TEST(SynthNccl, NoneIsSimulated) {
   }
 }
 
-TEST(SynthNccl, BatchMakesNone) {
+TEST(SynthNcclLong, BatchMakesNone) {
   const Scratch scratch;
   const auto result =
       run({"batch", topology("dgx-1-v100"), "-o", scratch / "out", "--format", "nccl-tuner"});
@@ -130,7 +130,7 @@ TEST(SynthNccl, BatchMakesNone) {
   EXPECT_THAT(result.err + result.out, HasSubstr("nccl-tuner"));
 }
 
-TEST(SynthNccl, TargetsDoNotLoadRules) {
+TEST(SynthNcclLong, TargetsDoNotLoadRules) {
   const std::string rules = "allreduce,0,1,ring,ll,1,-1,-1\n";
   for (const std::vector<std::string>& more :
        {std::vector<std::string>{"--target", "rccl-6"}, {"--target", "all"}, {"--sms", "8"}}) {

@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 const std::vector<std::string> kBoth = {"scatter", "gather"};
 
 // Without a format it is a plan, as no runtime of XML has it.
-TEST(SynthRooted, WritesPlansThatVerifyTakes) {
+TEST(SynthRootedLong, WritesPlansThatVerifyTakes) {
   const Scratch scratch;
   const std::string fabric = topology("dgx-a100-x2"), file = scratch / "plan.json";
   for (const std::string& collective : kBoth) {
@@ -45,7 +45,7 @@ TEST(SynthRooted, WritesPlansThatVerifyTakes) {
   }
 }
 
-TEST(SynthRooted, WritesFlowsThatFollowTheirSchema) {
+TEST(SynthRootedLong, WritesFlowsThatFollowTheirSchema) {
   const Scratch scratch;
   for (const std::string& collective : kBoth) {
     const auto made = run_well(
@@ -91,7 +91,7 @@ TEST(SynthRootedLong, ComparesWithDirectSendsAndBinomialTrees) {
   for (const Json& row : report["rows"]) EXPECT_EQ(row["algbw"]["exact"], "2400/7");
 }
 
-TEST(SynthRooted, InABatchToo) {
+TEST(SynthRootedLong, InABatchToo) {
   const BatchDirectories batch;
   batch.add("pair.json", pair_topology("10"));
   const auto made = batch.run({"-c", "scatter,gather", "--root", "0", "--in-process"});
@@ -104,7 +104,7 @@ TEST(SynthRooted, InABatchToo) {
 }
 
 // No target of XML has them, and a plan is no file of one.
-TEST(SynthRooted, ABatchRefusesTargetsOfXml) {
+TEST(SynthRootedLong, ABatchRefusesTargetsOfXml) {
   const BatchDirectories batch;
   batch.add("pair.json", pair_topology("10"));
   const auto refused = batch.run({"-c", "scatter", "--root", "0", "--target", "azure"});
@@ -113,7 +113,7 @@ TEST(SynthRooted, ABatchRefusesTargetsOfXml) {
 }
 
 // The root keeps its id where ranks before it are gone.
-TEST(SynthRooted, AFailureHasItsPrice) {
+TEST(SynthRootedLong, AFailureHasItsPrice) {
   for (const std::string& collective : kBoth) {
     const auto report = json_of({"bound", topology("dgx-a100-x1"), "-c", collective, "--root", "3",
                                  "--drop", "gpu0", "--json"},
@@ -129,7 +129,7 @@ struct Refusal {
   std::string says;
 };
 
-TEST(SynthRooted, IsRefusedInWords) {
+TEST(SynthRootedLong, IsRefusedInWords) {
   const std::string fabric = topology("dgx-a100-x1");
   const std::vector<Refusal> refusals = {
       {{"-c", "scatter"}, 2, "scatter needs a root"},

@@ -66,7 +66,7 @@ TEST(SynthScheduleLong, EveryCollectivePlacementAndTarget) {
   }
 }
 
-TEST(SynthSchedule, OneFileForBothPlacementsIsNotForTheResearchRuntime) {
+TEST(SynthScheduleLong, OneFileForBothPlacementsIsNotForTheResearchRuntime) {
   const auto synth = expect_says(3,
                                  {"synth", "-k", "auto", topology("dgx-a100-x1"), "--target",
                                   "msccl", "--inplace", "--outofplace"},
@@ -122,7 +122,7 @@ TEST(SynthScheduleLong, TheClustersOfThirtyTwoFit) {
 }
 
 // Even NICs reach one switch, odd NICs the other: between boxes, only like GPUs are connected.
-TEST(SynthSchedule, RailsAreKept) {
+TEST(SynthScheduleLong, RailsAreKept) {
   pugi::xml_document document;
   int between = 0;
   for (const auto& gpu :
@@ -166,7 +166,7 @@ std::string four_nics_per_gpu() {
   return topology.dump();
 }
 
-TEST(SynthSchedule, ChannelsAreSpreadOverTheNicsOfAGpu) {
+TEST(SynthScheduleLong, ChannelsAreSpreadOverTheNicsOfAGpu) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", four_nics_per_gpu());
   pugi::xml_document document;
@@ -182,7 +182,7 @@ TEST(SynthSchedule, ChannelsAreSpreadOverTheNicsOfAGpu) {
   }
 }
 
-TEST(SynthSchedule, TheReportSaysWhatWasAskedOfTheSchedule) {
+TEST(SynthScheduleLong, TheReportSaysWhatWasAskedOfTheSchedule) {
   const Scratch scratch;
   const auto report = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"synth", "-k", "auto", topology("dgx-a100-x1"), "--json"});
@@ -205,7 +205,7 @@ TEST(SynthSchedule, TheReportSaysWhatWasAskedOfTheSchedule) {
 }
 
 // The narrow route takes one hop, the wide one two; a file cannot ask for the wide one.
-TEST(SynthSchedule, WhatTheFileReachesIsSaidOfXmlAndOfPlans) {
+TEST(SynthScheduleLong, WhatTheFileReachesIsSaidOfXmlAndOfPlans) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", R"({
     "format": "forestcoll-topology", "version": 1, "name": "detour",
@@ -221,7 +221,7 @@ TEST(SynthSchedule, WhatTheFileReachesIsSaidOfXmlAndOfPlans) {
   EXPECT_THAT(said("mscclpp"), HasSubstr("as a plan, which names no routes"));
 }
 
-TEST(SynthSchedule, Unfused) {
+TEST(SynthScheduleLong, Unfused) {
   const std::string file = topology("torus-4x4");
   const std::string fused = synth_right({file, "-c", "allgather", "--threadblocks", "merge"});
   EXPECT_THAT(fused, HasSubstr("type=\"rcs\""));
@@ -232,7 +232,7 @@ TEST(SynthSchedule, Unfused) {
   }
 }
 
-TEST(SynthSchedule, Sizes) {
+TEST(SynthScheduleLong, Sizes) {
   const std::string both = synth_right({topology("dgx-a100-x1"), "--sizes", "64K,16M"});
   EXPECT_THAT(both, HasSubstr("minBytes=\"65536\" maxBytes=\"16777216\""));
   const std::string one = synth_right({topology("dgx-a100-x1"), "--sizes", "1M"});
@@ -247,7 +247,7 @@ TEST(SynthSchedule, Sizes) {
 }
 
 // RCCL runs on GPUs of 104 compute units, and a schedule that has more threadblocks hangs there.
-TEST(SynthSchedule, ThreadblocksAtMostByTarget) {
+TEST(SynthScheduleLong, ThreadblocksAtMostByTarget) {
   const Scratch scratch;
   const auto synth = [&](const std::vector<std::string>& more) {
     return run(joined(
@@ -265,7 +265,7 @@ TEST(SynthSchedule, ThreadblocksAtMostByTarget) {
 }
 
 // N·k chunks divide no power of two where N is none: roots sum a chunk more or less than others.
-TEST(SynthSchedule, AnAllreduceOverAnyNumberOfRanksHasAPowerOfTwoOfChunks) {
+TEST(SynthScheduleLong, AnAllreduceOverAnyNumberOfRanksHasAPowerOfTwoOfChunks) {
   const Scratch scratch;
   for (const std::string ranks : {"3", "6"}) {
     const std::string file = scratch.write("t.json", R"({
@@ -285,7 +285,7 @@ TEST(SynthSchedule, AnAllreduceOverAnyNumberOfRanksHasAPowerOfTwoOfChunks) {
   }
 }
 
-TEST(SynthSchedule, APlanSaysWhatItTakesForBoxes) {
+TEST(SynthScheduleLong, APlanSaysWhatItTakesForBoxes) {
   const auto said = [](const std::string& name) {
     return run({"synth", "-v", topology(name), "--format", "mscclpp", "-c", "allgather", "-k", "1",
                 "-o", "/dev/null"})
@@ -296,7 +296,7 @@ TEST(SynthSchedule, APlanSaysWhatItTakesForBoxes) {
   EXPECT_THAT(said("torus-4x4"), HasSubstr("taken for one box, as the topology names none"));
 }
 
-TEST(SynthSchedule, ForestsHaveNoneOfTheOptionsOfSchedules) {
+TEST(SynthScheduleLong, ForestsHaveNoneOfTheOptionsOfSchedules) {
   const std::vector<std::vector<std::string>> options = {
       {"--inplace"},        {"--outofplace"},      {"--proto", "LL"},
       {"--instances", "4"}, {"--unfused"},         {"--threadblocks", "merge"},
@@ -310,7 +310,7 @@ TEST(SynthSchedule, ForestsHaveNoneOfTheOptionsOfSchedules) {
   }
 }
 
-TEST(SynthSchedule, UsageErrors) {
+TEST(SynthScheduleLong, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const Scratch scratch;
   const std::vector<Misuse> misuses = {

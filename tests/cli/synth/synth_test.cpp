@@ -20,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST(Synth, WritesAScheduleThatVerifyAccepts) {
+TEST(SynthLong, WritesAScheduleThatVerifyAccepts) {
   const Scratch scratch;
   const auto synth =
       run_well({"synth", "-k", "auto", topology("dgx-a100-x2"), "-o", scratch / "a.xml"});
@@ -32,13 +32,13 @@ TEST(Synth, WritesAScheduleThatVerifyAccepts) {
   EXPECT_THAT(verify.out, HasSubstr("valid: allreduce over 16 ranks"));
 }
 
-TEST(Synth, WritesToStandardOutputByDefault) {
+TEST(SynthLong, WritesToStandardOutputByDefault) {
   const auto synth = run_well({"synth", "-k", "auto", "-", "--quiet"}, {.input = small_topology()});
   EXPECT_EQ(synth.err, "");
   run_well({"verify", "-"}, {.input = synth.out});
 }
 
-TEST(Synth, EveryCollectiveAndFormat) {
+TEST(SynthLong, EveryCollectiveAndFormat) {
   const Scratch scratch;
   const std::string file = scratch.write("t.json", small_topology());
   for (const std::string collective :
@@ -61,7 +61,7 @@ TEST(Synth, EveryCollectiveAndFormat) {
   }
 }
 
-TEST(Synth, FormatNoneWritesNothing) {
+TEST(SynthLong, FormatNoneWritesNothing) {
   const Scratch scratch;
   const auto synth = run_well({"synth", topology("dgx-a100-x1"), "--format", "none"});
   EXPECT_EQ(synth.out, "");
@@ -70,7 +70,7 @@ TEST(Synth, FormatNoneWritesNothing) {
   EXPECT_THAT(scratch.names(), IsEmpty());
 }
 
-TEST(Synth, JsonSummaryFollowsItsSchema) {
+TEST(SynthLong, JsonSummaryFollowsItsSchema) {
   const Scratch scratch;
   for (const std::string format : {"msccl", "forest", "none"}) {
     std::vector<std::string> words = {
@@ -115,7 +115,7 @@ TEST(SynthLong, StagesAddUpToTheTotal) {
   }
 }
 
-TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
+TEST(SynthLong, TheTotalIsTheSumOfWhatIsPrinted) {
   for (const std::string fabric : {"dgx-a100-x1", "dgx-a100-x4", "hypercube-16"}) {
     const auto synth = run_well({"synth", "-v", "-k", "auto", topology(fabric), "-o", "/dev/null"});
     const std::string line = synth.err.substr(synth.err.find("  seconds:"));
@@ -135,7 +135,7 @@ TEST(Synth, TheTotalIsTheSumOfWhatIsPrinted) {
   }
 }
 
-TEST(Synth, TreesPerRoot) {
+TEST(SynthLong, TreesPerRoot) {
   const auto k_of = [](const std::vector<std::string>& more) {
     return nlohmann::json::parse(run(joined({"synth", topology("dgx-a100-x2"), "-c", "allgather",
                                              "--json", "-o", "/dev/null"},
@@ -161,14 +161,14 @@ TEST(SynthLong, SameBytesEveryTime) {
   }
 }
 
-TEST(Synth, SizeWindow) {
+TEST(SynthLong, SizeWindow) {
   const auto synth = run_well(
       {"synth", "-k", "auto", topology("dgx-a100-x1"), "--min-bytes", "64K", "--max-bytes", "2G"});
   EXPECT_THAT(synth.out, HasSubstr("minBytes=\"65536\""));
   EXPECT_THAT(synth.out, HasSubstr("maxBytes=\"2147483648\""));
 }
 
-TEST(Synth, AWindowWithoutASizeIsAUsageError) {
+TEST(SynthLong, AWindowWithoutASizeIsAUsageError) {
   const auto first = run({"synth", "-k", "auto", topology("dgx-a100-x1"), "--max-bytes", "1"});
   EXPECT_EQ(first.code, 2);
   EXPECT_EQ(first.out, "");
@@ -184,7 +184,7 @@ TEST(Synth, AWindowWithoutASizeIsAUsageError) {
             0);
 }
 
-TEST(Synth, ATopologyWithoutANameIsCalledByItsFile) {
+TEST(SynthLong, ATopologyWithoutANameIsCalledByItsFile) {
   std::string text = small_topology();
   const std::string name = R"("name": "pair",)";
   text.erase(text.find(name), name.size());
@@ -199,7 +199,7 @@ TEST(Synth, ATopologyWithoutANameIsCalledByItsFile) {
 }
 
 // The optimum sends half of the data through the switch; by the fewest hops all takes the cable.
-TEST(Synth, WarnsWhereXmlLosesTheRoutes) {
+TEST(SynthLong, WarnsWhereXmlLosesTheRoutes) {
   const std::string text = R"({
     "format": "forestcoll-topology", "version": 1, "name": "cable and switch",
     "units": { "bandwidth": "GB/s" },
@@ -223,7 +223,7 @@ TEST(Synth, WarnsWhereXmlLosesTheRoutes) {
   EXPECT_THAT(run({"synth", "-k", "auto", topology("dgx-a100-x1")}).err, Not(HasSubstr("[W11]")));
 }
 
-TEST(Synth, CountsOneAsOne) {
+TEST(SynthLong, CountsOneAsOne) {
   const auto synth = run({"synth", "-v", "-", "-c", "broadcast", "--root", "0", "-k", "1"},
                          {.input = small_topology()});
   EXPECT_THAT(synth.err,
@@ -238,7 +238,7 @@ TEST(Verify, AnswersAndErrorsHaveTheirOwnExitCodes) {
               "is a topology, where a schedule is expected");
 }
 
-TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
+TEST(SynthLong, RefusesWhatDoesNotFitTheTarget) {
   const Scratch scratch;
   expect_says(3, {"synth", topology("dgx-a100-x2"), "-k", "99999", "-o", scratch / "a.xml"},
               "[T04]");
@@ -246,7 +246,7 @@ TEST(Synth, RefusesWhatDoesNotFitTheTarget) {
   expect_says(3, {"synth", "-k", "auto", topology("dgx-a100-x2"), "--sms", "1"}, "[T01]");
 }
 
-TEST(Synth, UsageErrors) {
+TEST(SynthLong, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {
       {{}, "TOPOLOGY is required"},

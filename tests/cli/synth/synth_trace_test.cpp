@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(SynthTrace, GoalOfEveryCollective) {
+TEST(SynthTraceLong, GoalOfEveryCollective) {
   for (const std::string collective :
        {"allgather", "reduce_scatter", "allreduce", "broadcast", "reduce", "alltoall"}) {
     std::vector<std::string> arguments = {
@@ -41,7 +41,7 @@ TEST(SynthTrace, GoalOfEveryCollective) {
   }
 }
 
-TEST(SynthTrace, ChakraIsAFilePerRankAndASystemFile) {
+TEST(SynthTraceLong, ChakraIsAFilePerRankAndASystemFile) {
   const Scratch scratch;
   const std::string directory = scratch / "et";
   const std::vector<std::string> arguments = {"synth",    topology("dgx-1-v100"),
@@ -70,7 +70,7 @@ TEST(SynthTrace, ChakraIsAFilePerRankAndASystemFile) {
 }
 
 // ASTRA-sim has no broadcast of its own to replace.
-TEST(SynthTrace, NoSystemFileWithoutSuchACollective) {
+TEST(SynthTraceLong, NoSystemFileWithoutSuchACollective) {
   const Scratch scratch;
   const std::string directory = scratch / "et";
   run_well({"synth", topology("dgx-1-v100"), "-c", "broadcast", "--root", "0", "--format", "chakra",
@@ -79,7 +79,7 @@ TEST(SynthTrace, NoSystemFileWithoutSuchACollective) {
   EXPECT_TRUE(std::filesystem::exists(directory + "/broadcast.7.et"));
 }
 
-TEST(SynthTrace, RefusesWhatATraceDoesNotHave) {
+TEST(SynthTraceLong, RefusesWhatATraceDoesNotHave) {
   const auto refused = [](const std::vector<std::string>& more, const std::string& words,
                           const std::string& code, int exit = 2,
                           const std::string& format = "goal") {

@@ -87,7 +87,7 @@ TEST(TopoGen, WrongNamesAndParametersAreTwo) {
   EXPECT_EQ(run({"topo", "gen", "ring", "-o", "/nonexistent/x.json"}).code, 4);
 }
 
-TEST(TopoShow, SummaryInWords) {
+TEST(TopoShowLong, SummaryInWords) {
   const auto show = run_well({"topo", "show", topology("dgx-a100-x2")});
   EXPECT_THAT(show.out, StartsWith("2x DGX A100\n"));
   EXPECT_THAT(show.out, HasSubstr("16 GPUs, 20 switch nodes"));
@@ -98,14 +98,14 @@ TEST(TopoShow, SummaryInWords) {
   EXPECT_THAT(show.out, HasSubstr("346.667 (1040/3) GB/s allgather"));
 }
 
-TEST(TopoShow, JsonFollowsItsSchema) {
+TEST(TopoShowLong, JsonFollowsItsSchema) {
   for (const std::string name : {"dgx-a100-x2", "torus-4x4", "mi250-x2"}) {
     const auto show =
         json_of({"topo", "show", "--json", topology(name)}, "forestcoll-topo-show.schema.json");
   }
 }
 
-TEST(TopoShow, PicturesByGraphviz) {
+TEST(TopoShowLong, PicturesByGraphviz) {
   const Scratch scratch;
   const auto show = run_well({"topo", "show", topology("dgx-a100-x2"), "--svg", scratch / "a.svg",
                               "--png", scratch / "a.png", "--dot", scratch / "a.dot"});
@@ -124,7 +124,7 @@ test::SvgPicture drawn(const std::vector<std::string>& fabric) {
 }
 
 // At 1,600 pixels, with text of at least 80 % of its 11 pixels.
-TEST(TopoShow, PicturesInRowsCanBeRead) {
+TEST(TopoShowLong, PicturesInRowsCanBeRead) {
   for (const std::vector<std::string>& fabric :
        {std::vector<std::string>{"gb200-nvl72", "--boxes", "2"},
         {"gb200-nvl72"},
@@ -138,7 +138,7 @@ TEST(TopoShow, PicturesInRowsCanBeRead) {
   }
 }
 
-TEST(TopoShow, TheWidthIsAnOption) {
+TEST(TopoShowLong, TheWidthIsAnOption) {
   const std::string rack = run({"topo", "gen", "gb200-nvl72"}).out;
   const auto dot = [&](const std::string& width) {
     return run({"topo", "show", "-", "--dot", "-", "--width", width}, {.input = rack});
@@ -148,7 +148,7 @@ TEST(TopoShow, TheWidthIsAnOption) {
   for (const std::string wrong : {"0", "-1", "x", "1e9"}) EXPECT_EQ(dot(wrong).code, 2) << wrong;
 }
 
-TEST(TopoShow, APictureOnStandardOutputStandsAlone) {
+TEST(TopoShowLong, APictureOnStandardOutputStandsAlone) {
   const auto show = run_well({"topo", "show", topology("torus-4x4"), "--dot", "-"});
   EXPECT_THAT(show.out, StartsWith("graph "));
   EXPECT_THAT(show.out, Not(HasSubstr("optimum ")));
@@ -161,7 +161,7 @@ std::vector<std::string> with_dot(const Scratch& scratch, const std::string& scr
   return {"PATH=" + (scratch / ".") + ":/usr/bin:/bin"};
 }
 
-TEST(TopoShow, WithoutGraphvizItSaysSo) {
+TEST(TopoShowLong, WithoutGraphvizItSaysSo) {
   const Scratch scratch;
   const auto show =
       expect_says(4, {"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png"}, "[P01]",
@@ -170,7 +170,7 @@ TEST(TopoShow, WithoutGraphvizItSaysSo) {
   EXPECT_THAT(scratch.names(), IsEmpty());
 }
 
-TEST(TopoShow, AFailingGraphvizIsQuoted) {
+TEST(TopoShowLong, AFailingGraphvizIsQuoted) {
   const Scratch scratch;
   const auto show = expect_says(
       4, {"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png"}, "out of ink",
@@ -179,7 +179,7 @@ TEST(TopoShow, AFailingGraphvizIsQuoted) {
   EXPECT_THAT(scratch.names(), ElementsAre("dot"));
 }
 
-TEST(TopoShow, AGraphvizThatDoesNotEndIsEnded) {
+TEST(TopoShowLong, AGraphvizThatDoesNotEndIsEnded) {
   const Scratch scratch;
   const auto show = run(
       {"topo", "show", topology("torus-4x4"), "--png", scratch / "a.png", "--time-limit", "0.1"},
@@ -194,20 +194,20 @@ TEST(TopoShow, AGraphvizThatDoesNotEndIsEnded) {
 }
 
 // The largest bundled picture, within the standard limit.
-TEST(TopoShow, ALargeTorusIsDrawnInTime) {
+TEST(TopoShowLong, ALargeTorusIsDrawnInTime) {
   const Scratch scratch;
   run_well({"topo", "show", topology("torus-8x8x8"), "--svg", scratch / "a.svg"});
   EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr("<title>n7x7x7</title>"));
 }
 
-TEST(TopoShow, APictureOfTooMuchIsRefused) {
+TEST(TopoShowLong, APictureOfTooMuchIsRefused) {
   const Scratch scratch;
   const auto gen = run({"topo", "gen", "torus", "--dims", "40x40"});
   expect_says(2, {"topo", "show", "-", "--svg", scratch / "a.svg"}, "[P03]", {.input = gen.out});
   EXPECT_EQ(run({"topo", "show", "-", "--dot", "-"}, {.input = gen.out}).code, 0);
 }
 
-TEST(TopoShow, FailuresAreShown) {
+TEST(TopoShowLong, FailuresAreShown) {
   const auto show = run_well({"topo", "show", topology("dgx-a100-x2"), "--drop", "box0/nic[0-3]"});
   EXPECT_THAT(show.out, HasSubstr("100 GB/s from the first half"));
 }
