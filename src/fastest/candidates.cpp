@@ -457,6 +457,14 @@ Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
   return CandidateFinder(fabric, settled, asked, of_low).find();
 }
 
+bool have_same_programs(const Candidate& a, const Candidate& b) {
+  const auto has_trees = [](const Candidate& each) {
+    return !each.exchange && !each.routes && !each.is_direct && !each.switched;
+  };
+  return has_trees(a) && has_trees(b) && a.forest().k == b.forest().k &&
+         a.forest().weight == b.forest().weight && have_same_edges(a.forest(), b.forest());
+}
+
 Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,
                                    const LowerOptions& lowering) {
   if (candidate.exchange) {

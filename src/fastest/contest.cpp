@@ -134,6 +134,7 @@ Expected<void> Contest::begin() {
     programs_of_ = *std::move(programs);
   }
   add_contenders();
+  find_twins();
   note_least_of_links();
   return make_the_likely();
 }
@@ -244,11 +245,37 @@ void Contest::make(const std::vector<std::size_t>& candidates) {
   });
 }
 
+// Baselines that are ours are made once. A runtime's own have more instances than ours may have.
+void Contest::find_twins() {
+  for (std::size_t c = 1; c < candidates_.size(); ++c) {
+    const bool is_baseline = candidates_[c].algorithm != candidates_.front().algorithm;
+    if (of_plans() || !is_baseline || has_runtime_own(candidates_[c])) continue;
+    for (std::size_t ours = 0; ours < c && !made_[c]->twin; ++ours) {
+      if (candidates_[ours].algorithm != candidates_.front().algorithm) continue;
+      if (have_same_programs(candidates_[ours], candidates_[c])) made_[c]->twin = ours;
+    }
+  }
+}
+
+// Those of its twin, unless that was replaced by trees that fit.
+Expected<std::vector<Program>> Contest::programs_of(std::size_t candidate) {
+  const auto twin = made_[candidate]->twin;
+  if (!twin) return programs_of_(candidate);
+  make({*twin});
+  if (!have_same_programs(candidates_[*twin], candidates_[candidate])) {
+    return programs_of_(candidate);
+  }
+  if (!made_[*twin]->errors.empty()) return made_[*twin]->errors;
+  std::vector<Program> programs = made_[*twin]->programs;
+  for (Program& each : programs) each.candidate = candidate;
+  return programs;
+}
+
 // Whoever waits within one takes up no other, for which a thread that waits for this one may wait.
 void Contest::make_one(std::size_t candidate) {
   Made& made = *made_[candidate];
   tbb::this_task_arena::isolate([&] {
-    auto programs = programs_of_(candidate);
+    auto programs = programs_of(candidate);
     if (programs) {
       made.programs = *std::move(programs);
       find_lines(candidate);

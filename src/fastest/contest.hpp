@@ -159,6 +159,7 @@ class Contest {
     std::vector<Program> programs;
     Diagnostics errors;
     double each_byte = 0;  // seconds at least, of any program; known from the start
+    std::optional<std::size_t> twin = {};  // an earlier candidate with the same programs
   };
   // Programs that are the same share their times, whichever of them is made first.
   struct SharedTimes {
@@ -175,6 +176,8 @@ class Contest {
   [[nodiscard]] std::optional<Ratio> rate_of_links(const Candidate& candidate) const;
   Expected<void> make_the_likely();
   void make_one(std::size_t candidate);
+  void find_twins();
+  [[nodiscard]] Expected<std::vector<Program>> programs_of(std::size_t candidate);
   // Of each, as `seconds` has them.
   [[nodiscard]] std::vector<std::optional<double>> seconds_of(
       const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);

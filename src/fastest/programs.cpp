@@ -54,12 +54,6 @@ double least_steps(const CollectiveForest& forest, double trees) {
   return static_cast<double>(edges) / trees;
 }
 
-// What a runtime does by itself: what others are compared with is in several numbers of instances.
-bool has_runtime_own(const Candidate& candidate) {
-  constexpr std::array<std::string_view, 3> kOwn = {"direct", "nccl-ring", "double-tree"};
-  return std::ranges::find(kOwn, candidate.algorithm) != kOwn.end();
-}
-
 class ProgramMaker {
  public:
   ProgramMaker(std::span<Candidate> candidates, const Fabric& fabric, simulate::Fabric links,
@@ -232,6 +226,11 @@ class ProgramMaker {
 };
 
 }  // namespace
+
+bool has_runtime_own(const Candidate& candidate) {
+  constexpr std::array<std::string_view, 3> kOwn = {"direct", "nccl-ring", "double-tree"};
+  return std::ranges::find(kOwn, candidate.algorithm) != kOwn.end();
+}
 
 bool is_too_large_of_few(const CollectiveForest& forest, Collective collective) {
   const Forest* phase = forest.broadcast ? &*forest.broadcast

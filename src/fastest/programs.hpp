@@ -41,6 +41,9 @@ struct Program {
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 
+/// What a runtime does by itself: what others are compared with is in several numbers of instances.
+[[nodiscard]] bool has_runtime_own(const Candidate& candidate);
+
 [[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
 [[nodiscard]] Fingerprint fingerprint_of(const audit::Program& program);
 
