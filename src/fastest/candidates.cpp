@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -16,7 +14,7 @@
 #include "choose/branching.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
-#include "choose/trees.hpp"
+#include "fastest/our_trees.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
@@ -26,15 +24,12 @@
 #include "forestcoll/topology.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "solver/portfolio/best_forest.hpp"
-#include "topology/model/link_kind.hpp"
 
 namespace forestcoll::fastest {
 namespace {
 
-constexpr std::int64_t kMostTrees = 16;
 constexpr std::int64_t kFineChunks = 256;        // of a root, for as many trees at most
 constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take long
-constexpr std::size_t kMostRanksLowered = 64;    // for which lower trees are looked for
 
 // What is fast for large messages on many ranks.
 constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree", "hierarchical",
@@ -46,36 +41,11 @@ bool is_one(const auto& names, std::string_view name) {
 
 using solver::height_of;
 
-// Whether the trees join the same GPUs, whatever paths they take, and carry the same parts of what
-// their roots have, of which they cut `of_a` and `of_b` chunks.
-bool have_same_edges(const Forest& a, std::int64_t of_a, const Forest& b, std::int64_t of_b) {
-  if (a.tree_count() != b.tree_count()) return false;
-  for (std::size_t t = 0; t < a.tree_count(); ++t) {
-    const auto &tree = a.tree(TreeId(t)), &other = b.tree(TreeId(t));
-    if (tree.root != other.root || tree.multiplicity * of_b != other.multiplicity * of_a) {
-      return false;
-    }
-    for (std::size_t v = 0; v < a.rank_count(); ++v) {
-      if (a.parent(TreeId(t), Rank(v)) != b.parent(TreeId(t), Rank(v))) return false;
-    }
-  }
-  return true;
-}
-
-bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
-  const auto are_same = [&](const std::optional<Forest>& x, const std::optional<Forest>& y) {
-    return x.has_value() == y.has_value() && (!x || have_same_edges(*x, a.k, *y, b.k));
-  };
-  return are_same(a.reduce, b.reduce) && are_same(a.broadcast, b.broadcast);
-}
-
 class CandidateFinder {
  public:
   CandidateFinder(const Fabric& fabric, const CompileOptions& options, const FastestOptions& asked,
                   Effort of_low)
-      : fabric_(fabric), options_(options), silent_(options), asked_(asked), of_low_(of_low) {
-    silent_.synthesis.packing.progress = nullptr;
-  }
+      : fabric_(fabric), options_(options), asked_(asked), of_low_(of_low) {}
 
   Expected<std::vector<Candidate>> find() {
     if (const auto done = is_wanted("forestcoll") ? add_ours() : find_optimum(); !done) {
@@ -91,8 +61,6 @@ class CandidateFinder {
   }
 
  private:
-  using Search = std::function<std::vector<Synthesis>()>;
-
   [[nodiscard]] bool is_wanted(std::string_view name) const {
     const std::vector<std::string>& wanted = asked_.algorithms;
     return wanted.empty() || is_one(wanted, name);
@@ -104,7 +72,11 @@ class CandidateFinder {
     if (!best) return best.errors();
     optimum_ = best->synthesis.forest.optimum;
     candidates_.push_back({"forestcoll", *std::move(best), {}});
-    if (options_.tree_count == TreeCount::chosen && !asked_.few_variants) add_all();
+    if (options_.tree_count != TreeCount::chosen || asked_.few_variants) return {};
+    auto ours = find_our_trees(fabric_, candidates_.front().chosen.synthesis, options_, of_low_);
+    for (std::size_t i = 1; i < ours.size(); ++i) {
+      candidates_.push_back({"forestcoll", {std::move(ours[i]), ""}, {}});
+    }
     return {};
   }
 
@@ -128,141 +100,6 @@ class CandidateFinder {
   }
 
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
-
-  // Of forestcoll; one that is there already is not taken again, nor, of many ranks, whose programs
-  // are large as they are, one that has the same trees in more chunks.
-  void add(Synthesis synthesis) {
-    const bool are_many = fabric_.network.ranks.size() > kMostRanksLowered;
-    const auto is_same = [&](const Candidate& candidate) {
-      const CollectiveForest& other = candidate.forest();
-      if (other.weight != synthesis.forest.weight) return false;
-      if (!are_many && other.k != synthesis.forest.k) return false;
-      if (!have_same_edges(other, synthesis.forest)) return false;
-      return are_many ||
-             link_loads(other, fabric_.links()) == link_loads(synthesis.forest, fabric_.links());
-    };
-    if (std::ranges::any_of(candidates_, is_same)) return;
-    synthesis.forest.optimum = optimum_;
-    candidates_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
-  }
-
-  void add_all() {
-    std::vector<Search> numbers;
-    for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
-      numbers.emplace_back([this, k] { return of_number(k); });
-    }
-    const std::vector<Synthesis> found = found_by(numbers);
-    for (const Synthesis& each : found) add(each);
-    const Synthesis equal = of_equal_shares(found);
-    std::vector<Search> further = {[&] { return in_powers_of_two(equal); },
-                                   [this] { return optimal(); },
-                                   [&] { return lower_trees(found); }};
-    const std::vector<Network> narrower = narrower_between_boxes();
-    for (const Network& network : narrower) {
-      for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
-        further.emplace_back([&, k] { return of_narrower(network, k); });
-      }
-    }
-    for (Synthesis& each : found_by(further)) add(std::move(each));
-  }
-
-  // What knows nothing of each other is searched at the same time.
-  [[nodiscard]] std::vector<Synthesis> found_by(const std::vector<Search>& searches) const {
-    std::vector<std::vector<Synthesis>> found(searches.size());
-    tbb::parallel_for(std::size_t{0}, searches.size(), [&](std::size_t s) {
-      if (!is_stopped()) found[s] = searches[s]();
-    });
-    std::vector<Synthesis> all;
-    for (auto& forests : found) std::ranges::move(forests, std::back_inserter(all));
-    return all;
-  }
-
-  // Ours; or where its shares are unequal, the fastest of `numbers`, whose trees can be as wide as
-  // any shares make them.
-  [[nodiscard]] Synthesis of_equal_shares(const std::vector<Synthesis>& numbers) const {
-    const Synthesis& ours = candidates_.front().chosen.synthesis;
-    if (ours.forest.weight.empty() || numbers.empty()) return ours;
-    return *std::ranges::max_element(numbers, {},
-                                     [](const Synthesis& each) { return each.forest.algbw; });
-  }
-
-  [[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Synthesis& equal) const {
-    return choose::in_powers_of_two(equal, fabric_, silent_);
-  }
-
-  [[nodiscard]] std::vector<Synthesis> of_number(std::int64_t k) const {
-    std::vector<Synthesis> result;
-    if (auto found = choose::synthesize_at(fabric_.network, silent_.synthesis, k)) {
-      result.push_back(*std::move(found));
-    }
-    return result;
-  }
-
-  // The highest rate of all, of as many trees as that takes.
-  [[nodiscard]] std::vector<Synthesis> optimal() const {
-    std::vector<Synthesis> result;
-    SynthesizeOptions asked = silent_.synthesis;
-    asked.beside_less = false;
-    asked.packing.effort = of_low_;
-    asked.trees_per_root = {};
-    auto found = choose::synthesize_as_written(fabric_.network, asked, silent_.format);
-    if (!found) return result;
-    for (Synthesis& each : *found) {
-      if (!each.stopped) result.push_back(std::move(each));
-    }
-    return result;
-  }
-
-  // Lower trees at lower rates: of one tree per root, for small sizes.
-  [[nodiscard]] std::vector<Synthesis> lower_trees(const std::vector<Synthesis>& numbers) const {
-    std::vector<Synthesis> result;
-    if (fabric_.network.ranks.size() > kMostRanksLowered) return result;
-    if (numbers.empty() || numbers.front().forest.k != 1) return result;
-    std::int32_t height = height_of(numbers.front().forest);
-    const std::int32_t least = numbers.front().least_height;
-    SynthesizeOptions asked = silent_.synthesis;
-    asked.beside_less = false;
-    asked.packing.effort = of_low_;
-    asked.trees_per_root = {TreesPerRoot::Mode::fixed, 1};
-    while (height > least && !is_stopped()) {
-      asked.max_height = height - 1;
-      auto lower = synthesize(fabric_.network, asked);
-      if (!lower || lower->stopped) break;
-      height = height_of(lower->forest);
-      result.push_back(*std::move(lower));
-    }
-    return result;
-  }
-
-  // The fabric as if links that leave a box carried a half and a quarter: its trees send less
-  // between boxes, in fewer and larger messages, which is faster for sizes at which latency counts.
-  [[nodiscard]] std::vector<Network> narrower_between_boxes() const {
-    std::vector<Network> found;
-    if (fabric_.network.ranks.size() > kMostRanksLowered) return found;
-    Topology topology = fabric_.topology;
-    for (int i = 0; i < 2; ++i) {
-      for (TopologyLink& link : topology.links) {
-        if (topology::reach_of(link.kind) == topology::Reach::leaves) {
-          link.bandwidth = link.bandwidth * Ratio(1, 2);
-        }
-      }
-      auto network = to_digraph(topology);
-      if (!network) break;
-      found.push_back(*std::move(network));
-    }
-    return found;
-  }
-
-  [[nodiscard]] std::vector<Synthesis> of_narrower(const Network& narrower, std::int64_t k) const {
-    std::vector<Synthesis> result;
-    auto found = choose::synthesize_at(narrower, silent_.synthesis, k);
-    if (!found) return result;
-    const auto algbw = congestion_algbw(found->forest, fabric_.links());
-    if (!algbw) return result;
-    found->forest.algbw = found->allowed = *algbw;
-    result.push_back(*std::move(found));
-    return result;
-  }
 
   // None where it is not wanted, or the fabric has none.
   [[nodiscard]] std::optional<BaselineResult> make(std::string_view name) const {
@@ -404,7 +241,6 @@ class CandidateFinder {
 
   const Fabric& fabric_;
   const CompileOptions& options_;
-  CompileOptions silent_;  // the same, but no progress is told, by several threads at once
   const FastestOptions& asked_;
   const Effort of_low_;
   std::vector<Candidate> candidates_;

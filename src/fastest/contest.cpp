@@ -13,10 +13,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -24,7 +22,6 @@
 #include "choose/as_written.hpp"
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
-#include "fastest/contest_queue.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/time_costs.hpp"
 #include "forestcoll/codes.hpp"
@@ -40,20 +37,12 @@ constexpr std::int64_t kElementBytes = 4;
 constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;
 constexpr double kBytesOfGigabyte = 1e9;
-// Of times of one program that was simulated in other classes.
-constexpr double kRounding = 1e-9;
 // Of what links need by exact arithmetic, so that rounding makes no bound too high.
 constexpr double kOfExact = 0.999;
 // Of a contender at a size.
 constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 2'000'000;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
-// Simulated side by side, once what has the lowest bound has set a time to beat.
-constexpr std::size_t kAtOnce = 4;
 constexpr double kMostPasses = 64;  // that most simulations need
-// Of those whose bounds are that near, the ones that are simulated sooner come first.
-constexpr double kNear = 1.05;
-constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
-constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
 
@@ -61,12 +50,6 @@ const ProtocolParameters& protocol_named(const SimulationParameters& parameters,
                                          const std::string& name) {
   if (name == "LL") return parameters.ll;
   return name == "LL128" ? parameters.ll128 : parameters.simple;
-}
-
-// Of what takes as long but for rounding, the first contender.
-bool is_before(double seconds, std::size_t contender, const Winner& other) {
-  const bool is_equal = std::abs(seconds - other.seconds) <= kRounding * other.seconds;
-  return is_equal ? contender < other.contender : seconds < other.seconds;
 }
 
 // Free of all but links: passes as small as can be, so that none waits for the first to arrive.
@@ -84,18 +67,6 @@ Effort effort_of_low(const FastestOptions& options) {
   const bool are_large = std::ranges::all_of(
       options.sizes, [](std::int64_t bytes) { return bytes >= choose::kLargeMessage; });
   return are_large ? std::min(asked, Effort::fast) : asked;
-}
-
-// The best of each algorithm, by time.
-std::vector<ConsideredTime> best_of_each(std::vector<ConsideredTime> all) {
-  std::ranges::stable_sort(all, {}, &ConsideredTime::seconds);
-  std::vector<ConsideredTime> best;
-  for (ConsideredTime& each : all) {
-    const bool is_there =
-        std::ranges::find(best, each.algorithm, &ConsideredTime::algorithm) != best.end();
-    if (!is_there) best.push_back(std::move(each));
-  }
-  return best;
 }
 
 }  // namespace
@@ -437,156 +408,6 @@ std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes
 TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
   return time_costs(program(winner.contender).simulator, bytes, winner.seconds,
                     parameters_for(contenders_[winner.contender]));
-}
-
-std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
-                                      double of_interest) {
-  ContestQueue queue(*this, bytes, takes, of);
-  const bool in_table = std::isfinite(of_interest);
-  std::optional<Winner> best;
-  std::vector<ConsideredTime> considered;
-  bool has_lowest = false;  // the one with the lowest bound is simulated
-  for (;;) {
-    const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
-    const bool is_costly = in_table && best && simulation_cost(best->contender, bytes) > kCostly;
-    const double worthwhile =
-        is_costly ? std::max(most / kWorthwhileBeyond, std::min(most / kWorthwhile, of_interest))
-                  : most / kWorthwhile;
-    const bool is_early = !has_lowest && !is_costly;
-    const auto next = !best
-                          ? queue.first()
-                          : queue.next(has_lowest ? kAtOnce : 1, is_early ? 1 : kNear, worthwhile);
-    has_lowest = best.has_value();
-    if (next.empty()) break;
-    const auto all_taken = seconds_of(next, bytes, most);
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      if (!all_taken[i]) continue;
-      const std::size_t c = next[i];
-      const double taken = *all_taken[i];
-      const bool is_late = taken > most;  // or infinite: what is known of other sizes says nothing
-      considered.push_back({candidate(c).algorithm, is_late ? most : taken, is_late});
-      if (!best || is_before(taken, c, *best)) best = Winner{c, taken, {}};
-    }
-  }
-  for (const auto& [least, c, is_line] : queue.rest()) {
-    considered.push_back(
-        {candidate(c).algorithm, best ? std::max(least, best->seconds) : least, true});
-  }
-  if (best) best->considered = best_of_each(std::move(considered));
-  return best;
-}
-
-bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {
-  ContestQueue queue(*this, bytes, takes, of);
-  for (;;) {
-    const auto next = queue.next(kAtOnce, kNear, most);
-    if (next.empty()) return false;
-    const auto all = seconds_of(next, bytes, most);
-    if (std::ranges::any_of(all, [&](const auto& each) { return each && *each < most; }))
-      return true;
-  }
-}
-
-// Side by side. Whoever waits for one of them takes up nothing else, which might take longer.
-std::vector<std::optional<double>> Contest::seconds_of(const std::vector<std::size_t>& contenders,
-                                                       std::int64_t bytes, double most) {
-  std::map<const Times*, std::pair<std::size_t, std::optional<double>>> by_run;
-  for (const std::size_t c : contenders) by_run[&times_of(c)].first = c;
-  tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for_each(
-        by_run, [&](auto& each) { each.second.second = seconds(each.second.first, bytes, most); });
-  });
-  std::vector<std::optional<double>> taken;
-  for (const std::size_t c : contenders) taken.push_back(by_run[&times_of(c)].second);
-  return taken;
-}
-
-std::vector<std::optional<Winner>> Contest::winners() {
-  return winners({[](std::size_t) { return true; }}).front();
-}
-
-// What takes longest first: the largest sizes of the last of `takes`, with its small buffers. Those
-// that are found at the same time are of other contenders, and of other sizes, which rarely need
-// the same runs.
-std::vector<std::vector<std::optional<Winner>>> Contest::winners(const std::vector<Takes>& takes) {
-  const std::vector<std::int64_t>& sizes = options_.sizes;
-  const Progress& progress = options_.compile.synthesis.packing.progress;
-  std::vector<std::vector<std::optional<Winner>>> found(
-      takes.size(), std::vector<std::optional<Winner>>(sizes.size()));
-  const std::size_t all = takes.size() * sizes.size();
-  std::atomic<std::size_t> next = 0;
-  std::mutex mutex;
-  std::size_t done = 0;
-  const auto find_next = [&](std::size_t) {
-    const std::size_t job = next++;
-    const std::size_t after = job % takes.size();  // so many others of `takes`
-    const std::size_t t = takes.size() - 1 - after;
-    const std::size_t before = job / takes.size() + after * sizes.size() / takes.size();
-    const std::size_t i = sizes.size() - 1 - before % sizes.size();
-    found[t][i] = winner(sizes[i], takes[t]);
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (progress) {
-      progress("choosing by simulation", static_cast<double>(done) / static_cast<double>(all));
-    }
-  };
-  tbb::parallel_for(std::size_t{0}, all, find_next, tbb::simple_partitioner());
-  return found;
-}
-
-double Contest::least_cost(const Takes& takes, std::int64_t bytes) const {
-  double least = 0;
-  for (std::size_t c = 0; c < contenders_.size(); ++c) {
-    if (!takes(c) || !is_made(contenders_[c].candidate) || !is_there(c)) continue;
-    const double cost = simulation_cost(c, bytes);
-    if (least == 0 || cost < least) least = cost;
-  }
-  return least;
-}
-
-// All sizes of one are found by one thread, the largest first, as they have runs in common that two
-// threads would both make. What takes longest begins first, as it may take as long as all others.
-std::vector<std::vector<std::optional<Winner>>> Contest::winners_of_each(
-    const std::vector<Takes>& takes, const std::vector<double>& of_interest, const Found& found) {
-  const std::vector<std::int64_t>& sizes = options_.sizes;
-  std::vector<std::vector<double>> costs(takes.size());
-  std::vector<double> sums;
-  for (std::size_t t = 0; t < takes.size(); ++t) {
-    costs[t].resize(sizes.size());
-    double part = 1;  // of the runs that larger sizes leave to be made
-    for (std::size_t i = sizes.size(); i-- > 0;) {
-      const double cost = 1 + least_cost(takes[t], sizes[i]);
-      costs[t][i] = part * cost;
-      if (cost > kCostly) part *= kMadeAgain;
-    }
-    sums.push_back(std::accumulate(costs[t].begin(), costs[t].end(), 0.0));
-  }
-  std::vector<std::size_t> order(takes.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t t) { return sums[t]; });
-  if (tbb::this_task_arena::max_concurrency() > 1 && !order.empty()) {
-    std::rotate(order.begin(), order.end() - 1, order.end());
-  }
-  const double all = std::accumulate(sums.begin(), sums.end(), 0.0);
-  const Progress& progress = options_.compile.synthesis.packing.progress;
-  std::vector<std::vector<std::optional<Winner>>> winners(
-      takes.size(), std::vector<std::optional<Winner>>(sizes.size()));
-  std::mutex mutex;
-  double done = 0;
-  std::atomic<std::size_t> next = 0;
-  const auto find_next = [&](std::size_t) {
-    const std::size_t t = order[next++];
-    for (std::size_t i = sizes.size(); i-- > 0;) {
-      winners[t][i] = winner(sizes[i], takes[t], Of::files, of_interest[i]);
-      const std::lock_guard lock(mutex);
-      done += costs[t][i];
-      if (progress) progress("timing each algorithm", done / all);
-    }
-    const std::lock_guard lock(mutex);
-    found(t, winners[t]);
-  };
-  tbb::parallel_for(std::size_t{0}, takes.size(), find_next, tbb::simple_partitioner());
-  return winners;
 }
 
 std::vector<std::pair<std::string, std::string>> Contest::left_out() const {

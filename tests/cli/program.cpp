@@ -24,6 +24,16 @@
 #ifdef FORESTCOLL_IN_PROCESS
 #include "run_program.hpp"
 #endif
+#ifdef __SANITIZE_ADDRESS__
+#define FORESTCOLL_FINDS_LEAKS
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FORESTCOLL_FINDS_LEAKS
+#endif
+#endif
+#ifdef FORESTCOLL_FINDS_LEAKS
+#include <sanitizer/lsan_interface.h>
+#endif
 
 namespace forestcoll::testing {
 namespace {
@@ -66,6 +76,9 @@ bool is_black_box(const std::vector<std::string>& arguments, const RunOptions& o
   if (!is_black_box(arguments, options)) {
     const int code = cli::run_program(static_cast<int>(argv.size()) - 1, argv.data());
     std::fflush(stderr);
+#ifdef FORESTCOLL_FINDS_LEAKS
+    __lsan_do_leak_check();  // _exit does not
+#endif
     _exit(code);
   }
 #endif
