@@ -39,8 +39,8 @@ class Contest {
  public:
   /// So many times the least time by links is near it.
   static constexpr double kNearTheBest = 1.25;
-  /// What may be faster by less than that is not simulated: the model knows nothing so exactly.
-  static constexpr double kWorthwhile = 1.0005;
+  /// What may be faster by less than that is not simulated: twice the tolerance of a simulation.
+  static constexpr double kWorthwhile = 1.002;
   /// The same where it takes longer than what is of interest.
   static constexpr double kWorthwhileBeyond = 1.01;
 

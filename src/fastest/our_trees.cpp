@@ -176,7 +176,9 @@ class OurTrees {
 
   [[nodiscard]] std::vector<Synthesis> of_narrower(const Network& narrower, std::int64_t k) const {
     std::vector<Synthesis> result;
-    auto found = choose::synthesize_at(narrower, options_.synthesis, k);
+    SynthesizeOptions asked = options_.synthesis;
+    asked.packing.effort = of_low_;
+    auto found = choose::synthesize_at(narrower, asked, k);
     if (!found) return result;
     const auto algbw = congestion_algbw(found->forest, fabric_.links());
     if (!algbw) return result;
