@@ -22,6 +22,7 @@
 #include <valijson/validator.hpp>
 
 #ifdef FORESTCOLL_IN_PROCESS
+#include "forestcoll/generate.hpp"
 #include "run_program.hpp"
 #endif
 #ifdef __SANITIZE_ADDRESS__
@@ -98,6 +99,9 @@ Result run(const std::vector<std::string>& arguments, const RunOptions& options)
   const Scratch streams;
   streams.write("in", options.input);
   streams.write("out", "");
+#ifdef FORESTCOLL_IN_PROCESS
+  (void)generators();  // once, in place of by every child
+#endif
   const pid_t child = fork();
   if (child == 0) become_program(arguments, options, streams);
   int status = 0;
