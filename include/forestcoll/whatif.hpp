@@ -85,11 +85,12 @@ struct WhatIf {
 /// The optimum of every fabric that lacks one link, one cable of a link, one node or one box, and
 /// of those where a class of links that are alike, or of links in series (a NIC's two sides), or a
 /// whole kind, or one link, is wider: what nothing exceeds that the fabric can do, the `at_most` of
-/// `rate_figures`. Exact: each is solved again, a single phase from the narrowest of the cuts met
+/// `rate_figures`, or where links share capacities that of `optimum_of_all`. Exact: each is solved
+/// again, a single phase from the narrowest of the cuts met
 /// so far; an upgrade is left out unsolved only where it misses one of the bottleneck's cuts, and
 /// so proves itself useless. Errors: E14. Cost: a rate, of an allreduce the bound of
 /// `allreduce_optimum`, per class of links (two where they have several cables), of nodes and of
-/// boxes, and per upgrade that crosses all known cuts.
+/// boxes, and per upgrade that crosses all known cuts; with limits a joint optimum each.
 [[nodiscard]] Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options = {});
 
 // What an allreduce would lose if switches could do less in the network.

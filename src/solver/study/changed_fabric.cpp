@@ -6,6 +6,7 @@
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/whole_collective.hpp"
 #include "solver/common/reaches_all.hpp"
 
 namespace forestcoll::solver {
@@ -43,6 +44,7 @@ Expected<Ratio> ChangedFabric::solve() {
   const Network backward = reversed(*network);
   if (!reaches_all(*network) || !reaches_all(backward)) return Ratio(0);
   ++solved_;
+  if (!topology_.limits.empty()) return solve_within_limits(*network);
   if (collective_ == Collective::allreduce) {
     const auto best = allreduce_optimum(*network, switch_roles(topology_), {.classes = 0});
     if (!best) return best.errors();
@@ -52,6 +54,19 @@ Expected<Ratio> ChangedFabric::solve() {
       is_reduce(collective_) ? phase(backward, backward_cuts_) : phase(*network, forward_cuts_);
   if (!algbw) return too_large();
   return *algbw;
+}
+
+Expected<Ratio> ChangedFabric::solve_within_limits(const Network& network) {
+  std::optional<Rank> root;
+  if (root_.valid()) root = network.rank_of[root_];
+  const auto best = optimum_of_all(network, operation_of_all(network, collective_, root));
+  if (!best) return best.errors();
+  last_lengths_.clear();
+  for (std::size_t a = 0; a < best->lengths.size(); ++a) {
+    if (best->lengths[ArcId(a)] == 0) continue;
+    last_lengths_.emplace(network.graph.tail(ArcId(a)), network.graph.head(ArcId(a)));
+  }
+  return best->at_most;
 }
 
 Expected<Ratio> ChangedFabric::without(const std::vector<LinkId>& links) {
@@ -99,6 +114,15 @@ Expected<Ratio> ChangedFabric::scaled(const std::vector<LinkId>& links,
 }
 
 bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
+  if (!topology_.limits.empty()) {
+    return std::ranges::all_of(tight_lengths_, [&](const Directions& lengths) {
+      return std::ranges::any_of(links, [&](LinkId id) {
+        const TopologyLink& link = topology_.links[id];
+        return lengths.contains({link.src, link.dst}) ||
+               (link.full_duplex && lengths.contains({link.dst, link.src}));
+      });
+    });
+  }
   if (collective_ == Collective::allreduce) return true;
   return std::ranges::all_of(tight_, [&](const std::vector<bool>& cut) {
     return std::ranges::any_of(links, [&](LinkId id) {
@@ -111,6 +135,7 @@ bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
 }
 
 void ChangedFabric::keep_tight_cut() {
+  if (!topology_.limits.empty()) return tight_lengths_.push_back(last_lengths_);
   if (!last_cut_proves_ || collective_ == Collective::allreduce) return;
   std::vector<bool> sends(topology_.nodes.size(), false);
   for (const NodeId v : last_cut_) sends[v.index()] = true;

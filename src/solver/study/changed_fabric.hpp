@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/collective.hpp"
@@ -18,8 +20,10 @@ namespace forestcoll::solver {
 /// Every result is GB/s of algbw, exact, and 0 where compute nodes are cut off: the `at_most` of
 /// the optimum that `rate_figures` has of the changed fabric. Each phase is solved from the
 /// narrowest of the cuts met so far; with more than 500 links by cuts alone, which unbalanced
-/// switches can keep trees from. Errors: E14 where a number does not fit. Cost: a rate each, of an
-/// allreduce the bound of `allreduce_optimum`.
+/// switches can keep trees from. Where the fabric has limits, it is the `at_most` of
+/// `optimum_of_all`: of trees over compute nodes, whatever switches copy or combine. Errors: E14
+/// where a number does not fit. Cost: a rate each, of an allreduce the bound of
+/// `allreduce_optimum`, with limits a joint optimum.
 class ChangedFabric {
  public:
   /// REQUIRES: a root exactly where the collective needs one.
@@ -35,20 +39,23 @@ class ChangedFabric {
   /// With links of `factor` times their bandwidth.
   [[nodiscard]] Expected<Ratio> widened(const std::vector<LinkId>& links, const Ratio& factor);
 
-  /// False where a known bottleneck of the fabric as it is has none of these links across it: to
-  /// widen them is of no use. Always true of an allreduce, whose two phases share the links.
+  /// False where a known bottleneck of the fabric as it is has none of these links across it, or
+  /// has no lengths of them: to widen them is of no use. Always true of an allreduce without
+  /// limits, whose two phases share the links.
   [[nodiscard]] bool may_pay(const std::vector<LinkId>& links) const;
-  /// Keeps the cut of the last solution, whose rate was that of the fabric as it is, if the cut
-  /// proves that.
+  /// Keeps the cut of the last solution, or its lengths, whose rate was that of the fabric as it
+  /// is, if they prove that.
   void keep_tight_cut();
 
   [[nodiscard]] std::int64_t solved() const { return solved_; }
 
  private:
   using Cuts = std::vector<std::vector<NodeId>>;
+  using Directions = std::set<std::pair<NodeId, NodeId>>;
 
   [[nodiscard]] Expected<Ratio> scaled(const std::vector<LinkId>& links,
                                        const std::vector<Ratio>& factors);
+  [[nodiscard]] Expected<Ratio> solve_within_limits(const Network& network);
   [[nodiscard]] bool has_work() const;
   [[nodiscard]] bool has_able_switches() const;
   [[nodiscard]] static Cuts usable(const Cuts& cuts, const Network& network);
@@ -62,6 +69,8 @@ class ChangedFabric {
   std::vector<NodeId> last_cut_;
   bool last_cut_proves_ = true;
   std::vector<std::vector<bool>> tight_;  // flags of the side that sends the data
+  Directions last_lengths_;               // of links that have one in the last proof, with limits
+  std::vector<Directions> tight_lengths_;
   std::int64_t solved_ = 0;
 };
 

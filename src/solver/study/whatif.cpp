@@ -9,7 +9,6 @@
 #include "base/check.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
-#include "solver/common/limits_unknown.hpp"
 #include "solver/study/changed_fabric.hpp"
 #include "solver/symmetry/alike.hpp"
 #include "topology/format/select.hpp"
@@ -292,7 +291,6 @@ Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options)
   FORESTCOLL_CHECK(options.root.has_value() == is_rooted(options.collective),
                    "a root exactly where one is needed");
   FORESTCOLL_CHECK(options.factor > Ratio(1), "an upgrade makes wider");
-  if (!topology.limits.empty()) return solver::limits_unknown();
   return Study(topology, options).run();
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <boost/pending/disjoint_sets.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -187,6 +189,25 @@ bool keeps_roles(const IdVector<NodeId, NodeId>& image, const SwitchRoles& roles
   return true;
 }
 
+// Nor of what links share.
+bool keeps_limits(const IdVector<NodeId, NodeId>& image, const Network& network) {
+  using Ends = std::vector<std::tuple<NodeId, NodeId, std::int64_t>>;
+  std::set<std::pair<Ends, Capacity>> limits, images;
+  for (const ArcLimit& limit : network.limits) {
+    Ends of, turned;
+    for (const auto& [arc, weight] : limit.uses) {
+      const NodeId tail = network.graph.tail(arc), head = network.graph.head(arc);
+      of.emplace_back(tail, head, weight);
+      turned.emplace_back(image[tail], image[head], weight);
+    }
+    std::ranges::sort(of);
+    std::ranges::sort(turned);
+    limits.emplace(std::move(of), limit.capacity);
+    images.emplace(std::move(turned), limit.capacity);
+  }
+  return limits == images;
+}
+
 }  // namespace
 
 AlikeParts alike_parts(const Topology& topology, const Network& network, const Weights& weights,
@@ -195,7 +216,9 @@ AlikeParts alike_parts(const Topology& topology, const Network& network, const W
   const SwitchRoles roles = switch_roles(topology);
   for (const Symmetry& symmetry : find_symmetries(network, weights)) {
     for (const Symmetry::Generator& generator : symmetry.generators()) {
-      if (keeps_roles(generator.nodes, roles)) finder.add(generator.nodes);
+      if (keeps_roles(generator.nodes, roles) && keeps_limits(generator.nodes, network)) {
+        finder.add(generator.nodes);
+      }
     }
   }
   return finder.parts();

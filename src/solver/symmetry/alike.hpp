@@ -29,10 +29,9 @@ struct JointParts {
   std::vector<std::pair<LinkId, LinkId>> links;  ///< one way each
 };
 
-/// By the automorphisms that `find_symmetries` finds and that keep the roles of switches. Each of
-/// them was checked on every arc, so parts of one class are truly alike; parts that are alike may
-/// stand in several classes.
-/// `network` is the topology's. Cost: that of
+/// By the automorphisms that `find_symmetries` finds and that keep the roles of switches and what
+/// links share. Each of them was checked on every arc, so parts of one class are truly alike; parts
+/// that are alike may stand in several classes. `network` is the topology's. Cost: that of
 /// `find_symmetries`, and O(m log m) per generator.
 [[nodiscard]] AlikeParts alike_parts(const Topology& topology, const Network& network,
                                      const Weights& weights, const JointParts& joint = {});

@@ -210,7 +210,7 @@ class PartBuilder {
     if (id.valid()) return id;
     id = NodeId(part_.nodes.size());
     TopologyNode copy = whole_.nodes[whole];
-    copy.weight = 1;
+    if (!is_whole_) copy.weight = 1;
     if (copy.type == NodeType::compute && !group_.is_member[whole]) copy.type = NodeType::relay;
     part_.nodes.push_back(std::move(copy));
     return id;

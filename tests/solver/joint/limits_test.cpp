@@ -1,8 +1,10 @@
 // The joint rate where links share capacities.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/job_parts.hpp"
@@ -10,6 +12,7 @@
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
+#include "forestcoll/whole_collective.hpp"
 #include "solver/joint/joint_jobs.hpp"
 #include "solver/joint/joint_oracle.hpp"
 #include "support/fabrics.hpp"
@@ -144,6 +147,35 @@ TEST(Limits, AreSolvedBySymmetry) {
 }
 TEST(LimitsLong, AreSolvedBySymmetry) {
   expect_half_where_nics_share(16);
+}
+
+// Unequal shares of an allgather are broadcasts of as much from each of their owners, at once.
+TEST(Limits, OfUnequalSharesAsByDefinition) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    Network network = test::random_job_with_limits(seed + 90'000).network;
+    std::vector<JobOperation> broadcasts;
+    std::int64_t all = 0, most = 0;
+    for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+      const auto weight = static_cast<std::int64_t>((seed + 3 * r) % 4);
+      network.weight.push_back(weight);
+      all += weight;
+      most = std::max(most, weight);
+      if (weight == 0) continue;
+      auto operation = operation_of(Collective::broadcast, everybody(network.ranks.size()), weight);
+      operation.root = r;
+      broadcasts.push_back(std::move(operation));
+    }
+    if (!joint_demand(network, broadcasts, false)) continue;
+    const double expected = test::joint_rate_by_definition(network, broadcasts, false) *
+                            static_cast<double>(all) / static_cast<double>(most);
+    const auto optimum = optimum_of_all(network, operation_of_all(network, Collective::allgather));
+    ASSERT_TRUE(optimum);
+    EXPECT_NEAR(optimum->reached.to_double(), expected, 1e-6 * expected);
+    const auto demand = demand_of_all(network, operation_of_all(network, Collective::allgather));
+    EXPECT_EQ(joint_rate_by_lengths(network, *demand, optimum->lengths, optimum->limit_lengths),
+              optimum->at_most);
+  }
 }
 
 TEST(Limits, PartsKeepThem) {

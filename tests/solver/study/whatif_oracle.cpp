@@ -11,12 +11,17 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/figures.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll::testing {
 namespace {
 
 // What nothing exceeds, of a fabric by itself.
 Ratio optimum_of(const Topology& topology, Collective collective) {
+  if (!topology.limits.empty()) {
+    const Network network = *to_digraph(topology);
+    return optimum_of_all(network, operation_of_all(network, collective))->at_most;
+  }
   return rate_figures(*to_digraph(topology), switch_roles(topology), collective, std::nullopt)
       .optimum->at_most;
 }

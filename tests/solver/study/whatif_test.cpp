@@ -101,6 +101,31 @@ TEST(WhatIf, OneCableOfABundle) {
                                              "nic~sw*[2]*1"}));
 }
 
+// A bridge in each of two boxes, and a bus that breaks the symmetry of one.
+TEST(WhatIf, WithinLimits) {
+  for (const std::string bus : {"", R"(,"limits":[{"links":["box0/g0~box0/sw"],"bandwidth":9}])"}) {
+    const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+        "templates":{"t":{
+          "nodes":[{"id":"g[0-1]","type":"compute"},{"id":"sw","type":"switch"}],
+          "links":[{"src":"g[0-1]","dst":"sw","bandwidth":10,"count":2}],
+          "limits":[{"links":["sw->g[0-1]"],"bandwidth":12}]}},
+        "boxes":[{"id":"box[0-1]","template":"t"}],
+        "links":[{"src":"box0/sw","dst":"box1/sw","bandwidth":8}])" +
+                                           bus + "}",
+                                       "limits");
+    ASSERT_TRUE(parsed) << to_string(parsed.errors().front());
+    for (const Collective collective :
+         {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+      expect_all_exact(parsed->topology, collective);
+    }
+    const auto result = what_if(parsed->topology, {});
+    ASSERT_TRUE(result);
+    // Without the bus both boxes are alike, and their links with them.
+    EXPECT_EQ(result->box_failures.size(), bus.empty() ? 1U : 2U);
+    EXPECT_GT(result->proved, 0) << "links without a length are of no use";
+  }
+}
+
 // As wide, and alike but for the number of their cables.
 TEST(WhatIf, BundlesOfDifferentCablesAreNotAlike) {
   const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
