@@ -1,6 +1,7 @@
 // How long a schedule takes on a fabric, by simulation: a model, not a measurement.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -79,6 +80,12 @@ struct LinkUse {
   double busy = 0;  ///< the part of the time that it carries data at its full bandwidth, 0 … 1
 };
 
+/// The same of a capacity that links share.
+struct LimitUse {
+  std::size_t limit = 0;  ///< of `Network::limits`, of the topology that is simulated
+  double busy = 0;        ///< the part of the time that its links take all of it, 0 … 1
+};
+
 struct Simulation {
   std::string schedule;  ///< "msccl-xml", "mscclpp-plan", "forestcoll-forest" or "forestcoll-flows"
   std::string collective;
@@ -86,6 +93,7 @@ struct Simulation {
   std::int64_t ranks = 0;
   std::vector<SimulatedTime> times;  ///< in the order of the sizes
   std::vector<LinkUse> links;        ///< that carry something, by (src, dst)
+  std::vector<LimitUse> limits;      ///< of which links take something, by number
   std::int64_t events = 0;           ///< operations that were simulated, over all sizes
 };
 

@@ -24,7 +24,7 @@ SimulationParameters without_latencies(SimulationParameters parameters) {
   return parameters;
 }
 
-// What a run takes, and its busiest link in it.
+// What a run takes, and its busiest link in it, or what links share.
 struct Taken {
   double seconds = 0, busiest = 0;
 };
@@ -36,6 +36,9 @@ Taken taken(const Simulator& simulator, std::int64_t bytes, const SimulationPara
   Taken result{run->times.front().seconds, 0};
   for (const LinkUse& link : run->links) {
     result.busiest = std::max(result.busiest, link.busy * result.seconds);
+  }
+  for (const LimitUse& limit : run->limits) {
+    result.busiest = std::max(result.busiest, limit.busy * result.seconds);
   }
   return result;
 }

@@ -262,12 +262,16 @@ class Sweep {
         std::max_element(simulation.times.begin(), simulation.times.end(),
                          [](const auto& a, const auto& b) { return a.bytes < b.bytes; });
     const Digraph& graph = model_.fabric().network().graph;
-    for (std::size_t a = 0; a < graph.arc_count(); ++a) {  // what is after them are limits
-      if (link_bytes_.size() <= a || link_bytes_[a] == 0) continue;
+    for (std::size_t a = 0; a < link_bytes_.size(); ++a) {
+      if (link_bytes_[a] == 0) continue;
       const double bytes = link_bytes_[a] * largest->bytes;
+      const double busy = std::min(1.0, bytes / model_.fabric().capacity()[a] / largest->seconds);
+      if (a >= graph.arc_count()) {
+        simulation.limits.push_back({a - graph.arc_count(), busy});
+        continue;
+      }
       simulation.links.push_back(
-          {model_.name(graph.tail(ArcId(a))), model_.name(graph.head(ArcId(a))),
-           std::min(1.0, bytes / model_.fabric().capacity()[a] / largest->seconds)});
+          {model_.name(graph.tail(ArcId(a))), model_.name(graph.head(ArcId(a))), busy});
     }
     std::sort(simulation.links.begin(), simulation.links.end(), [](const auto& a, const auto& b) {
       return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
