@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/program.hpp"
+#include "cli/stub_path.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -25,6 +26,23 @@ constexpr const char* kBridges =
             {"src": "sw0", "dst": "sw1", "bandwidth": 16, "kind": "upi"}],
   "limits": [{"name": "bridge", "links": ["sw0->g[0-1]"], "bandwidth": 12},
              {"name": "bus", "links": ["g2~sw1", "g3~sw1"], "bandwidth": 16}]})";
+
+// One box of docs/shared-limits.md: two ports behind one host bridge, or each behind its own.
+std::string two_ports(bool one_bridge) {
+  const std::string limits = one_bridge ? R"("links": ["gpu->port[0-1]"], "bandwidth": "234 Gb/s"},
+               {"name": "in", "links": ["port[0-1]->gpu"], "bandwidth": "234 Gb/s"})"
+                                        : R"("links": ["gpu->port0"], "bandwidth": "234 Gb/s"})";
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "ports",
+    "templates": {"box": {"nodes": [{"id": "gpu", "type": "compute"},
+                                    {"id": "port[0-1]", "type": "switch"}],
+      "links": [{"src": "gpu", "dst": "port[0-1]", "bandwidth": "234 Gb/s", "kind": "pcie"}],
+      "limits": [{"name": "out", )" +
+         limits + R"(]}},
+    "boxes": [{"id": "box[0-1]", "template": "box"}],
+    "nodes": [{"id": "rail[0-1]", "type": "switch"}],
+    "links": [{"src": "box[0-1]/port0", "dst": "rail0", "bandwidth": 50, "kind": "ib"},
+              {"src": "box[0-1]/port1", "dst": "rail1", "bandwidth": 50, "kind": "ib"}]})";
+}
 
 class SharedLimitsLong : public ::testing::Test {
  protected:
@@ -44,36 +62,63 @@ class SharedLimitsLong : public ::testing::Test {
   Scratch scratch_;
 };
 
+// The same form of report as without limits.
 TEST_F(SharedLimitsLong, AreBoundExactly) {
   const auto report = json_of({"bound", file("t.json"), "--check", "--json"});
-  expect_valid(report, "forestcoll-job.schema.json");
+  expect_valid(report, "forestcoll-bound.schema.json");
   EXPECT_EQ(report["checked"], true);
-  const auto rate_of = [&](std::size_t step) { return report["steps"][step]["rate"]["exact"]; };
-  EXPECT_EQ(rate_of(0), "8");
-  EXPECT_EQ(rate_of(1), "56/9");
-  EXPECT_EQ(rate_of(2), "7/2");
-  EXPECT_EQ(report["steps"][0]["limits"][0]["name"], "bus");
-  EXPECT_TRUE(report["steps"][0]["lengths"].empty()) << "no link binds by itself";
+  const auto rate_of = [&](const char* name) { return report["optimum"][name]["exact"]; };
+  EXPECT_EQ(rate_of("allgather"), "8");
+  EXPECT_EQ(rate_of("reduce_scatter"), "56/9");
+  EXPECT_EQ(rate_of("allreduce"), "7/2");
+  EXPECT_EQ(rate_of("alltoall"), "16/3");
+  EXPECT_EQ(report["two_phases"]["exact"], "7/2");
+  EXPECT_EQ(report["rate_per_root"]["exact"], "2");
+  EXPECT_EQ(report["algbw"]["allgather"]["exact"], "8");
+  EXPECT_EQ(report["busbw"]["allgather"]["exact"], "6");
+  const auto& proof = report["bottleneck"];
+  EXPECT_EQ(proof, report["bottlenecks"]["allgather"]);
+  EXPECT_EQ(proof["shared_limits"][0]["name"], "bus");
+  EXPECT_TRUE(proof["lengths"].empty()) << "no link binds by itself";
+  const auto former =
+      json_of({"bound", file("t.json"), "--check", "--json", "--json-version", "1"});
+  expect_valid(former, "forestcoll-bound.v2.schema.json");
   const auto rooted = try_run("bound", {"-c", "broadcast", "--root", "g2"});
   EXPECT_EQ(rooted.code, 0) << rooted.err;
-  EXPECT_THAT(rooted.out, HasSubstr("at once: 6 GB/s"));
+  EXPECT_THAT(rooted.out, HasSubstr("broadcast                          6"));
 }
 
-// One box of docs/shared-limits.md: two ports behind one host bridge, or each behind its own.
-std::string two_ports(bool one_bridge) {
-  const std::string limits = one_bridge ? R"("links": ["gpu->port[0-1]"], "bandwidth": "234 Gb/s"},
-               {"name": "in", "links": ["port[0-1]->gpu"], "bandwidth": "234 Gb/s"})"
-                                        : R"("links": ["gpu->port0"], "bandwidth": "234 Gb/s"})";
-  return R"({"format": "forestcoll-topology", "version": 1, "name": "ports",
-    "templates": {"box": {"nodes": [{"id": "gpu", "type": "compute"},
-                                    {"id": "port[0-1]", "type": "switch"}],
-      "links": [{"src": "gpu", "dst": "port[0-1]", "bandwidth": "234 Gb/s", "kind": "pcie"}],
-      "limits": [{"name": "out", )" +
-         limits + R"(]}},
-    "boxes": [{"id": "box[0-1]", "template": "box"}],
-    "nodes": [{"id": "rail[0-1]", "type": "switch"}],
-    "links": [{"src": "box[0-1]/port0", "dst": "rail0", "bandwidth": 50, "kind": "ib"},
-              {"src": "box[0-1]/port1", "dst": "rail1", "bandwidth": 50, "kind": "ib"}]})";
+// Another program, which knows no more than the files, finds that the lengths prove the rates.
+TEST_F(SharedLimitsLong, AreProvedByLengths) {
+  scratch_.write("ports.json", two_ports(true));
+  for (const std::string& fabric :
+       {file("t.json"), file("ports.json"), topology("dgx-a100-pcie-x1")}) {
+    run_well({"topo", "convert", fabric, "--to", "topology", "-o", file("flat.json")});
+    scratch_.write("report.json", run_well({"bound", fabric, "--json"}).out);
+    const auto checked =
+        run({tool("scripts/check-lengths"), file("flat.json"), file("report.json")},
+            {.program = "/usr/bin/python3"});
+    EXPECT_EQ(checked.code, 0) << checked.out << checked.err;
+    EXPECT_THAT(checked.out, HasSubstr("allreduce: "));
+  }
+}
+
+// Of collectives along paths, too: each GPU of the bridge receives half of what enters through it.
+TEST_F(SharedLimitsLong, HoldUpPaths) {
+  const auto report = json_of({"bound", file("t.json"), "-c", "alltoall", "--check", "--json"});
+  expect_valid(report, "forestcoll-bound.schema.json");
+  EXPECT_EQ(report["alltoall"]["pair"]["exact"], "4/3");
+  EXPECT_EQ(report["alltoall"]["shared_limits"][0]["name"], "bus");
+  scratch_.write("d.csv", "0,0,0,0\n0,0,0,0\n6,6,0,0\n0,0,0,0\n");
+  const auto demand = json_of(
+      {"bound", file("t.json"), "-c", "alltoall", "--demand", file("d.csv"), "--check", "--json"});
+  expect_valid(demand, "forestcoll-bound.schema.json");
+  // 12 bytes through the link of g2, of 10 GB/s; the bridge would take 12.
+  EXPECT_NEAR(demand["alltoall"]["least_seconds"].get<double>(), 1.2e-9, 1e-15);
+  const auto scatter =
+      json_of({"bound", file("t.json"), "-c", "scatter", "--root", "g2", "--check", "--json"});
+  expect_valid(scatter, "forestcoll-bound.schema.json");
+  EXPECT_EQ(scatter["algbw"]["scatter"]["exact"], "40/3") << "3/4 leave g2 by 10 GB/s";
 }
 
 // NCCL issue 2310: 234 Gb/s by one port, and by both. Two GPUs each send half of the buffer.
@@ -83,17 +128,18 @@ TEST_F(SharedLimitsLong, OfAHostBridgeHoldTwoPortsToTheRateOfOne) {
   const auto bound = [&](const std::string& name, std::vector<std::string> more) {
     more.insert(more.begin(), {"bound", file(name), "-c", "allgather", "--json", "--check"});
     const auto report = json_of(more);
-    expect_valid(report, "forestcoll-job.schema.json");
-    return report["steps"][0];
+    expect_valid(report, "forestcoll-bound.schema.json");
+    return report;
   };
-  EXPECT_EQ(bound("one.json", {})["rate"]["value"], 58.5);
-  EXPECT_EQ(bound("two.json", {})["rate"]["value"], 117);
-  const auto failed = bound("one.json", {"--drop", "box[0-1]/port1~rail1"});
-  EXPECT_EQ(failed["rate"]["value"], 58.5);
-  EXPECT_EQ(failed["before"]["change"], 0);
-  const auto half = bound("two.json", {"--drop", "box[0-1]/port1~rail1"});
-  EXPECT_EQ(half["before"]["rate"]["value"], 117);
-  EXPECT_EQ(half["before"]["change"], -0.5);
+  const auto price = [&](const std::string& name) {
+    return bound(name, {"--drop", "box[0-1]/port1~rail1"})["failure"]["allgather"]["optimum"];
+  };
+  EXPECT_EQ(bound("one.json", {})["optimum"]["allgather"]["value"], 58.5);
+  EXPECT_EQ(bound("two.json", {})["optimum"]["allgather"]["value"], 117);
+  EXPECT_EQ(price("one.json")["after"]["value"], 58.5);
+  EXPECT_EQ(price("one.json")["change"], 0);
+  EXPECT_EQ(price("two.json")["before"]["value"], 117);
+  EXPECT_EQ(price("two.json")["change"], -0.5);
 }
 
 // Of a bus of one link the two halves of an allgather share 16 GB/s.
@@ -103,32 +149,34 @@ TEST_F(SharedLimitsLong, OfABusHoldBothDirections) {
     "links": [{"src": "g0", "dst": "g1", "bandwidth": 16}],
     "limits": [{"links": ["g0~g1"], "bandwidth": 16}]})");
   const auto ran = run({"bound", file("bus.json"), "-c", "allgather"});
-  EXPECT_THAT(ran.out, HasSubstr("at once: 16 GB/s"));
-  EXPECT_THAT(ran.out, HasSubstr("  limit of 16 GB/s, shared by 2 directions: length 1 each"));
+  EXPECT_THAT(ran.out, HasSubstr("allgather                         16"));
+  EXPECT_THAT(ran.out,
+              HasSubstr("bottleneck of allgather: limit of 16 GB/s, shared by 2 directions"));
 }
 
 // All that is below has the names and the bandwidths of the file.
 TEST_F(SharedLimitsLong, AreNamedWhereTheyBind) {
   const auto bound = try_run("bound", {"-c", "allgather"});
-  EXPECT_THAT(bound.out, HasSubstr("  limit bus of 16 GB/s, shared by 4 directions: length 1"));
+  EXPECT_THAT(bound.out,
+              HasSubstr("bottleneck of allgather: limit bus of 16 GB/s, shared by 4 directions\n"));
   const auto words = try_run("compare", {"-c", "allgather", "--sizes", "1M", "--algorithms",
                                          "forestcoll", "--gpu", "ideal"});
   EXPECT_THAT(words.out, HasSubstr("bottleneck: limit bus of 16 GB/s, shared by 4 directions\n"));
   const auto report = json_of({"compare", file("t.json"), "-c", "allgather", "--sizes", "1M",
                                "--algorithms", "forestcoll", "--gpu", "ideal", "--json"});
   expect_valid(report, "forestcoll-compare.schema.json");
-  EXPECT_EQ(report["binding_limits"][0]["name"], "bus");
-  EXPECT_EQ(report["binding_limits"][0]["bandwidth"]["exact"], "16");
+  EXPECT_EQ(report["bottleneck"]["shared_limits"][0]["name"], "bus");
+  EXPECT_EQ(report["bottleneck"]["shared_limits"][0]["bandwidth"]["exact"], "16");
 }
 
 // With a GPU less, of all that are left; with half of the bus, of its links.
 TEST_F(SharedLimitsLong, ArePricedWhereLinksFail) {
   const auto report =
       json_of({"bound", file("t.json"), "-c", "allgather", "--drop", "g3", "--json", "--check"});
-  expect_valid(report, "forestcoll-job.schema.json");
-  EXPECT_EQ(report["steps"][0]["before"]["rate"]["exact"], "8");
+  expect_valid(report, "forestcoll-bound.schema.json");
+  EXPECT_EQ(report["failure"]["allgather"]["optimum"]["before"]["exact"], "8");
   EXPECT_THAT(try_run("bound", {"-c", "allgather", "--derate", "g2~sw1=1/4"}).out,
-              HasSubstr("before the failure: 8 GB/s; -"));
+              HasSubstr("the failure costs"));
 }
 
 TEST_F(SharedLimitsLong, AreLeftOutOfOtherFormatsWithAWarning) {
@@ -145,9 +193,10 @@ TEST_F(SharedLimitsLong, AreLeftOutOfOtherFormatsWithAWarning) {
 TEST_F(SharedLimitsLong, AreRoundedAsLinksAre) {
   const auto report =
       json_of({"bound", file("t.json"), "-c", "allgather", "--quantize", "5", "--json"});
-  EXPECT_EQ(report["steps"][0]["limits"][0]["name"], "bridge");
-  EXPECT_EQ(report["steps"][0]["limits"][0]["bandwidth"]["exact"], "10");
-  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "20/3") << "g0 and g1 each receive 3/4 of all";
+  const auto& limit = report["bottleneck"]["shared_limits"][0];
+  EXPECT_EQ(limit["name"], "bridge");
+  EXPECT_EQ(limit["bandwidth"]["exact"], "10");
+  EXPECT_EQ(report["optimum"]["allgather"]["exact"], "20/3") << "g0 and g1 each receive 3/4 of all";
 }
 
 // What is made within them is verified and timed on the fabric with them.
@@ -209,17 +258,96 @@ TEST_F(SharedLimitsLong, HoldForGroupsAtOnce) {
   EXPECT_EQ(run({"verify", out + "/job.json", "--topology", file("t.json")}).code, 0);
 }
 
-TEST_F(SharedLimitsLong, AreRefusedWhereTheyAreNotKnown) {
-  const std::vector<std::pair<std::string, std::vector<std::string>>> lines = {
-      {"bound", {"--whatif"}},
-      {"bound", {"--target", "azure"}},
-      {"synth", {"--members", "g0,g1,g2", "--relays", "--format", "forest"}}};
-  for (const auto& [command, words] : lines) {
-    const auto ran = try_run(command, words);
-    EXPECT_EQ(ran.code, 2) << command;
-    EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(ran.err, HasSubstr("[E18]"));
+// What `bound` says of a fabric without a part is what --whatif says of the part.
+TEST_F(SharedLimitsLong, HoldInWhatIf) {
+  const auto report = json_of({"bound", file("t.json"), "-c", "allgather", "--whatif", "--json"});
+  expect_valid(report, "forestcoll-bound.schema.json");
+  const auto& what_if = report["what_if"];
+  EXPECT_EQ(what_if["algbw"]["exact"], "8");
+  std::size_t compared = 0;
+  for (const char* list : {"failures", "node_failures"}) {
+    for (const auto& failure : what_if[list]) {
+      if (failure["algbw"]["exact"] == "0") continue;
+      const std::string drop = failure.contains("drop") ? failure["drop"].get<std::string>()
+                                                        : failure["nodes"][0].get<std::string>();
+      const auto left =
+          json_of({"bound", file("t.json"), "-c", "allgather", "--drop", drop, "--json"});
+      EXPECT_EQ(left["optimum"]["allgather"]["exact"], failure["algbw"]["exact"]) << drop;
+      ++compared;
+    }
   }
+  EXPECT_GT(compared, 1);
+  EXPECT_TRUE(what_if["upgrades"].empty()) << "wider links do not widen the bus";
+  EXPECT_THAT(try_run("bound", {"--whatif"}).out, HasSubstr("what if one node fails"));
+}
+
+// g0 owns twice as much. The rate is the one of tests/solver/joint, by definition.
+TEST_F(SharedLimitsLong, HoldUnequalShares) {
+  std::string text = kBridges;
+  text.replace(text.find(R"({"id": "g[0-3]", "type": "compute"})"), 35,
+               R"({"id": "g0", "type": "compute", "weight": 2}, )"
+               R"({"id": "g[1-3]", "type": "compute"})");
+  scratch_.write("w.json", text);
+  const auto report = json_of({"bound", file("w.json"), "-c", "allgather", "--check", "--json"});
+  expect_valid(report, "forestcoll-bound.schema.json");
+  EXPECT_EQ(report["optimum"]["allgather"]["exact"], "180/23");
+  const auto made = run({"synth", file("w.json"), "-c", "allgather", "--format", "forest", "-k",
+                         "optimal", "-o", file("f.json")});
+  ASSERT_EQ(made.code, 0) << made.err;
+  const auto verdict = json_of({"verify", file("f.json"), "--topology", file("w.json"), "--json"});
+  EXPECT_EQ(verdict["algbw"], report["optimum"]["allgather"]);
+}
+
+// g3 relays for the others.
+TEST_F(SharedLimitsLong, HoldWithRelays) {
+  const std::vector<std::string> group = {"--members", "g0,g1,g2", "--relays"};
+  std::vector<std::string> words = {"bound",     file("t.json"), "-c",
+                                    "allgather", "--check",      "--json"};
+  words.insert(words.end(), group.begin(), group.end());
+  const auto report = json_of(words);
+  std::vector<std::string> how = {"-c", "allgather", "--format", "forest",
+                                  "-k", "optimal",   "-o",       file("f.json")};
+  how.insert(how.end(), group.begin(), group.end());
+  const auto made = try_run("synth", how);
+  ASSERT_EQ(made.code, 0) << made.err;
+  std::vector<std::string> verify = {"verify", file("f.json"), "--topology", file("t.json"),
+                                     "--json"};
+  verify.insert(verify.end(), group.begin(), group.end());
+  EXPECT_EQ(json_of(verify)["algbw"], report["optimum"]["allgather"]);
+}
+
+TEST_F(SharedLimitsLong, LeaveWhatADefaultScheduleReaches) {
+  const auto report =
+      json_of({"bound", file("t.json"), "-c", "allgather", "--target", "azure", "--json"});
+  expect_valid(report, "forestcoll-bound.schema.json");
+  EXPECT_EQ(report["reached"]["allgather"]["exact"], "8");
+}
+
+// What links share is among what is busy.
+TEST_F(SharedLimitsLong, AreNamedAmongTheBusiest) {
+  const std::string forest = file("f.json");
+  ASSERT_EQ(
+      try_run("synth", {"-c", "allgather", "-k", "optimal", "--format", "forest", "-o", forest})
+          .code,
+      0);
+  const std::vector<std::string> words = {"simulate", forest,  file("t.json"), "--sizes",
+                                          "1G",       "--gpu", "ideal"};
+  EXPECT_THAT(run(words).out,
+              HasSubstr("busiest links and limits: limit bus of 16 GB/s, shared by 4 directions is "
+                        "busy 99.9 % of the time"));
+  auto with_json = words;
+  with_json.emplace_back("--json");
+  const auto report = json_of(with_json);
+  expect_valid(report, "forestcoll-simulation.schema.json");
+  ASSERT_EQ(report["shared_limits"].size(), 2);
+  for (const auto& limit : report["shared_limits"]) {
+    if (limit["name"] == "bus") {
+      EXPECT_NEAR(limit["busy"].get<double>(), 1, 5e-3);
+    }
+    EXPECT_LE(limit["busy"].get<double>(), 1);
+  }
+  with_json.insert(with_json.end(), {"--json-version", "1"});
+  expect_valid(json_of(with_json), "forestcoll-simulation.v1.schema.json");
 }
 
 // A ring: 3/4 of the buffer goes into every GPU and out of it, so that the bus of two has 3 · x.
@@ -305,6 +433,9 @@ TEST_F(SharedLimitsLong, AreShownAndChecked) {
   EXPECT_EQ(report["limit_count"], 2);
   EXPECT_EQ(report["shared_limits"][1]["name"], "bus");
   EXPECT_EQ(report["shared_limits"][1]["links"].size(), 4);
+  EXPECT_EQ(report["algbw"]["allgather"]["exact"], "8") << "what bound says";
+  EXPECT_THAT(shown.out, HasSubstr("optimum      8 GB/s allgather algbw"));
+  EXPECT_THAT(shown.out, HasSubstr("bottleneck   limit bus of 16 GB/s"));
   EXPECT_THAT(shown.out, HasSubstr("limit bus of 16 GB/s, shared by 4 directions"));
   EXPECT_EQ(run({"topo", "check", file("t.json")}).code, 0);
 }
@@ -316,8 +447,8 @@ TEST_F(SharedLimitsLong, OfADgxA100LeaveItsGpusTheirLinks) {
   ASSERT_EQ(run({"topo", "gen", "dgx-a100-pcie", "-o", made}).code, 0);
   for (const std::string& fabric : {topology("dgx-a100-pcie-x1"), made}) {
     const auto report = json_of({"bound", fabric, "-c", "allgather", "--json"});
-    EXPECT_EQ(report["steps"][0]["rate"]["exact"], "2656/7") << fabric;
-    EXPECT_TRUE(report["steps"][0]["limits"].empty()) << fabric;
+    EXPECT_EQ(report["optimum"]["allgather"]["exact"], "2656/7") << fabric;
+    EXPECT_TRUE(report["bottleneck"]["shared_limits"].empty()) << fabric;
   }
   EXPECT_THAT(test::read_file(test::source_path("topologies/README.md")),
               HasSubstr("| 2656/7 | 379.429 |"));

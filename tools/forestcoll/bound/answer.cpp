@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "bound/within_limits.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
@@ -155,9 +156,21 @@ std::optional<AlltoallProof> quick_alltoall(const Network& network) {
   return std::move(optimum->proof);
 }
 
+std::optional<QuickAlltoall> alltoall_within_limits(const Network& network) {
+  constexpr std::size_t kMostRanks = 16;  // of more it takes longer than all else
+  if (network.ranks.size() > kMostRanks) return std::nullopt;
+  auto found = paths_within_limits(network, Demand::uniform(network.ranks.size()));
+  if (!found) return std::nullopt;
+  const auto rates =
+      rates_of(found->proof, demand_of(Collective::alltoall, network.ranks.size(), std::nullopt));
+  if (!rates) return std::nullopt;
+  return QuickAlltoall{std::move(found->proof), *rates, {}, std::move(found->by)};
+}
+
 }  // namespace
 
 Expected<BoundAnswer> solve_bound(const Fabric& fabric, const BoundArguments& options) {
+  if (!fabric.network.limits.empty()) return solve_within_limits(fabric, options);
   if (const auto collective = parse_collective(options.collective)) {
     const auto root = find_root(fabric.topology, *collective, options.root);
     if (!root) return root.errors();
@@ -186,6 +199,7 @@ const AllreduceFigures* find_allreduce(const BoundAnswer& answer) {
 std::optional<QuickAlltoall> alltoall_beside(const BoundArguments& options,
                                              const Network& network) {
   if (!options.collective.empty()) return std::nullopt;
+  if (!network.limits.empty()) return alltoall_within_limits(network);
   auto proof = quick_alltoall(network);
   if (!proof) return std::nullopt;
   const auto rates =
@@ -206,6 +220,10 @@ void add_reached(BoundAnswer& answer, std::optional<QuickAlltoall>& alltoall, co
 
 std::string disagreement(const BoundAnswer& answer, const Network& network,
                          const Console& console) {
+  for (const ProvedByLengths& proved : answer.proved) {
+    std::string flaw = flaw_of_lengths(proved, network);
+    if (!flaw.empty()) return flaw;
+  }
   ProgressBar bar("finding the rate again", console);
   double done = 0;
   for (const PhaseBound& phase : answer.phases) {

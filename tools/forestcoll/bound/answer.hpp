@@ -10,7 +10,9 @@
 #include "common/report/alltoall_report.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/collective.hpp"
+#include "forestcoll/commodity.hpp"
 #include "forestcoll/figures.hpp"
+#include "forestcoll/joint_bound.hpp"
 #include "forestcoll/rate.hpp"
 
 namespace forestcoll::cli {
@@ -45,6 +47,13 @@ struct FasterBySwitches {
   Expected<RootedOptimum> optimum;
 };
 
+/// A collective of all ranks with the lengths of links and limits that prove it.
+struct ProvedByLengths {
+  Collective collective;
+  JointDemand demand;
+  JointOptimum optimum;
+};
+
 /// The collectives that were asked for, and the phases that prove them.
 struct BoundAnswer {
   std::vector<BoundRow> rows;  ///< at least one
@@ -53,6 +62,9 @@ struct BoundAnswer {
   std::vector<UnknownBound> unknown = {};
   std::optional<RateFigures> allreduce = {};  ///< where its row is unknown
   std::vector<FasterBySwitches> by_switches = {};
+  /// Where links share capacities, in place of phases and k: by row.
+  std::vector<ProvedByLengths> proved = {};
+  std::optional<Ratio> rate_per_root = {};  ///< GB/s, likewise, as a bottleneck has it
 };
 
 /// All-to-all beside the collectives by trees, where it is in the report.
@@ -60,6 +72,7 @@ struct QuickAlltoall {
   AlltoallProof proof;
   AlltoallRates rates;
   std::optional<Expected<Ratio>> reached = {};
+  std::optional<ProvedByLengths> proved = {};  ///< where links share capacities
 };
 
 /// Every collective stands by itself: one whose numbers do not fit hides no other.

@@ -11,11 +11,11 @@
 #include "bound/arguments.hpp"
 #include "bound/paths.hpp"
 #include "bound/report.hpp"
+#include "bound/within_limits.hpp"
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/group_rates.hpp"
-#include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/schedule_options.hpp"
@@ -140,26 +140,6 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
   return rates.algbw.empty() ? std::nullopt : std::optional(std::move(rates));
 }
 
-// Where links share a capacity, a collective of all ranks is a job of one group.
-ExitCode run_bound_within_limits(const Fabric& fabric, const BoundArguments& options,
-                                 const Console& console) {
-  if (const char* option =
-          first_given({{"--whatif", options.whatif},
-                       {"--target", !options.target.empty()},
-                       {"--top", options.top != 0},
-                       {"--demand, --gap or --time-limit", options.alltoall.given()}})) {
-    return fail(refuse_limits(fabric.topology, option).errors(), console);
-  }
-  BoundArguments of_group = options;
-  of_group.job.groups = "MOD 1";
-  if (!options.root.empty()) {
-    const auto root = find_rank(fabric.topology, options.root);
-    if (!root) return fail(root.errors(), console);
-    of_group.root = std::to_string(root->index());
-  }
-  return run_bound_of_job(fabric, of_group, console);
-}
-
 ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (const auto done = refuse_misplaced_groups(
           options.job, {options.failures, options.collective, options.root});
@@ -184,7 +164,6 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   if (!fabric) return fail(fabric.errors(), console);
   report_reading(*fabric, options.reading, console);
   if (options.job.given()) return run_bound_of_job(*fabric, options, console);
-  if (!fabric->topology.limits.empty()) return run_bound_within_limits(*fabric, options, console);
   if (has_paths(options.collective)) return run_bound_of_paths(*fabric, options, console);
   auto found = find_all(*fabric, options, console);
   if (!found) return fail(found.errors(), console);
@@ -192,9 +171,15 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     const std::string wrong = disagreement(found->answer, fabric->network, console);
     say(fmt::format("{}", wrong));
     if (!wrong.empty()) return ExitCode::internal;
-    note(console, "checked: bisection on independent code finds the same rate");
+    note(console, found->answer.proved.empty()
+                      ? "checked: bisection on independent code finds the same rate"
+                      : "checked: independent code finds that the lengths prove the bounds");
   }
-  if (options.check && found->alltoall) {
+  if (options.check && found->alltoall && found->alltoall->proved) {
+    const std::string wrong = flaw_of_lengths(*found->alltoall->proved, fabric->network);
+    say(fmt::format("{}", wrong));
+    if (!wrong.empty()) return ExitCode::internal;
+  } else if (options.check && found->alltoall) {
     const auto demand = Demand::uniform(fabric->network.ranks.size());
     const ExitCode checked = check_alltoall(found->alltoall->proof, demand, *fabric, console);
     if (checked != ExitCode::done) return checked;

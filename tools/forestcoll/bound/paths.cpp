@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "bound/within_limits.hpp"
 #include "common/files/io.hpp"
 #include "common/group_rates.hpp"
 #include "common/options/collective_option.hpp"
@@ -70,6 +71,35 @@ std::string_view name_of(const ParsedDemand& demand) {
   return to_string(demand.demand.collective());
 }
 
+// A proof, and where links share capacities what it is by.
+struct ProvedPaths {
+  AlltoallProof proof;
+  std::optional<ProvedByLengths> by = {};
+};
+
+Expected<ProvedPaths> optimum_of_paths(const Network& network, const Demand& demand,
+                                       const AlltoallOptions& options) {
+  if (!network.limits.empty()) {
+    auto found = paths_within_limits(network, demand, options.stop);
+    if (!found) return found.errors();
+    return ProvedPaths{std::move(found->proof), std::move(found->by)};
+  }
+  auto optimum = alltoall_optimum(network, demand, options);
+  if (!optimum) return optimum.errors();
+  return ProvedPaths{std::move(optimum->proof)};
+}
+
+// By other code; says what came of it.
+ExitCode check_paths(const ProvedPaths& proved, const Demand& demand, const Fabric& fabric,
+                     const Console& console) {
+  if (!proved.by) return check_alltoall(proved.proof, demand, fabric, console);
+  const std::string wrong = flaw_of_lengths(*proved.by, fabric.network);
+  say(fmt::format("{}", wrong));
+  if (!wrong.empty()) return ExitCode::internal;
+  note(console, "checked: independent code finds that the lengths prove the bound");
+  return ExitCode::done;
+}
+
 // What schedules reach, and what a failure costs.
 struct Findings {
   ThreeFigures figures;
@@ -77,9 +107,10 @@ struct Findings {
   std::optional<GroupRates> group;
 };
 
-std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
+std::string text_report(const ProvedPaths& proved, const ParsedDemand& demand,
                         const AlltoallRates& rates, const Findings& found, const Fabric& fabric,
                         std::size_t top) {
+  const AlltoallProof& proof = proved.proof;
   const Network& network = fabric.network;
   std::string text =
       fmt::format("{}: {}\n", fabric.topology.name, counted(network.ranks.size(), "GPU"));
@@ -102,11 +133,13 @@ std::string text_report(const AlltoallProof& proof, const ParsedDemand& demand,
   }
   if (found.group) text += in_words(*found.group);
   if (found.price) text += in_words(std::vector{*found.price});
+  if (proved.by) return text + bottleneck_in_words(*proved.by, fabric);
   return text + bottleneck_in_words(proof, demand.demand, fabric.topology, network, top);
 }
 
-Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const AlltoallRates& rates,
+Json json_report(const ProvedPaths& proved, const ParsedDemand& demand, const AlltoallRates& rates,
                  const Findings& found, const Fabric& fabric, const BoundArguments& options) {
+  const AlltoallProof& proof = proved.proof;
   const bool is_exact = proof.is_exact();
   const std::string name(name_of(demand));
   Json report = {{"format", "forestcoll-bound"},
@@ -117,6 +150,7 @@ Json json_report(const AlltoallProof& proof, const ParsedDemand& demand, const A
                  {"busbw", {{name, exact_or_reached(rates.busbw, is_exact)}}},
                  {"collective", name},
                  {name, to_json(proof, demand, fabric.topology, fabric.network)}};
+  if (proved.by) report[name].update(to_json(*proved.by, fabric));
   Json figures;
   put_figures(figures, found.figures);
   for (const auto& [figure, value] : figures.items()) report[figure][name] = value;
@@ -167,7 +201,7 @@ Expected<std::optional<FailurePrice>> price_of(const Fabric& fabric, const Parse
   const auto known = demand_before(demand, fabric, **whole);
   if (!known) return std::optional<FailurePrice>();
   const ParsedDemand& same = *known;
-  const auto optimum = alltoall_optimum(network, same.demand, options);
+  const auto optimum = optimum_of_paths(network, same.demand, options);
   if (!optimum) return optimum.errors();
   auto before = figures_of(**whole, optimum->proof, same, target, console);
   if (!before) return before.errors();
@@ -225,14 +259,14 @@ ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
   const auto optimum = at_work(fmt::format("finding the best {}", name_of(demand)), console, [&] {
     const TimeLimit limit(request->seconds);
     request->solver.stop = limit.token();
-    return alltoall_optimum(fabric.network, demand.demand, request->solver);
+    return optimum_of_paths(fabric.network, demand.demand, request->solver);
   });
   if (!optimum) return fail(optimum.errors(), console);
   const AlltoallProof& proof = optimum->proof;
   const auto rates = rates_of(proof, demand);
   if (!rates) return fail(rates.errors(), console);
   if (options.check) {
-    const ExitCode checked = check_alltoall(proof, demand.demand, fabric, console);
+    const ExitCode checked = check_paths(*optimum, demand.demand, fabric, console);
     if (checked != ExitCode::done) return checked;
   }
   const double apart = proof.at_most.to_double() / proof.reached.to_double() - 1;
@@ -248,8 +282,8 @@ ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
                        group_rates(fabric, demand, request->solver, rates->algbw)};
   const std::string report =
       options.json
-          ? report_text(json_report(proof, demand, *rates, found, fabric, options), console)
-          : text_report(proof, demand, *rates, found, fabric, options.top);
+          ? report_text(json_report(*optimum, demand, *rates, found, fabric, options), console)
+          : text_report(*optimum, demand, *rates, found, fabric, options.top);
   return finish(write_output("-", report), console);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bound/within_limits.hpp"
 #include "common/report/allreduce_report.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
@@ -67,6 +68,11 @@ std::string open_lines(const BoundAnswer& answer) {
   std::string text;
   for (const BoundRow& row : answer.rows) {
     if (row.collective == Collective::allreduce || !differ(row.rates)) continue;
+    if (!row.rates.optimum) {
+      text += fmt::format("optimum of {}: {}\n", to_string(row.collective),
+                          in_words(row.rates.optimum));
+      continue;
+    }
     text += fmt::format("optimum of {0}: {1} GB/s; by trees: {2} GB/s\n", to_string(row.collective),
                         in_words(row.rates.optimum), in_words(row.rates.by_trees));
   }
@@ -106,6 +112,24 @@ void put_allreduce(Json& report, const BoundAnswer& answer) {
   }
 }
 
+Json rate_per_root(const BoundAnswer& answer) {
+  if (answer.proved.empty()) return exact(answer.phases.front().bottleneck.rate_per_root);
+  return answer.rate_per_root ? exact(*answer.rate_per_root) : Json(nullptr);
+}
+
+// A cut with k, or where links share capacities lengths, of the other rows, too.
+void put_bottleneck(Json& report, const BoundAnswer& answer, const Fabric& fabric) {
+  if (answer.proved.empty()) {
+    report["k"] = answer.k;
+    report["bottleneck"] = to_json(answer.phases.front().bottleneck, fabric.topology);
+    return;
+  }
+  report["bottleneck"] = to_json(answer.proved.front(), fabric);
+  for (const ProvedByLengths& proved : answer.proved) {
+    report["bottlenecks"][std::string(to_string(proved.collective))] = to_json(proved, fabric);
+  }
+}
+
 }  // namespace
 
 ThreeFigures three_figures(const RateFigures& rates,
@@ -136,8 +160,11 @@ std::string bound_in_words(const BoundFindings& found, const Fabric& fabric,
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     text += weights_line(weight);
   }
-  text += fmt::format("trees per root at the optimum: k = {} ({})\n", answer.k,
-                      to_string(answer.rows.front().collective));
+  if (answer.proved.empty()) {
+    text += fmt::format("trees per root at the optimum: k = {} ({})\n", answer.k,
+                        to_string(answer.rows.front().collective));
+  }
+  for (const ProvedByLengths& proved : answer.proved) text += bottleneck_in_words(proved, fabric);
   // On a fabric that is alike in both directions a second phase would say the same again.
   std::optional<Ratio> said;
   for (const PhaseBound& phase : answer.phases) {
@@ -150,7 +177,9 @@ std::string bound_in_words(const BoundFindings& found, const Fabric& fabric,
                           fabric.topology.nodes[link.dst].id, number(link.bandwidth));
     }
   }
-  if (alltoall) {
+  if (alltoall && alltoall->proved) {
+    text += bottleneck_in_words(*alltoall->proved, fabric);
+  } else if (alltoall) {
     text += bottleneck_in_words(alltoall->proof, Demand::uniform(fabric.network.ranks.size()),
                                 fabric.topology, fabric.network, options.top);
   }
@@ -172,17 +201,15 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
     algbw["alltoall"] = exact(alltoall->rates.algbw);
     busbw["alltoall"] = exact(alltoall->rates.busbw);
   }
-  const Bottleneck& bottleneck = answer.phases.front().bottleneck;
   Json report = {{"format", "forestcoll-bound"},
                  {"version", 3},
                  {"topology", fabric.topology.name},
                  {"compute_nodes", fabric.network.ranks.size()},
-                 {"rate_per_root", exact(bottleneck.rate_per_root)},
+                 {"rate_per_root", rate_per_root(answer)},
                  {"algbw", algbw},
                  {"busbw", busbw},
-                 {"collective", to_string(answer.rows.front().collective)},
-                 {"k", answer.k},
-                 {"bottleneck", to_json(bottleneck, fabric.topology)}};
+                 {"collective", to_string(answer.rows.front().collective)}};
+  put_bottleneck(report, answer, fabric);
   report.update(figures_json(found));
   for (const UnknownBound& row : answer.unknown) {
     report["not_computed"][std::string(to_string(row.collective))] = to_json(row.why);
@@ -198,6 +225,7 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
     report["alltoall"] = to_json(
         alltoall->proof, demand_of(Collective::alltoall, fabric.network.ranks.size(), std::nullopt),
         fabric.topology, fabric.network);
+    if (alltoall->proved) report["alltoall"].update(to_json(*alltoall->proved, fabric));
   }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "command.hpp"
 #include "common/files/detect_format.hpp"
+#include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
@@ -88,17 +90,17 @@ struct LoadedTopology : ReadingNotes {
                                                      const Failures& failures,
                                                      const Console& console);
 
-/// A capacity that links share and that holds up a collective.
-struct BindingLimit {
-  std::string name;            ///< may be empty
-  Ratio bandwidth;             ///< GB/s, as the file has it
-  std::size_t directions = 0;  ///< of links that share it
+/// Lengths that prove a rate: of the links of a network, and of its limits.
+struct ProvingLengths {
+  ArcLengths links;
+  std::vector<std::int64_t> limits;
 };
 
 /// The same, ready to be compiled for.
 struct Fabric : forestcoll::Fabric, ReadingNotes {
-  /// Of the collective that the network is a part for; set by `divide_limits`.
-  std::vector<BindingLimit> binding_limits = {};
+  /// Of `links()`: what proves the optimum of the collective that the network is a part for; set
+  /// by `divide_limits`.
+  std::optional<ProvingLengths> lengths = {};
 };
 /// Errors: those of `load_topology`, E14.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,

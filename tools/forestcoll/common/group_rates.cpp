@@ -9,12 +9,17 @@
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/synthesize.hpp"
+#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 std::optional<Ratio> rate_by_trees(const Network& network, Collective collective,
                                    std::optional<Rank> root) {
+  if (!network.limits.empty()) {
+    const auto optimum = optimum_of_all(network, operation_of_all(network, collective, root));
+    return optimum ? std::optional(optimum->reached) : std::nullopt;
+  }
   const auto in_turn = bound(network, collective, root);
   if (!in_turn) return std::nullopt;
   Ratio best = in_turn->algbw;

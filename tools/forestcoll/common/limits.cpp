@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -15,26 +20,57 @@
 #include "forestcoll/job_parts.hpp"
 #include "forestcoll/joint_bound.hpp"
 #include "forestcoll/text.hpp"
+#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-Expected<JointOptimum> optimum_with_shares(const Fabric& fabric, const JobOperation& operation) {
-  const auto demand = joint_demand(fabric.network, std::vector{operation}, false);
-  if (!demand) return demand.errors();
-  return joint_optimum(fabric.network, *demand, {.shares = true});
+// What is told of a network's limit, which may have its weights in other terms than the file.
+SharedLimit with_whole_weights(const Network& network, std::size_t number) {
+  const ArcLimit& limit = network.limits[number];
+  const auto bandwidth = checked_mul(Ratio(limit.capacity), network.unit);
+  SharedLimit whole{limit.name, bandwidth.value_or(Ratio(0)), {}};
+  for (const auto& [arc, weight] : limit.uses) {
+    whole.uses.push_back({network.graph.tail(arc), network.graph.head(arc), Ratio(weight)});
+  }
+  return whole;
 }
 
-JobOperation operation_of_all(const Fabric& fabric, const WholeCollective& asked) {
-  std::vector<Rank> all;
-  for (std::size_t r = 0; r < fabric.network.ranks.size(); ++r) all.emplace_back(r);
-  JobOperation operation{
-      std::string(to_string(asked.collective)), asked.collective, {std::move(all)}};
-  if (asked.root) operation.root = asked.root->index();
-  if (asked.demand != nullptr && asked.collective == Collective::alltoall) {
-    operation.demand = *asked.demand;
+SharedLimit as_written(const Topology& topology, const Network& network, std::size_t number) {
+  SharedLimit whole = with_whole_weights(network, number);
+  const SharedLimit::Use& first = whole.uses.front();
+  for (const SharedLimit& of_file : topology.limits) {
+    const auto use = std::ranges::find_if(of_file.uses, [&](const SharedLimit::Use& one) {
+      return one.src == first.src && one.dst == first.dst;
+    });
+    if (of_file.name != whole.name || use == of_file.uses.end()) continue;
+    const auto times = checked_div(first.weight, use->weight);
+    const auto bandwidth = times ? checked_div(whole.bandwidth, *times) : std::nullopt;
+    if (bandwidth != of_file.bandwidth) continue;
+    whole.bandwidth = *bandwidth;
+    break;
   }
-  return operation;
+  return whole;
+}
+
+// By the nodes that links join, one way.
+std::map<std::pair<NodeId, NodeId>, std::string> kinds_of_links(const Topology& topology) {
+  std::map<std::pair<NodeId, NodeId>, std::string> kinds;
+  for (const TopologyLink& link : topology.links) {
+    if (!link.enabled) continue;
+    kinds[{link.src, link.dst}] = link.kind;
+    if (link.full_duplex) kinds[{link.dst, link.src}] = link.kind;
+  }
+  return kinds;
+}
+
+std::string length_of_limit(const Network& network, std::size_t number,
+                            const ProvingLengths& lengths) {
+  const auto& uses = network.limits[number].uses;
+  const bool is_weighed =
+      std::ranges::any_of(uses, [](const auto& use) { return use.second != 1; });
+  return fmt::format(": length {} each{}", lengths.limits[number],
+                     is_weighed ? ", times its weight" : "");
 }
 
 // The shares are of trees that branch at GPUs alone.
@@ -59,51 +95,101 @@ Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
       "leave it out, or take \"limits\" out of the file");
 }
 
-BindingLimit limit_as_written(const Fabric& fabric, std::size_t number) {
-  const ArcLimit& limit = fabric.network.limits[number];
-  const auto& [arc, weight] = limit.uses.front();
-  const auto with_whole_weights = checked_mul(Ratio(limit.capacity), fabric.network.unit);
-  BindingLimit written{limit.name, with_whole_weights.value_or(Ratio(0)), limit.uses.size()};
-  const NodeId src = fabric.network.graph.tail(arc), dst = fabric.network.graph.head(arc);
-  for (const SharedLimit& of_file : fabric.topology.limits) {
-    const auto use = std::ranges::find_if(of_file.uses, [&](const SharedLimit::Use& one) {
-      return one.src == src && one.dst == dst;
-    });
-    if (of_file.name != limit.name || use == of_file.uses.end()) continue;
-    const auto times = checked_div(Ratio(weight), use->weight);
-    const auto bandwidth = times ? checked_div(written.bandwidth, *times) : std::nullopt;
-    if (bandwidth != of_file.bandwidth) continue;
-    written.bandwidth = *bandwidth;
-    break;
-  }
-  return written;
-}
-
-std::vector<BindingLimit> binding_limits(const Fabric& fabric,
-                                         const std::vector<std::int64_t>& lengths) {
-  std::vector<BindingLimit> binding;
-  for (std::size_t l = 0; l < lengths.size(); ++l) {
-    if (lengths[l] > 0) binding.push_back(limit_as_written(fabric, l));
-  }
-  return binding;
-}
-
-std::string in_words(const BindingLimit& limit) {
+std::string in_words(const SharedLimit& limit) {
   return fmt::format("limit{}{} of {} GB/s, shared by {}", limit.name.empty() ? "" : " ",
-                     limit.name, number(limit.bandwidth), counted(limit.directions, "direction"));
+                     limit.name, number(limit.bandwidth), counted(limit.uses.size(), "direction"));
+}
+
+std::string limit_in_words(const Topology& topology, const Network& network, std::size_t number) {
+  return in_words(as_written(topology, network, number));
+}
+
+Json to_json(const SharedLimit& limit, const Topology& topology) {
+  Json links = Json::array();
+  for (const SharedLimit::Use& use : limit.uses) {
+    links.push_back({{"src", topology.nodes[use.src].id},
+                     {"dst", topology.nodes[use.dst].id},
+                     {"limit_weight", exact(use.weight)}});
+  }
+  return {{"name", limit.name}, {"bandwidth", exact(limit.bandwidth)}, {"links", std::move(links)}};
+}
+
+bool is_held_by_limits(const ProvingLengths& lengths) {
+  return std::ranges::any_of(lengths.limits, [](std::int64_t length) { return length > 0; });
+}
+
+Json limit_json(const Topology& topology, const Network& network, std::size_t number) {
+  return to_json(with_whole_weights(network, number), topology);
+}
+
+Json to_json(const ProvingLengths& lengths, const Topology& topology, const Network& network) {
+  Json links = Json::array(), limits = Json::array();
+  for (std::size_t a = 0; a < lengths.links.size(); ++a) {
+    const std::int64_t length = lengths.links[ArcId(a)];
+    if (length == 0) continue;
+    links.push_back({{"src", topology.nodes[network.graph.tail(ArcId(a))].id},
+                     {"dst", topology.nodes[network.graph.head(ArcId(a))].id},
+                     {"length", exact(Ratio(length))}});
+  }
+  for (std::size_t l = 0; l < lengths.limits.size(); ++l) {
+    if (lengths.limits[l] == 0) continue;
+    limits.push_back(limit_json(topology, network, l));
+    limits.back()["length"] = exact(Ratio(lengths.limits[l]));
+  }
+  return {{"lengths", std::move(links)}, {"shared_limits", std::move(limits)}};
+}
+
+std::vector<std::string> in_words(const ProvingLengths& lengths, const Topology& topology,
+                                  const Network& network) {
+  std::vector<std::string> lines;
+  std::map<std::tuple<std::string, Capacity, std::int64_t>, std::vector<ArcId>> alike;
+  const auto kinds = kinds_of_links(topology);
+  for (std::size_t a = 0; a < lengths.links.size(); ++a) {
+    const ArcId arc(a);
+    if (lengths.links[arc] == 0) continue;
+    const std::string& kind = kinds.at({network.graph.tail(arc), network.graph.head(arc)});
+    alike[{kind, network.capacity[arc], lengths.links[arc]}].push_back(arc);
+  }
+  for (const auto& [shape, arcs] : alike) {
+    const auto& [kind, capacity, length] = shape;
+    const auto bandwidth = checked_mul(Ratio(capacity), network.unit);
+    lines.push_back(fmt::format(
+        "{} of {}{}{} GB/s, {} -> {}{}: length {}", counted(arcs.size(), "link"), kind,
+        kind.empty() ? "" : " ", number(bandwidth.value_or(Ratio(0))),
+        topology.nodes[network.graph.tail(arcs.front())].id,
+        topology.nodes[network.graph.head(arcs.front())].id, arcs.size() > 1 ? ", …" : "", length));
+  }
+  for (std::size_t l = 0; l < lengths.limits.size(); ++l) {
+    if (lengths.limits[l] == 0) continue;
+    lines.push_back(limit_in_words(topology, network, l) + length_of_limit(network, l, lengths));
+  }
+  constexpr const char* kPlain = ": length 1 each";
+  if (lines.size() == 1 && lines.front().ends_with(kPlain)) {
+    lines.front().resize(lines.front().size() - std::string_view(kPlain).size());
+  }
+  return lines;
+}
+
+RateFigures figures_within_limits(const JointOptimum& optimum, const SwitchRoles& roles,
+                                  Collective collective) {
+  const RateFigure by_trees{optimum.at_most, optimum.reached};
+  if (!forestcoll::has_able_switches(roles, collective)) return {by_trees, by_trees};
+  return {make_error(Code::E18,
+                     "in-network multicast and reduction are not known where links share "
+                     "capacities",
+                     "see the optimum by trees, or take \"limits\" out of the file"),
+          by_trees};
 }
 
 Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const Console& console) {
   if (fabric.network.limits.empty()) return {};
-  if (has_unequal_shares(fabric.network, asked.collective)) {
-    return refuse_limits(fabric.topology, "a collective of unequal shares");
+  JobOperation operation = operation_of_all(fabric.network, asked.collective, asked.root);
+  if (asked.demand != nullptr && asked.collective == Collective::alltoall) {
+    operation.demand = *asked.demand;
   }
-  if (has_relays(fabric.topology)) {
-    return refuse_limits(fabric.topology, "--relays");
-  }
-  const JobOperation operation = operation_of_all(fabric, asked);
-  const auto optimum = at_work("finding the best rate within limits", console,
-                               [&] { return optimum_with_shares(fabric, operation); });
+  const auto optimum = at_work("finding the best rate within limits", console, [&] {
+    return optimum_of_all(fabric.network, operation, {.shares = true});
+  });
   if (!optimum) return optimum.errors();
   const auto part = within_limits(fabric.topology, fabric.network, operation, optimum->shares);
   if (!part) return part.errors();
@@ -117,7 +203,7 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
                    number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
   if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
-  fabric.binding_limits = binding_limits(fabric, optimum->limit_lengths);
+  fabric.lengths = {optimum->lengths, optimum->limit_lengths};
   fabric.whole = std::exchange(fabric.network, *std::move(network));
   fabric.beside.reset();
   return {};

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,10 +9,14 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
+#include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/id.hpp"
+#include "forestcoll/joint_bound.hpp"
+#include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -21,13 +24,35 @@ namespace forestcoll::cli {
 /// E18 where links share a capacity, which `what` does not know.
 [[nodiscard]] Expected<void> refuse_limits(const Topology& topology, std::string_view what);
 
-/// What is told of `fabric.network.limits[number]`, with the weights of the file.
-[[nodiscard]] BindingLimit limit_as_written(const Fabric& fabric, std::size_t number);
-/// Those with a length in a proof. REQUIRES: `lengths` are of the fabric's limits.
-[[nodiscard]] std::vector<BindingLimit> binding_limits(const Fabric& fabric,
-                                                       const std::vector<std::int64_t>& lengths);
 /// "limit bus of 16 GB/s, shared by 4 directions".
-[[nodiscard]] std::string in_words(const BindingLimit& limit);
+[[nodiscard]] std::string in_words(const SharedLimit& limit);
+/// The same of `network.limits[number]`, with the bandwidth that the file has for its weights.
+/// REQUIRES: the network is the topology's.
+[[nodiscard]] std::string limit_in_words(const Topology& topology, const Network& network,
+                                         std::size_t number);
+
+/// {"name", "bandwidth", "links": [{"src", "dst", "limit_weight"}]}, as the file has them.
+[[nodiscard]] Json to_json(const SharedLimit& limit, const Topology& topology);
+/// The same of `network.limits[number]`, with whole weights in lowest terms, which lengths of a
+/// proof are multiplied by.
+[[nodiscard]] Json limit_json(const Topology& topology, const Network& network, std::size_t number);
+
+/// Whether the proof needs a limit.
+[[nodiscard]] bool is_held_by_limits(const ProvingLengths& lengths);
+
+/// "lengths" and "shared_limits", each with its "length": of all that is not 0. Lengths are
+/// {"exact", "value"}.
+[[nodiscard]] Json to_json(const ProvingLengths& lengths, const Topology& topology,
+                           const Network& network);
+/// Lines without an end: links alike together, "2 links of pcie 32 GB/s, gpu2 -> sw, …: length 1",
+/// and limits; of one limit alone the length is left out.
+[[nodiscard]] std::vector<std::string> in_words(const ProvingLengths& lengths,
+                                                const Topology& topology, const Network& network);
+
+/// What a joint optimum of all ranks says of a collective of trees. The program has no nodes where
+/// trees branch but GPUs: where switches copy or sum for it, the optimum is E18.
+[[nodiscard]] RateFigures figures_within_limits(const JointOptimum& optimum,
+                                                const SwitchRoles& roles, Collective collective);
 
 /// A collective of all ranks.
 struct WholeCollective {
@@ -39,8 +64,8 @@ struct WholeCollective {
 /// Where links share a capacity, the fabric's network becomes what the collective has of them at
 /// its best rate (`joint_optimum`): a part of each, and no limits, so that forests and paths are
 /// made on it. The topology keeps the limits, for times and for `verify`, and so does
-/// `Fabric::whole`; `Fabric::binding_limits` are those that hold the collective up. Says so.
-/// Errors: E18 for unequal shares and for relays, those of `joint_optimum` and `within_limits`.
+/// `Fabric::whole`; `Fabric::lengths` are what proves the rate. Says so. Errors: those of
+/// `joint_optimum` and `within_limits`.
 [[nodiscard]] Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked,
                                            const Console& console);
 

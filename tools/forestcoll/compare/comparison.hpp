@@ -127,6 +127,8 @@ struct Comparison {
   Ratio optimum = {}, optimum_busbw = {};
   std::optional<AlltoallLimit> alltoall = {};  ///< set of an all-to-all alone
   Bottleneck bottleneck = {};  ///< of an all-to-all, `sending` alone, if it is a cut
+  /// Whether `Fabric::lengths` are the bottleneck instead, of links and of what they share.
+  bool is_by_lengths = false;
   std::vector<ComparedRow> rows = {};
   std::vector<std::int64_t> sizes = {};  ///< bytes, ascending
   std::vector<RefusedSize> refused_sizes = {};

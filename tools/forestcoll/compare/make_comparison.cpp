@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/limits.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
@@ -71,6 +72,18 @@ class RowPool {
   ProgressBar& bar_;
 };
 
+// Where limits do not hold the collective up, they have no part in it.
+Expected<Bottleneck> cut_of(const Bound& of_network, const Fabric& fabric,
+                            const RowsRequest& request) {
+  Network network = fabric.links();
+  network.limits.clear();
+  const auto best = fabric.whole ? bound(network, request.collective, request.root) : of_network;
+  if (!best) return best.errors();
+  return best->broadcast_rate
+             ? find_bottleneck(network, *best->broadcast_rate, CollectivePhase::broadcast)
+             : find_bottleneck(network, *best->reduce_rate, CollectivePhase::reduce);
+}
+
 Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request,
                                      const Console& console) {
   const auto best = bound(fabric.network, request.collective, request.root);
@@ -83,10 +96,11 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
   Comparison comparison{.figures = {std::move(rates), std::move(reached)}};
   const auto& optimum = comparison.figures.rates.optimum;
   comparison.optimum = optimum ? optimum->at_most : best->algbw;
-  comparison.bottleneck =
-      best->broadcast_rate
-          ? find_bottleneck(fabric.network, *best->broadcast_rate, CollectivePhase::broadcast)
-          : find_bottleneck(fabric.network, *best->reduce_rate, CollectivePhase::reduce);
+  comparison.is_by_lengths = fabric.lengths && is_held_by_limits(*fabric.lengths);
+  if (comparison.is_by_lengths) return comparison;
+  auto bottleneck = cut_of(*best, fabric, request);
+  if (!bottleneck) return bottleneck.errors();
+  comparison.bottleneck = *std::move(bottleneck);
   return comparison;
 }
 

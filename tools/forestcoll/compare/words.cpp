@@ -29,14 +29,15 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, before >= 3 ? 0 : 3 - before);
 }
 
-// Beside links, of which the network has parts alone.
-std::string limits_in_words(const std::vector<BindingLimit>& limits) {
+// Of all links and limits, of which the network has parts alone.
+std::string lengths_in_words(const Fabric& fabric) {
   constexpr std::size_t kMost = 3;
+  const auto lines = in_words(*fabric.lengths, fabric.topology, fabric.links());
   std::string text;
-  for (std::size_t l = 0; l < std::min(kMost, limits.size()); ++l) {
-    text += (l == 0 ? "" : "; ") + in_words(limits[l]);
+  for (std::size_t i = 0; i < std::min(kMost, lines.size()); ++i) {
+    text += (i == 0 ? "" : "; ") + lines[i];
   }
-  return text + (limits.size() > kMost ? fmt::format("; and {} more", limits.size() - kMost) : "");
+  return text + (lines.size() > kMost ? fmt::format("; and {} more", lines.size() - kMost) : "");
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ std::string optimum_in_words(const Comparison& comparison) {
 
 std::string bottleneck_in_words(const Comparison& comparison) {
   const Fabric& fabric = *comparison.fabric;
-  if (!fabric.binding_limits.empty()) return limits_in_words(fabric.binding_limits);
+  if (comparison.is_by_lengths) return lengths_in_words(fabric);
   if (!comparison.alltoall) return in_words(comparison.bottleneck, fabric.topology);
   const std::string lines =
       bottleneck_in_words(comparison.alltoall->proof, comparison.alltoall->demand.demand,

@@ -99,7 +99,7 @@ constexpr std::array kHelp = std::to_array<CodeHelp>({
     {Code::E16, "Allow the height that the message names, with `max_height`.",
      "forestcoll synth torus.json --max-height 1"},
     {Code::E18,
-     "Ask `bound`, `synth`, `verify` or `simulate`, or take \"limits\" out of the file."},
+     "See the optimum by trees, ask for another format, or take \"limits\" out of the file."},
     {Code::R01, "Give it more time with `time_limit`.",
      "forestcoll synth large.json --time-limit 0.1"},
     {Code::R02, "Give a forest of the same collective, root and ranks, or leave it out."},

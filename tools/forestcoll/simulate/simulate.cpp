@@ -21,6 +21,7 @@
 #include "common/files/named_files.hpp"
 #include "common/host.hpp"
 #include "common/job/written.hpp"
+#include "common/limits.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
@@ -28,6 +29,7 @@
 #include "common/report/report.hpp"
 #include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
+#include "forestcoll/network.hpp"
 #include "forestcoll/text.hpp"
 #include "simulate/step_schedules.hpp"
 
@@ -63,19 +65,31 @@ std::string time_text(double seconds) {
   return fmt::format("{:.3f} s", seconds);
 }
 
-// The busiest first; of equals, by name.
-std::vector<LinkUse> by_use(std::vector<LinkUse> links) {
-  std::ranges::stable_sort(links, [](const auto& a, const auto& b) { return a.busy > b.busy; });
-  return links;
+// Links, and what they share, in words, with the part of the time that each is busy; the busiest
+// first, of equals limits and then links by name.
+std::vector<std::pair<std::string, double>> by_use(const Simulation& simulation,
+                                                   const Topology& topology) {
+  std::vector<std::pair<std::string, double>> uses;
+  const auto network = to_digraph(topology);
+  for (const LimitUse& limit : simulation.limits) {
+    uses.emplace_back(limit_in_words(topology, *network, limit.limit), limit.busy);
+  }
+  for (const LinkUse& link : simulation.links) {
+    uses.emplace_back(fmt::format("{} -> {}", link.src, link.dst), link.busy);
+  }
+  std::ranges::stable_sort(uses, [](const auto& a, const auto& b) { return a.second > b.second; });
+  return uses;
 }
 
-std::string busiest_lines(const Simulation& simulation) {
+std::string busiest_lines(const Simulation& simulation, const Topology& topology) {
   std::string text;
-  const auto links = by_use(simulation.links);
-  for (std::size_t i = 0; i < std::min(kShownLinks, links.size()); ++i) {
-    text += fmt::format("  {}{} -> {} is busy {:.1f} % of the time at the largest size\n",
-                        i == 0 ? "busiest links: " : "               ", links[i].src, links[i].dst,
-                        links[i].busy * 100);
+  const auto uses = by_use(simulation, topology);
+  const std::string head =
+      simulation.limits.empty() ? "busiest links: " : "busiest links and limits: ";
+  for (std::size_t i = 0; i < std::min(kShownLinks, uses.size()); ++i) {
+    text += fmt::format("  {}{} is busy {:.1f} % of the time at the largest size\n",
+                        i == 0 ? head : std::string(head.size(), ' '), uses[i].first,
+                        uses[i].second * 100);
   }
   return text;
 }
@@ -87,7 +101,7 @@ std::string simulated_with(const Figures& figures) {
 }
 
 std::string text_report(const Simulation& simulation, const Figures& figures,
-                        const std::string& file) {
+                        const std::string& file, const Topology& topology) {
   std::string text = fmt::format("{}: {} over {}, {}; {}\n", file, simulation.collective,
                                  counted(static_cast<std::size_t>(simulation.ranks), "rank"),
                                  simulation.protocol, simulated_with(figures));
@@ -98,7 +112,7 @@ std::string text_report(const Simulation& simulation, const Figures& figures,
                         size_as_option(static_cast<std::int64_t>(time.bytes)),
                         time_text(time.seconds), time.algbw, time.busbw);
   }
-  return text + busiest_lines(simulation);
+  return text + busiest_lines(simulation, topology);
 }
 
 Json times_json(const Simulation& simulation) {
@@ -118,6 +132,18 @@ Json links_json(const Simulation& simulation) {
     links.push_back({{"src", link.src}, {"dst", link.dst}, {"busy", link.busy}});
   }
   return links;
+}
+
+// "links", and "shared_limits" where the topology has any.
+void put_uses(Json& json, const Simulation& simulation, const Topology& topology) {
+  json["links"] = links_json(simulation);
+  if (topology.limits.empty()) return;
+  const auto network = to_digraph(topology);
+  json["shared_limits"] = Json::array();
+  for (const LimitUse& limit : simulation.limits) {
+    json["shared_limits"].push_back(limit_json(topology, *network, limit.limit));
+    json["shared_limits"].back()["busy"] = limit.busy;
+  }
 }
 
 Json json_of(const Figures& figures) {
@@ -141,7 +167,7 @@ Json json_report(const Simulation& simulation, const Figures& figures, const std
                  {"latencies", latencies_json(topology)},
                  {"events", simulation.events}};
   report["times"] = times_json(simulation);
-  report["links"] = links_json(simulation);
+  put_uses(report, simulation, topology);
   return report;
 }
 
@@ -281,13 +307,13 @@ Table step_table(const SimulatedStep& step) {
 }
 
 std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures& figures,
-                         const std::string& file) {
+                         const std::string& file, const Topology& topology) {
   std::string text;
   for (const SimulatedStep& step : steps) {
     text += fmt::format("{}, {}: {}{}\n", file, step.of->name, step.simulation.collective,
                         text.empty() ? "; " + simulated_with(figures) : "");
     text += aligned(step_table(step), 0, 0);
-    text += busiest_lines(step.simulation);
+    text += busiest_lines(step.simulation, topology);
     text +=
         fmt::format("  algbw is of the largest buffer; trees and paths reach at most {:.3f} GB/s\n",
                     step.of->rate);
@@ -317,8 +343,8 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
                     {"collective", simulation.collective},
                     {"protocol", simulation.protocol},
                     {"events", simulation.events},
-                    {"times", std::move(times)},
-                    {"links", links_json(simulation)}});
+                    {"times", std::move(times)}});
+    put_uses(list.back(), simulation, topology);
   }
   return {{"format", "forestcoll-simulation-job"},
           {"version", 2},
@@ -345,7 +371,7 @@ ExitCode run_simulate_job(std::string_view text, const std::vector<std::int64_t>
   const std::string file = display_name(options.schedule);
   const std::string report =
       options.json ? report_text(job_to_json(steps, figures, file, fabric.topology), console)
-                   : job_in_words(steps, figures, file);
+                   : job_in_words(steps, figures, file, fabric.topology);
   return finish(write_output("-", report), console);
 }
 
@@ -388,7 +414,7 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
   const std::string report =
       options.json
           ? report_text(json_report(*simulation, *figures, file, topology->topology), console)
-          : text_report(*simulation, *figures, file);
+          : text_report(*simulation, *figures, file, topology->topology);
   return finish(write_output("-", report), console);
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -28,6 +29,7 @@
 #include "forestcoll/convert.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -52,23 +54,51 @@ struct ShowArguments {
 /// What is said about a fabric.
 struct Facts {
   TopologySummary summary;
-  Ratio between_halves, back;  ///< GB/s
-  Ratio allgather;             ///< GB/s
-  Bottleneck bottleneck;
+  Ratio between_halves, back;                  ///< GB/s, of the links alone
+  Ratio allgather;                             ///< GB/s
+  Bottleneck bottleneck;                       ///< a cut, unless limits hold the allgather up
+  std::optional<ProvingLengths> lengths = {};  ///< where they do
 };
+
+// With limits, where they make it slower.
+Expected<void> hold_by_limits(Facts& facts, const Network& network) {
+  const auto optimum = optimum_of_all(network, operation_of_all(network, Collective::allgather));
+  if (!optimum) return optimum.errors();
+  ProvingLengths lengths{optimum->lengths, optimum->limit_lengths};
+  if (!is_held_by_limits(lengths)) return {};
+  facts.allgather = optimum->at_most;
+  facts.bottleneck = {};
+  facts.lengths = std::move(lengths);
+  return {};
+}
 
 Expected<Facts> find_facts(const Fabric& fabric) {
   Network network = fabric.network;
-  network.limits.clear();  // what is told here is of the links alone
+  network.limits.clear();
   const auto best = bound(network, Collective::allgather, {});
   if (!best) return best.errors();
   const auto middle =
       fabric.network.ranks.begin() + static_cast<std::ptrdiff_t>(fabric.network.ranks.size() / 2);
   const std::vector<NodeId> first(fabric.network.ranks.begin(), middle);
   const std::vector<NodeId> second(middle, fabric.network.ranks.end());
-  return Facts{summarize(fabric.topology), bandwidth_between(network, first, second),
-               bandwidth_between(network, second, first), best->algbw,
-               find_bottleneck(network, *best->broadcast_rate, CollectivePhase::broadcast)};
+  Facts facts{summarize(fabric.topology), bandwidth_between(network, first, second),
+              bandwidth_between(network, second, first), best->algbw,
+              find_bottleneck(network, *best->broadcast_rate, CollectivePhase::broadcast)};
+  if (fabric.network.limits.empty()) return facts;
+  const auto done = hold_by_limits(facts, fabric.network);
+  if (!done) return done.errors();
+  return facts;
+}
+
+std::string bottleneck_in_words(const Facts& facts, const Fabric& fabric) {
+  if (!facts.lengths) return in_words(facts.bottleneck, fabric.topology);
+  return fmt::format("{}",
+                     fmt::join(in_words(*facts.lengths, fabric.topology, fabric.network), "; "));
+}
+
+Json bottleneck_json(const Facts& facts, const Fabric& fabric) {
+  return facts.lengths ? to_json(*facts.lengths, fabric.topology, fabric.network)
+                       : to_json(facts.bottleneck, fabric.topology);
 }
 
 // What is wrong with a time limit; nothing where it is one.
@@ -161,13 +191,12 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
                                   count == 1 ? "all GPUs" : fmt::format("{} domains", count)));
   }
   if (!fabric.topology.limits.empty()) {
-    line("limits", fmt::format("{} on several links together, left out of the rest of this report; "
-                               "`bound` includes them",
+    line("limits", fmt::format("{} on several links together, which the bisection leaves out",
                                fabric.topology.limits.size()));
     constexpr std::size_t kMostNamed = 4;
     for (std::size_t l = 0; l < std::min(kMostNamed, fabric.topology.limits.size()); ++l) {
       const SharedLimit& limit = fabric.topology.limits[l];
-      line("", in_words(BindingLimit{limit.name, limit.bandwidth, limit.uses.size()}));
+      line("", in_words(limit));
     }
   }
   if (summary.disabled_nodes + summary.disabled_links > 0) {
@@ -180,24 +209,14 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
                          number(facts.between_halves))
            : fmt::format("{} GB/s from the first half of the ranks to the second, {} back",
                          number(facts.between_halves), number(facts.back)));
-  line(fabric.topology.limits.empty() ? "optimum" : "no limits",
-       fmt::format("{} GB/s allgather algbw", number(facts.allgather)));
-  line("bottleneck", in_words(facts.bottleneck, fabric.topology));
+  line("optimum", fmt::format("{} GB/s allgather algbw", number(facts.allgather)));
+  line("bottleneck", bottleneck_in_words(facts, fabric));
   return text;
 }
 
 Json limits_json(const Topology& topology) {
   Json list = Json::array();
-  for (const SharedLimit& limit : topology.limits) {
-    Json links = Json::array();
-    for (const SharedLimit::Use& use : limit.uses) {
-      links.push_back({{"src", topology.nodes[use.src].id},
-                       {"dst", topology.nodes[use.dst].id},
-                       {"limit_weight", exact(use.weight)}});
-    }
-    list.push_back(
-        {{"name", limit.name}, {"bandwidth", exact(limit.bandwidth)}, {"links", std::move(links)}});
-  }
+  for (const SharedLimit& limit : topology.limits) list.push_back(to_json(limit, topology));
   return list;
 }
 
@@ -235,14 +254,14 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"islands", Json(summary.islands)},
           {"between_halves", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
           {"algbw", {{"allgather", exact(facts.allgather)}}},
-          {"bottleneck", to_json(facts.bottleneck, fabric.topology)}};
+          {"bottleneck", bottleneck_json(facts, fabric)}};
 }
 
 Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabric,
                                const Facts& facts) {
   DrawOptions draw_options;
   draw_options.sending = facts.bottleneck.sending;
-  draw_options.caption = "bottleneck: " + in_words(facts.bottleneck, fabric.topology);
+  draw_options.caption = "bottleneck: " + bottleneck_in_words(facts, fabric);
   draw_options.detail = options.detail;
   draw_options.width = options.width;
   Drawing drawing = draw(fabric.topology, draw_options);

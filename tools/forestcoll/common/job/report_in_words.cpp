@@ -81,8 +81,8 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
     const ArcLimit& limit = network.limits[l];
     const bool is_weighed =
         std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
-    text += fmt::format("  {}: length {} each{}\n", in_words(limit_as_written(fabric, l)), length,
-                        is_weighed ? ", times its weight" : "");
+    text += fmt::format("  {}: length {} each{}\n", limit_in_words(fabric.topology, network, l),
+                        length, is_weighed ? ", times its weight" : "");
   }
   return "bottleneck, as lengths of links: all data together covers at least as much as these "
          "carry\n" +

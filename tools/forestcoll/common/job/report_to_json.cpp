@@ -5,6 +5,7 @@
 
 #include "common/job/figures.hpp"
 #include "common/job/report.hpp"
+#include "common/limits.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -81,18 +82,8 @@ Json limits_json(const std::vector<std::int64_t>& lengths, const Fabric& fabric)
   Json list = Json::array();
   for (std::size_t l = 0; l < fabric.network.limits.size(); ++l) {
     if (lengths[l] == 0) continue;
-    const ArcLimit& limit = fabric.network.limits[l];
-    Json links = Json::array();
-    for (const auto& [arc, weight] : limit.uses) {
-      links.push_back({{"src", fabric.topology.nodes[fabric.network.graph.tail(arc)].id},
-                       {"dst", fabric.topology.nodes[fabric.network.graph.head(arc)].id},
-                       {"weight", weight}});
-    }
-    const auto bandwidth = checked_mul(Ratio(limit.capacity), fabric.network.unit);
-    list.push_back({{"name", limit.name},
-                    {"bandwidth", exact(bandwidth.value_or(Ratio(0)))},
-                    {"links", std::move(links)},
-                    {"length", lengths[l]}});
+    list.push_back(limit_json(fabric.topology, fabric.network, l));
+    list.back()["length"] = lengths[l];
   }
   return list;
 }
@@ -104,7 +95,8 @@ Json levels_json(const MaxMinRates& beyond, const Fabric& fabric) {
     const MaxMinLevel& level = beyond.levels[l];
     if (level.lengths.size() == 0) continue;
     Json one = {{"operations", level.operations}, {"lengths", lengths_json(level.lengths, fabric)}};
-    if (!fabric.network.limits.empty()) one["limits"] = limits_json(level.limit_lengths, fabric);
+    if (!fabric.network.limits.empty())
+      one["shared_limits"] = limits_json(level.limit_lengths, fabric);
     list.push_back(std::move(one));
   }
   return list;
@@ -138,7 +130,7 @@ Json step_json(const JobStep& step, const StepBound& bound, const MaxMinRates* b
   json["lengths"] = lengths_json(bound.together.lengths, fabric);
   if (beyond != nullptr) json["max_min_proofs"] = levels_json(*beyond, fabric);
   if (!fabric.network.limits.empty())
-    json["limits"] = limits_json(bound.together.limit_lengths, fabric);
+    json["shared_limits"] = limits_json(bound.together.limit_lengths, fabric);
   return json;
 }
 

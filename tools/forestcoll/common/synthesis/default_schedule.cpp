@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/host.hpp"
+#include "common/limits.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/synthesis/request/options.hpp"
@@ -127,8 +128,14 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
 Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,
                                    std::optional<Rank> root, const std::string& target,
                                    const Console& console, std::optional<ParsedDemand> demand) {
-  const auto fabric = for_programs(given);
+  auto fabric = for_programs(given);
   if (!fabric) return fabric.errors();
+  Console silent;
+  silent.quiet = true;
+  const Demand* amounts = demand ? &demand->demand : nullptr;
+  if (auto done = divide_limits(*fabric, {collective, root, amounts}, silent); !done) {
+    return done.errors();
+  }
   const ProgressBar bar("making a schedule", console);
   const auto arguments = arguments_of(std::string(to_string(collective)), target);
   if (!arguments) return arguments.errors();

@@ -16,6 +16,7 @@
 #include "common/synthesis/request/refusals.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -110,9 +111,6 @@ Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& 
 
 // Links that share a capacity have the parts of it that this collective takes at its best.
 Expected<void> keep_limits(PreparedSynthesis& prepared, const Console& console) {
-  if (prepared.with_relays && !prepared.fabric.network.limits.empty()) {
-    return refuse_limits(prepared.fabric.topology, "--relays");
-  }
   const CompileOptions& options = prepared.request.compile;
   const Demand* demand = options.demand ? &options.demand->demand : nullptr;
   return divide_limits(prepared.fabric,
@@ -181,6 +179,13 @@ RateFigures rates_of(const PreparedSynthesis& prepared) {
     return paths_figures(optimum->proof, demand);
   }
   const Network& network = prepared.with_relays ? *prepared.with_relays : prepared.fabric.network;
+  if (!network.limits.empty()) {
+    const auto operation = operation_of_all(network, asked.collective, asked.root);
+    const auto optimum = optimum_of_all(network, operation);
+    if (!optimum) return {optimum.errors(), optimum.errors()};
+    return figures_within_limits(*optimum, switch_roles(prepared.fabric.topology),
+                                 asked.collective);
+  }
   return rate_figures(network, switch_roles(prepared.fabric.topology), asked.collective, asked.root,
                       prepared.limit.token());
 }

@@ -1,5 +1,6 @@
 #include <string>
 
+#include "common/limits.hpp"
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
@@ -96,11 +97,13 @@ Json row_json(const ComparedRow& row, bool seconds) {
   return json;
 }
 
-// Of an all-to-all, links with lengths; of other collectives, a cut.
+// Of an all-to-all, links with lengths, and where limits hold it up, these too; else a cut.
 Json bottleneck_json(const Comparison& comparison) {
   const Fabric& fabric = *comparison.fabric;
   Json json;
-  if (const auto& limit = comparison.alltoall) {
+  if (comparison.is_by_lengths) {
+    json = to_json(*fabric.lengths, fabric.topology, fabric.links());
+  } else if (const auto& limit = comparison.alltoall) {
     json["lengths"] =
         to_json(limit->proof, limit->demand, fabric.topology, fabric.network)["lengths"];
   } else {
@@ -159,11 +162,6 @@ Json to_json(const Comparison& comparison, bool seconds) {
     json["refused_sizes"].push_back(std::move(entry));
   }
   json["bottleneck"] = bottleneck_json(comparison);
-  for (const BindingLimit& limit : comparison.fabric->binding_limits) {
-    json["binding_limits"].push_back({{"name", limit.name},
-                                      {"bandwidth", exact(limit.bandwidth)},
-                                      {"directions", limit.directions}});
-  }
   json["who_wins"] = who_wins(comparison);
   json["wins"] = Json::array();
   for (const Win& win : wins(comparison)) json["wins"].push_back(win_json(win));
