@@ -47,14 +47,17 @@ class Bound(Report):
 
     @property
     def k(self) -> Optional[int]:
-        """Trees per root at the optimum of the first collective; None along paths."""
+        """Trees per root at the optimum of the first collective.
+
+        None along paths, and where links share capacities.
+        """
         return self.report.get("k")
 
     @property
     def bottleneck(self) -> Optional[Dict[str, Any]]:
         """The cut: the `nodes` that send, the `links` that leave them, their `exit_bandwidth`.
 
-        None along paths, as of an alltoall, whose proof is in `report`.
+        Where links share capacities, the `lengths` of links and of `shared_limits` instead. None along paths, as of an alltoall, whose proof is in `report`.
         """
         return self.report.get("bottleneck")
 
