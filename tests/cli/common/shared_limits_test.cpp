@@ -232,6 +232,26 @@ TEST_F(SharedLimitsLong, AreKeptByForestsOfAnyNumberOfTrees) {
   }
 }
 
+// By hand, of stars: the bus carries 2 · 3/4 in and as much out of the buffer of an allgather, and
+// the bridge 2 · 3/4 in. An allreduce has as much again.
+TEST_F(SharedLimitsLong, AreKeptByTreesOfHeightOne) {
+  for (const auto& [collective, rate] :
+       {std::pair("allgather", "16/3"), std::pair("reduce_scatter", "16/3"),
+        std::pair("allreduce", "8/3")}) {
+    const std::string forest = file("f.json");
+    const auto made = try_run("synth", {"-c", collective, "--max-height", "1", "-k", "optimal",
+                                        "--format", "forest", "-o", forest, "--json"});
+    ASSERT_EQ(made.code, 0) << made.err;
+    const auto report = nlohmann::json::parse(made.out);
+    EXPECT_EQ(report["algbw"]["exact"], rate) << collective;
+    EXPECT_EQ(report["height"]["max"], 1);
+    if (collective == std::string("allgather")) {
+      EXPECT_EQ(report["optimum"]["exact"], "8");
+    }
+    EXPECT_EQ(run({"verify", forest, "--topology", file("t.json")}).code, 0) << collective;
+  }
+}
+
 // A forest of the links alone does not keep them.
 TEST_F(SharedLimitsLong, FindAForestThatClaimsTooMuch) {
   std::string free = kBridges;
@@ -362,6 +382,11 @@ TEST_F(SharedLimitsLong, HoldUpRingsAsWell) {
   }
   EXPECT_EQ(rate["forestcoll"], "8");
   EXPECT_EQ(rate["ring"], "16/3");
+  for (const auto& row : rows) {
+    EXPECT_EQ(row["busiest_limit"]["name"], "bus") << row.dump();
+    EXPECT_NEAR(row["busiest_limit"]["busy"].get<double>(), 1, 1e-9);
+    EXPECT_LE(row["busiest_link"]["busy"].get<double>(), 1 + 1e-9);
+  }
 }
 
 // Flows are made on a part of the links; verify and compare see all links and the limits.

@@ -187,8 +187,12 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
   if (asked.demand != nullptr && asked.collective == Collective::alltoall) {
     operation.demand = *asked.demand;
   }
+  constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
+  const bool are_stars = asked.max_height == 1 && !is_personalized(asked.collective) &&
+                         fabric.network.ranks.size() <= kMostRanksOfStars;
   const auto optimum = at_work("finding the best rate within limits", console, [&] {
-    return optimum_of_all(fabric.network, operation, {.shares = true});
+    return are_stars ? optimum_of_stars(fabric.network, operation, {.shares = true})
+                     : optimum_of_all(fabric.network, operation, {.shares = true});
   });
   if (!optimum) return optimum.errors();
   const auto part = within_limits(fabric.topology, fabric.network, operation, optimum->shares);
@@ -197,13 +201,13 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
   if (!network) return network.errors();
   const bool had_roles = take_roles(fabric.topology);
   note(console,
-       fmt::format("{}: of the links that share them, what {} at the best rate takes of each is "
+       fmt::format("{}: of the links that share them, what {}{} at the best rate takes of each is "
                    "used: {} GB/s{}",
                    counted(fabric.topology.limits.size(), "limit"), operation.name,
-                   number(optimum->reached),
+                   are_stars ? " by trees of height 1" : "", number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
   if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
-  fabric.lengths = {optimum->lengths, optimum->limit_lengths};
+  if (!are_stars) fabric.lengths = {optimum->lengths, optimum->limit_lengths};
   fabric.whole = std::exchange(fabric.network, *std::move(network));
   fabric.beside.reset();
   return {};

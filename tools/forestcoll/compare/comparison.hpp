@@ -68,6 +68,7 @@ struct ComparedRow {
   std::optional<ProgramSize> program;
   std::optional<Diagnostic> program_error;  ///< why there is no program for the default target
   std::optional<BusiestLink> busiest;
+  std::optional<LimitUse> busiest_limit;  ///< of `Fabric::links()`, where links share capacities
   IdVector<ArcId, double> busy;  ///< of every arc, like BusiestLink::busy; empty: not known
   Simulated simulated = Simulated::trees;
   std::vector<SimulatedTime> times;

@@ -96,6 +96,7 @@ const std::vector<ReportFormat>& versioned_formats() {
                 {"bottleneck/lengths/*/length/exact", "bottleneck/lengths/*/length"},
                 {"wins", ""},
                 {"bottleneck/shared_limits", ""},
+                {"rows/*/busiest_limit", ""},
                 {"rows/*/program_size/threadblock_steps", "rows/*/program_size/steps"},
                 {"rows/*/program_size", "rows/*/schedule"},
                 {"rows/*/program_error", "rows/*/schedule_error"},

@@ -113,8 +113,10 @@ Expected<void> read_what_pairs_have(PreparedSynthesis& prepared, const Console& 
 Expected<void> keep_limits(PreparedSynthesis& prepared, const Console& console) {
   const CompileOptions& options = prepared.request.compile;
   const Demand* demand = options.demand ? &options.demand->demand : nullptr;
-  return divide_limits(prepared.fabric,
-                       {options.synthesis.collective, options.synthesis.root, demand}, console);
+  return divide_limits(
+      prepared.fabric,
+      {options.synthesis.collective, options.synthesis.root, demand, prepared.solver.max_height},
+      console);
 }
 
 // The forest of --warm; nothing where `path` is empty. Errors: those of reading, and F01, F02.
@@ -178,7 +180,10 @@ RateFigures rates_of(const PreparedSynthesis& prepared) {
     if (!optimum) return {optimum.errors(), optimum.errors()};
     return paths_figures(optimum->proof, demand);
   }
-  const Network& network = prepared.with_relays ? *prepared.with_relays : prepared.fabric.network;
+  // A network within limits has the same rate, unless it is for trees of some height.
+  const Fabric& fabric = prepared.fabric;
+  const Network& own = fabric.lengths ? fabric.network : fabric.links();
+  const Network& network = prepared.with_relays ? *prepared.with_relays : own;
   if (!network.limits.empty()) {
     const auto operation = operation_of_all(network, asked.collective, asked.root);
     const auto optimum = optimum_of_all(network, operation);

@@ -22,7 +22,9 @@ function rateCells(row) {
   const height = row.height ? [`${row.height.max} `, element("small", {}, `(${figure(row.height.mean, 2)})`)] : ["–"];
   const size = row.program_size;
   const use = size ? `${size.threadblocks} / ${size.channels} / ${size.threadblock_steps}` : "–";
-  const busiest = row.busiest_link ? `${row.busiest_link.src} → ${row.busiest_link.dst}` : "–";
+  const link = row.busiest_link, limit = row.busiest_limit;
+  const held = limit && (!link || limit.busy > link.busy * (1 + 1e-9));
+  const busiest = held ? `limit ${limit.name}` : link ? `${link.src} → ${link.dst}` : "–";
   return [
     element("td", {}, named(row)),
     element("td", {title: `${row.algbw.exact} GB/s`}, figure(row.algbw.value)),

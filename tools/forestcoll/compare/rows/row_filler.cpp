@@ -88,6 +88,22 @@ void RowFiller::set_links(ComparedRow& row, const IdVector<ArcId, Ratio>& loads)
   row.busiest = BusiestLink{nodes[network.graph.tail(busiest)].id,
                             nodes[network.graph.head(busiest)].id, loads[busiest],
                             Ratio(network.capacity[busiest]) * network.unit, row.busy[busiest]};
+  set_limits(row);
+}
+
+void RowFiller::set_limits(ComparedRow& row) const {
+  const Network& network = fabric_.links();
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    double taken = 0;
+    for (const auto& [arc, weight] : network.limits[l].uses) {
+      taken +=
+          static_cast<double>(weight) * static_cast<double>(network.capacity[arc]) * row.busy[arc];
+    }
+    const double busy = taken / static_cast<double>(network.limits[l].capacity);
+    if (busy > 0 && (!row.busiest_limit || busy > row.busiest_limit->busy)) {
+      row.busiest_limit = {l, busy};
+    }
+  }
 }
 
 // These very trees, lowered as `synth` does by default.

@@ -27,6 +27,7 @@ class RowFiller {
 
   void set_rate(ComparedRow& row, const Ratio& algbw) const;
   void set_links(ComparedRow& row, const IdVector<ArcId, Ratio>& loads) const;
+  void set_limits(ComparedRow& row) const;
   static void set_program_size(ComparedRow& row, const Verdict& verdict);
   [[nodiscard]] IdVector<ArcId, Ratio> loads_of(const Verdict& verdict) const;
 

@@ -61,7 +61,7 @@ Json win_json(const Win& win) {
           {"gain", win.gain}};
 }
 
-Json row_json(const ComparedRow& row, bool seconds) {
+Json row_json(const ComparedRow& row, const Fabric& fabric, bool seconds) {
   Json json = {{"algorithm", row.algorithm}, {"title", row.title}};
   if (!row.source.empty()) json["source"] = row.source;
   if (row.error) {
@@ -89,6 +89,10 @@ Json row_json(const ComparedRow& row, bool seconds) {
                             {"load", exact(link->load)},
                             {"bandwidth", exact(link->bandwidth)},
                             {"busy", link->busy}};
+  }
+  if (const auto& limit = row.busiest_limit) {
+    json["busiest_limit"] = limit_json(fabric.topology, fabric.links(), limit->limit);
+    json["busiest_limit"]["busy"] = limit->busy;
   }
   put_times(json, row);
   for (const FastestChoice& choice : row.choices)
@@ -166,7 +170,8 @@ Json to_json(const Comparison& comparison, bool seconds) {
   json["wins"] = Json::array();
   for (const Win& win : wins(comparison)) json["wins"].push_back(win_json(win));
   json["rows"] = Json::array();
-  for (const ComparedRow& row : comparison.rows) json["rows"].push_back(row_json(row, seconds));
+  for (const ComparedRow& row : comparison.rows)
+    json["rows"].push_back(row_json(row, *comparison.fabric, seconds));
   if (!comparison.measured.empty()) {
     json["measured"] = Json::array();
     for (const MeasuredRun& run : comparison.measured) json["measured"].push_back(run_json(run));

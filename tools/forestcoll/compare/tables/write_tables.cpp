@@ -59,6 +59,17 @@ std::vector<TableRow> optimum_lines(const Comparison& comparison, std::size_t co
   return lines;
 }
 
+// A limit where its links take more of it than of any link.
+std::string busiest_cell(const ComparedRow& row, const Fabric& fabric) {
+  constexpr double kNoMore = 1 + 1e-9;
+  if (!row.busiest) return "-";
+  if (row.busiest_limit && row.busiest_limit->busy > row.busiest->busy * kNoMore) {
+    const std::string& name = fabric.links().limits[row.busiest_limit->limit].name;
+    return name.empty() ? "a limit without a name" : "limit " + name;
+  }
+  return fmt::format("{} -> {}", row.busiest->src, row.busiest->dst);
+}
+
 // With the time that each schedule took to make, which differs from run to run, before the last
 // column where it is asked for.
 Table rate_table(const Comparison& comparison, bool seconds) {
@@ -69,12 +80,12 @@ Table rate_table(const Comparison& comparison, bool seconds) {
     if (row.error) continue;
     const bool trees = row.shape.has_value();
     const std::string parts = parts_in_words(row);
-    table.rows.push_back(
-        {row.algorithm, number(row.algbw), fraction_in_words(row, comparison),
-         number(row.busbw.to_double()), trees ? std::to_string(row.shape->highest) : "-",
-         trees ? number(row.shape->mean_height) : "-", parts.empty() ? "-" : parts,
-         trees ? std::to_string(row.shape->trees) : "-", program_cell(row),
-         row.busiest ? fmt::format("{} -> {}", row.busiest->src, row.busiest->dst) : "-"});
+    table.rows.push_back({row.algorithm, number(row.algbw), fraction_in_words(row, comparison),
+                          number(row.busbw.to_double()),
+                          trees ? std::to_string(row.shape->highest) : "-",
+                          trees ? number(row.shape->mean_height) : "-", parts.empty() ? "-" : parts,
+                          trees ? std::to_string(row.shape->trees) : "-", program_cell(row),
+                          busiest_cell(row, *comparison.fabric)});
     if (seconds) {
       table.rows.back().insert(table.rows.back().end() - 1,
                                row.seconds ? duration_in_words(*row.seconds) : "-");
