@@ -102,7 +102,7 @@ TEST(WhatIf, OneCableOfABundle) {
 }
 
 // A bridge in each of two boxes, and a bus that breaks the symmetry of one.
-TEST(WhatIf, WithinLimits) {
+TEST(WhatIfLong, WithinLimits) {
   for (const std::string bus : {"", R"(,"limits":[{"links":["box0/g0~box0/sw"],"bandwidth":9}])"}) {
     const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
         "templates":{"t":{
