@@ -148,7 +148,7 @@ TEST(SynthDeploy, ResearchRuntimeGetsItsFilesByName) {
 constexpr const char* kStandIn = R"py(
 import json, sys, types
 registered, selectors = [], []
-class AlgorithmLong:
+class Algorithm:
     class Constraint:
         def __init__(self, world_size=0, n_ranks_per_node=0):
             self.sizes = (world_size, n_ranks_per_node)
