@@ -146,6 +146,11 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
       !done) {
     return fail(done.errors(), console);
   }
+  if (!options.html.empty() && !options.job.given()) {
+    return fail({make_error(Code::S04, "--html is of process groups at once",
+                            "add --groups, --at-once or --job")},
+                console);
+  }
   if (options.place && !options.job.given()) {
     return fail({make_error(Code::S04, "--place is of the mesh of process groups",
                             "add --mesh, and --groups, --at-once or --job")},
@@ -156,7 +161,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
                                         {"--box file", options.reading.dump.box},
                                         {"--demand file", options.alltoall.demand},
                                         {"--job file", options.job.job}},
-                                       {{"the report", "-"}});
+                                       {{"--html", options.html}, {"the report", "-"}});
       !done) {
     return fail(done.errors(), console);
   }
@@ -253,9 +258,12 @@ Command add_bound(CLI::App& program) {
       ->check(CLI::Validator(refuse_unknown_target, "NAME"));
   add_failure_options(*command, options->failures);
   add_job_options(*command, options->job);
-  OptionGroup(*command, "Process groups at once")
-      .flag("--place", options->place,
-            "Try all orders of the mesh's axes over the GPUs; the report is of the best");
+  const OptionGroup at_once(*command, "Process groups at once");
+  at_once.flag("--place", options->place,
+               "Try all orders of the mesh's axes over the GPUs; the report is of the best");
+  at_once.option("--html", options->html, "FILE",
+                 "Write a page: how long each step takes, what limits it, and the links by who\n"
+                 "uses them");
   add_reading_options(*command, options->reading);
   group_options(*command, {"--collective", "--json", "--whatif", "--target", "--drop"});
   command->footer(

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "bound/job_page.hpp"
 #include "bound/paths.hpp"
 #include "bound/place.hpp"
 #include "common/files/io.hpp"
@@ -192,6 +193,13 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   }
   if (options.check) {
     note(console, "checked: independent code finds that the lengths prove the bounds");
+  }
+  if (!options.html.empty()) {
+    const std::string page =
+        at_work("drawing the page", console, [&] { return job_page(*job, *bounds, fabric); });
+    if (const auto done = write_output(options.html, page); !done) {
+      return fail(done.errors(), console);
+    }
   }
   const BesideBounds beside{*beyond, *std::move(before)};
   if (!options.json) {

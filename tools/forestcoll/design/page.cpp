@@ -8,7 +8,9 @@
 #include <sstream>
 #include <utility>
 
+#include "common/report/html_page.hpp"
 #include "forestcoll/palette.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -264,52 +266,19 @@ class ScatterWriter {
   std::vector<Area> taken_;  ///< by the front, points and names
 };
 
-constexpr const char* kStyle =
-    "body{font-family:sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
-    "table{border-collapse:collapse;font-size:.85em}"
-    "th,td{padding:.25em .7em;text-align:right;border-bottom:1px solid #dddddd}"
-    "th:last-child,td:last-child{text-align:left}"
-    "@media(prefers-color-scheme:dark){body{background:#151a21;color:#e7ebf1}"
-    "th,td{border-color:#323a46}}";
-
-void add_row(pugi::xml_node table, const std::vector<std::string>& cells, const char* kind) {
-  auto row = table.append_child("tr");
-  for (const std::string& cell : cells) row.append_child(kind).text().set(cell.c_str());
-}
-
 }  // namespace
-
-void draw(const Scatter& scatter, pugi::xml_node parent) {
-  ScatterWriter(scatter, parent).write();
-}
 
 std::string to_svg(const Scatter& scatter) {
   pugi::xml_document document;
-  draw(scatter, document);
+  ScatterWriter(scatter, document).write();
   std::ostringstream out;
   document.save(out, " ", pugi::format_indent | pugi::format_no_declaration);
   return out.str();
 }
 
 std::string to_html(const DesignPage& page) {
-  pugi::xml_document document;
-  document.append_child(pugi::node_doctype).set_value("html");
-  auto html = document.append_child("html");
-  html.append_attribute("lang").set_value("en");
-  auto head = html.append_child("head");
-  head.append_child("meta").append_attribute("charset").set_value("utf-8");
-  head.append_child("title").text().set(page.title.c_str());
-  head.append_child("style").text().set(kStyle);
-  auto body = html.append_child("body");
-  body.append_child("h1").text().set(page.title.c_str());
-  draw(page.scatter, body);
-  body.append_child("p").text().set(page.legend.c_str());
-  auto table = body.append_child("table");
-  add_row(table, page.table.head, "th");
-  for (const TableRow& row : page.table.rows) add_row(table, row, "td");
-  std::ostringstream out;
-  document.save(out, " ", pugi::format_indent | pugi::format_no_declaration);
-  return out.str();
+  return html_page(page.title, fmt::format("{}<p>{}</p>\n{}", to_svg(page.scatter),
+                                           xml_escaped(page.legend), html_table(page.table)));
 }
 
 }  // namespace forestcoll::cli

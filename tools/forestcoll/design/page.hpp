@@ -6,10 +6,6 @@
 
 #include "common/report/table.hpp"
 
-namespace pugi {
-class xml_node;
-}
-
 namespace forestcoll::cli {
 
 struct ScatterPoint {
@@ -24,12 +20,8 @@ struct Scatter {
   bool more_is_better = false;  ///< on the y axis; less is on the x axis
 };
 
-/// Draws it as a child of `parent`, with a line along the front. The axes hold all points, and are
-/// logarithmic where the range is wide. Same input, same bytes. REQUIRES: there is a point, and no
-/// value below 0.
-void draw(const Scatter& scatter, pugi::xml_node parent);
-
-/// A file of its own.
+/// With a line along the front. The axes hold all points, and are logarithmic where the range is
+/// wide. Same input, same bytes. REQUIRES: there is a point, and no value below 0.
 [[nodiscard]] std::string to_svg(const Scatter& scatter);
 
 struct DesignPage {

@@ -49,40 +49,10 @@ struct BindingLinks {
 };
 
 std::string binding_in_words(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
-  const Network& network = fabric.network;
-  const auto kinds = kinds_of_arcs(fabric);
-  std::map<BindingLinks, std::vector<ArcId>> found;
-  for (std::size_t a = 0; a < kinds.size(); ++a) {
-    const ArcId arc(a);
-    if (bound.together.lengths[arc] == 0) continue;
-    BindingLinks links{kinds[arc], bound.together.lengths[arc], network.capacity[arc], {}};
-    for (std::size_t i = 0; i < bound.together.loads.size(); ++i) {
-      if (bound.together.loads[i][arc] > 0) links.operations.push_back(i);
-    }
-    found[links].push_back(arc);
-  }
   std::string text;
-  for (const auto& [links, arcs] : found) {
-    std::string names;
-    for (const std::size_t i : links.operations) {
-      names += (names.empty() ? "" : ", ") + step.operations[i].name;
-    }
-    const auto bandwidth = checked_mul(Ratio(links.capacity), network.unit);
-    text += fmt::format(
-        "  {} of {}{}{} GB/s, {} -> {}{}: length {}{}{}\n", counted(arcs.size(), "link"),
-        links.kind, links.kind.empty() ? "" : " ", number(bandwidth.value_or(Ratio(0))),
-        fabric.topology.nodes[network.graph.tail(arcs.front())].id,
-        fabric.topology.nodes[network.graph.head(arcs.front())].id, arcs.size() > 1 ? ", …" : "",
-        links.length, names.empty() ? "" : ", filled by ", names);
-  }
-  for (std::size_t l = 0; l < network.limits.size(); ++l) {
-    const std::int64_t length = bound.together.limit_lengths[l];
-    if (length == 0) continue;
-    const ArcLimit& limit = network.limits[l];
-    const bool is_weighed =
-        std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
-    text += fmt::format("  {}: length {} each{}\n", limit_in_words(fabric.topology, network, l),
-                        length, is_weighed ? ", times its weight" : "");
+  for (const BindingLine& line : binding_lines(step, bound, fabric)) {
+    text += fmt::format("  {}: {}{}{}\n", line.links, line.length,
+                        line.fillers.empty() ? "" : ", filled by ", line.fillers);
   }
   return "bottleneck, as lengths of links: all data together covers at least as much as these "
          "carry\n" +
@@ -124,21 +94,9 @@ std::string before_in_words(const JointOptimum& before, const JointOptimum& afte
 std::string step_in_words(const JobStep& step, const StepBound& bound, const MaxMinRates& beyond,
                           const JointOptimum* before, const Fabric& fabric) {
   const StepFigures figures(step, bound);
-  Table table{{"operation", "groups", "at once GB/s", "alone GB/s"}};
-  if (figures.has_bytes()) table.head.emplace_back("alone");
-  table.head.emplace_back("links");
-  for (std::size_t i = 0; i < step.operations.size(); ++i) {
-    const JobOperation& operation = step.operations[i];
-    TableRow row{name_with_weight(operation), groups_in_words(operation.groups),
-                 rate_in_words(figures.part_of(bound.together.reached, i), figures.is_exact(i)),
-                 rate_in_words(bound.alone[i].reached, bound.alone[i].is_exact())};
-    if (figures.has_bytes()) row.push_back(time_in_words(figures.seconds_alone(i)));
-    row.push_back(shares_in_words(shares_by_kind(bound, i, fabric)));
-    table.rows.push_back(std::move(row));
-  }
   std::string text = fmt::format("{}{}\n", step.name,
                                  step.repeat > 1 ? fmt::format(", {} times", step.repeat) : "");
-  text += aligned(table, 2, 1);
+  text += aligned(table_of_operations(step, bound, fabric), 2, 1);
   const std::string largest = step.operations.size() > 1 ? " of the largest" : "";
   const auto with_time = [&](double seconds) {
     return figures.has_bytes() ? ", " + time_in_words(seconds) : std::string();
@@ -158,6 +116,65 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Max
 }
 
 }  // namespace
+
+std::vector<BindingLine> binding_lines(const JobStep& step, const StepBound& bound,
+                                       const Fabric& fabric) {
+  const Network& network = fabric.network;
+  const auto kinds = kinds_of_arcs(fabric);
+  std::map<BindingLinks, std::vector<ArcId>> found;
+  for (std::size_t a = 0; a < kinds.size(); ++a) {
+    const ArcId arc(a);
+    if (bound.together.lengths[arc] == 0) continue;
+    BindingLinks links{kinds[arc], bound.together.lengths[arc], network.capacity[arc], {}};
+    for (std::size_t i = 0; i < bound.together.loads.size(); ++i) {
+      if (bound.together.loads[i][arc] > 0) links.operations.push_back(i);
+    }
+    found[links].push_back(arc);
+  }
+  std::vector<BindingLine> lines;
+  for (const auto& [links, arcs] : found) {
+    std::string names;
+    for (const std::size_t i : links.operations) {
+      names += (names.empty() ? "" : ", ") + step.operations[i].name;
+    }
+    const auto bandwidth = checked_mul(Ratio(links.capacity), network.unit);
+    lines.push_back(
+        {fmt::format("{} of {}{}{} GB/s, {} -> {}{}", counted(arcs.size(), "link"), links.kind,
+                     links.kind.empty() ? "" : " ", number(bandwidth.value_or(Ratio(0))),
+                     fabric.topology.nodes[network.graph.tail(arcs.front())].id,
+                     fabric.topology.nodes[network.graph.head(arcs.front())].id,
+                     arcs.size() > 1 ? ", …" : ""),
+         fmt::format("length {}", links.length), names});
+  }
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    const std::int64_t length = bound.together.limit_lengths[l];
+    if (length == 0) continue;
+    const ArcLimit& limit = network.limits[l];
+    const bool is_weighed =
+        std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
+    lines.push_back(
+        {limit_in_words(fabric.topology, network, l),
+         fmt::format("length {} each{}", length, is_weighed ? ", times its weight" : ""), ""});
+  }
+  return lines;
+}
+
+Table table_of_operations(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+  const StepFigures figures(step, bound);
+  Table table{{"operation", "groups", "at once GB/s", "alone GB/s"}};
+  if (figures.has_bytes()) table.head.emplace_back("alone");
+  table.head.emplace_back("links");
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    const JobOperation& operation = step.operations[i];
+    TableRow row{name_with_weight(operation), groups_in_words(operation.groups),
+                 rate_in_words(figures.part_of(bound.together.reached, i), figures.is_exact(i)),
+                 rate_in_words(bound.alone[i].reached, bound.alone[i].is_exact())};
+    if (figures.has_bytes()) row.push_back(time_in_words(figures.seconds_alone(i)));
+    row.push_back(shares_in_words(shares_by_kind(bound, i, fabric)));
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
 
 std::string job_in_words(const Job& job, const std::vector<StepBound>& bounds,
                          const BesideBounds& beside, const Fabric& fabric) {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "common/report/flags.hpp"
+#include "common/report/html_page.hpp"
 #include "common/report/report.hpp"
 #include "compare/page/page_text.hpp"
 #include "compare/tables/write.hpp"
-#include "forestcoll/codes.hpp"
 #include "forestcoll/convert.hpp"
 #include "forestcoll/text.hpp"
 #include "forestcoll/version.hpp"
@@ -18,7 +18,6 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::size_t kMostItemsDrawn = 1500;  // nobody can read more
 constexpr int kWideChart = 1000, kNarrowChart = 360;
 
 // JSON between script tags: no text in it may end them.
@@ -37,14 +36,7 @@ std::string embedded(const Json& json) {
 Expected<std::string> picture(const Comparison& comparison) {
   DrawOptions options;
   options.sending = comparison.bottleneck.sending;
-  const Drawing drawing = draw(comparison.fabric->topology, options);
-  if (drawing.items > kMostItemsDrawn) {
-    return make_error(Code::P03,
-                      fmt::format("a picture of {} nodes cannot be read; the most are {}",
-                                  drawing.items, kMostItemsDrawn),
-                      "give the nodes boxes, which are drawn as one");
-  }
-  return drawing.svg;
+  return readable_picture(comparison.fabric->topology, options);
 }
 
 std::string paragraphs(const std::vector<std::string>& sentences) {
