@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,8 +23,11 @@
 #include "common/report/table.hpp"
 #include "common/synthesis/judgement.hpp"
 #include "common/synthesis/made_schedule.hpp"
+#include "common/synthesis/output/deploy_job.hpp"
+#include "common/synthesis/output/rank_order.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
+#include "common/synthesis/request/refusals.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job_parts.hpp"
 #include "forestcoll/joint_bound.hpp"
@@ -44,7 +48,8 @@ bool is_program(const std::string& format) {
 // What was made for one group, and for all whose parts differ from its by names alone.
 struct GroupSchedule {
   std::string text;
-  std::string_view extension;  // of its file
+  std::shared_ptr<const GroupDeployment> deployment;  ///< with --deploy
+  std::string_view extension;                         // of its file
   std::string algorithm;
   Ratio algbw;  // GB/s, in its part of the links
   std::int32_t threadblocks = 0;
@@ -70,8 +75,7 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
       !done) {
     return done;
   }
-  if (const char* other = first_given({{"--deploy", !arguments.deploy.empty()},
-                                       {"--demand", !arguments.demand.empty()},
+  if (const char* other = first_given({{"--demand", !arguments.demand.empty()},
                                        {"--tune", !arguments.tune.empty()},
                                        {"--warm", !arguments.solver.warm.empty()},
                                        {"--tradeoff", arguments.solver.tradeoff},
@@ -86,6 +90,13 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
     return make_error(Code::S04,
                       "--relays: a runtime runs XML and plans on the members of a group alone",
                       "leave --relays out, or write --format forest");
+  }
+  if (!arguments.deploy.empty()) {
+    const auto with_target = with_format(arguments);
+    if (!with_target) return with_target.errors();
+    const auto format = is_program(with_target->format) ? Format::msccl : Format::forest;
+    if (auto done = refuse_with_deploy(*with_target, format); !done) return done;
+    return refuse_directory(arguments.deploy, "--deploy");
   }
   const bool writes = arguments.format != "none";
   if (writes != (arguments.output != "-")) {
@@ -189,6 +200,12 @@ class GroupMaker {
                                  "name as many SMs as groups at least")},
                      operation, code);
     }
+    if (operation.demand && !arguments_.deploy.empty()) {
+      return refused(
+          {make_error(Code::T06, "--deploy: no call of a runtime has amounts that differ by pair",
+                      "write the schedules with -o, for callers that have them")},
+          operation, code);
+    }
     auto fabric = make_fabric(part.topology, fabric_.gpu);
     if (!fabric) return refused(fabric.errors(), operation, code);
     Console silent = console_;
@@ -206,11 +223,16 @@ class GroupMaker {
     }
     warn_of_schedule(*made, **prepared, warned_ ? silent : console_);
     warned_ = true;
+    std::shared_ptr<GroupDeployment> deployment;
+    if (!arguments_.deploy.empty()) {
+      deployment = std::make_shared<GroupDeployment>(GroupDeployment{
+          deployed_schedule(made->compiled, part.topology), made->compiled.options});
+    }
     const Verdict& verdict = made->verdict();
-    return std::make_shared<GroupSchedule>(
-        GroupSchedule{std::move(made->compiled.text), extension_of(asked->format),
-                      algorithm_of(*made, *asked), reached_by(made->compiled), verdict.threadblocks,
-                      verdict.usable_counts, verdict.conditions});
+    return std::make_shared<GroupSchedule>(GroupSchedule{
+        std::move(made->compiled.text), std::move(deployment), extension_of(asked->format),
+        algorithm_of(*made, *asked), reached_by(made->compiled), verdict.threadblocks,
+        verdict.usable_counts, verdict.conditions});
   }
 
   std::shared_ptr<const GroupSchedule> refused(Diagnostics errors, const JobOperation& operation,
@@ -355,6 +377,53 @@ std::vector<NamedText> files_of(const std::vector<MadeStep>& steps, const Json& 
   return files;
 }
 
+JobDeployment deployment_of(const Job& job, const std::vector<MadeStep>& steps,
+                            const Fabric& fabric) {
+  JobDeployment deployment{fabric.topology, {}};
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    const auto& operations = job.steps[s].operations;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      DeployedOperation each{
+          steps.size() > 1 ? fmt::format("{}/{}", s, i) : std::to_string(i), operations[i], {}};
+      for (const MadeGroup& group : steps[s].groups) {
+        if (group.part.operation != i) continue;
+        each.groups.push_back({group.file, group.part.group, group.made->deployment,
+                               rank_order_of(group.part.topology).per_box});
+      }
+      deployment.operations.push_back(std::move(each));
+    }
+  }
+  return deployment;
+}
+
+// The schedules with their parts and the report, and with --deploy what it takes to run them.
+Expected<void> write_job(const SynthArguments& arguments, const Job& job,
+                         const std::vector<MadeStep>& steps, const Json& report,
+                         const Fabric& fabric, const Console& console) {
+  std::vector<NamedText> files = files_of(steps, report);
+  const bool deploys = !arguments.deploy.empty();
+  const std::string& directory = deploys ? arguments.deploy : arguments.output;
+  if (deploys) {
+    const JobDeployment deployment = deployment_of(job, steps, fabric);
+    auto more = job_deployment_files(deployment);
+    if (!more) return more.errors();
+    std::ranges::move(*more, std::back_inserter(files));
+    for (const std::string& sentence : mistakable(deployment)) note(console, sentence);
+  }
+  if (auto done = write_files(directory, files); !done) return done;
+  const auto report_file = std::filesystem::path(directory) / "job.json";
+  if (deploys) {
+    note(console, fmt::format("next: put the hosts' names into {0}/hosts, then bash {0}/run.sh; "
+                              "{0}/README.txt; forestcoll verify {1} --topology {2}",
+                              directory, report_file.string(), arguments.topology));
+  } else {
+    note(console, fmt::format("each group's schedule, its part of the links as a topology, and "
+                              "job.json are in {}; next: forestcoll verify {} --topology {}",
+                              directory, report_file.string(), arguments.topology));
+  }
+  return {};
+}
+
 }  // namespace
 
 ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArguments& words,
@@ -391,13 +460,9 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
   }
   const Json report = report_of(*job, steps, *fabric, arguments.reading);
   if (writes) {
-    if (const auto done = write_files(arguments.output, files_of(steps, report)); !done) {
+    if (const auto done = write_job(arguments, *job, steps, report, *fabric, console); !done) {
       return fail(done.errors(), console);
     }
-    const auto report_file = std::filesystem::path(arguments.output) / "job.json";
-    note(console, fmt::format("each group's schedule, its part of the links as a topology, and "
-                              "job.json are in {}; next: forestcoll verify {} --topology {}",
-                              arguments.output, report_file.string(), arguments.topology));
   }
   if (!arguments.json) return ExitCode::done;
   return finish(write_output("-", report_text(std::move(report), console)), console);

@@ -27,25 +27,6 @@
 namespace forestcoll::cli {
 namespace {
 
-// One schedule for all sizes of its window.
-Expected<std::vector<NamedText>> deployed(const Compilation& compiled, const Fabric& fabric) {
-  const CompileOptions& options = compiled.options;
-  const Collective collective = options.synthesis.collective;
-  const auto ranks = static_cast<std::int64_t>(fabric.topology.ranks.size());
-  const TargetLimits& target = *find_target(options.lowering.target);
-  const bool is_plan = options.format == Format::mscclpp;
-  DeployedSchedule schedule;
-  schedule.file = {fmt::format("{}-{}gpus-{}chunks.{}", to_string(collective), ranks,
-                               compiled.verdict.chunks, is_plan ? "json" : "xml"),
-                   compiled.text};
-  schedule.first = options.xml.min_bytes;
-  const std::int64_t max_bytes = options.xml.max_bytes.value_or(target.default_max_bytes);
-  schedule.last = is_plan ? max_bytes : target.last_selected(max_bytes);
-  schedule.unit = is_plan ? kPlanAlignment * compiled.verdict.chunks
-                          : target.selected_elements(collective, compiled.verdict.chunks, ranks);
-  return deployment_files({fabric.topology, options, {std::move(schedule)}});
-}
-
 // Thousands of lines on a terminal help nobody who did not ask for them.
 bool is_held_back(const PreparedSynthesis& prepared) {
   const SynthArguments& arguments = prepared.arguments;
@@ -63,7 +44,9 @@ Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthes
     return write_trace(compiled.text, *prepared.request.trace, arguments);
   }
   if (arguments.deploy.empty()) return write_output(arguments.output, compiled.text);
-  const auto files = deployed(compiled, prepared.fabric);
+  const Topology& topology = prepared.fabric.topology;
+  const auto files =
+      deployment_files({topology, compiled.options, {deployed_schedule(compiled, topology)}});
   if (!files) return files.errors();
   return write_files(arguments.deploy, *files);
 }

@@ -11,6 +11,7 @@
 #include "common/synthesis/output/plan_facts.hpp"
 #include "common/synthesis/output/plan_module.hpp"
 #include "common/synthesis/output/rank_order.hpp"
+#include "common/synthesis/output/runtime_settings.hpp"
 #include "common/synthesis/output/shim_files.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/plan_target.hpp"
@@ -19,29 +20,9 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* kHere = "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n";
-constexpr std::size_t kMostResearchFiles = 4;
 // Where a window is open, nccl-tests is given sizes that say something.
 constexpr std::int64_t kLeastTested = 1024, kMostTested = std::int64_t{1} << 30;
 constexpr std::int64_t kElementBytes = 4;  // float, which nccl-tests takes by default
-
-bool is_plan(const CompileOptions& options) {
-  return options.format == Format::mscclpp;
-}
-
-bool is_rccl(const CompileOptions& options) {
-  return options.lowering.target.starts_with("rccl");
-}
-
-bool is_research(const CompileOptions& options) {
-  return options.lowering.target == "msccl";
-}
-
-// From 0.10 on memory channels join hosts that share a domain of NVLink.
-bool joins_hosts(const CompileOptions& options) {
-  const PlanTarget* release = find_plan_target(options.lowering.target);
-  return release != nullptr && release->name != "mscclpp-0.9";
-}
 
 bool adds(Collective collective) {
   return collective == Collective::allreduce || collective == Collective::reduce_scatter ||
@@ -52,68 +33,19 @@ std::string_view folder_of(const CompileOptions& options) {
   return is_plan(options) ? "plans" : "algorithms";
 }
 
-// The program of nccl-tests.
-std::string_view test_of(std::string_view collective) {
-  for (const auto& [name, test] :
-       {std::pair<std::string_view, std::string_view>("allgather", "all_gather_perf"),
-        {"reduce_scatter", "reduce_scatter_perf"},
-        {"allreduce", "all_reduce_perf"},
-        {"broadcast", "broadcast_perf"},
-        {"reduce", "reduce_perf"},
-        {"alltoall", "alltoall_perf"}}) {
-    if (name == collective) return test;
-  }
-  return "";
-}
-
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-// What the runtime reads to find the schedules.
-Settings loading_settings(const Deployment& deployment) {
-  const CompileOptions& options = deployment.options;
-  if (is_plan(options)) {
-    return {{"MSCCLPP_LOG_LEVEL", "INFO"},
-            {"MSCCLPP_DEBUG", "INFO"},
-            {"PYTHONPATH", "$here${PYTHONPATH:+:$PYTHONPATH}"}};
-  }
-  if (is_research(options)) {
-    std::string files;
-    for (const DeployedSchedule& schedule : deployment.schedules) {
-      files += (files.empty() ? "" : ":") + ("$here/algorithms/" + schedule.file.name);
-    }
-    return {{"MSCCL_XML_FILES", files}, {"NCCL_ALGO", "MSCCL,RING,TREE"}, {"NCCL_DEBUG", "INFO"}};
-  }
-  if (is_rccl(options)) {
-    return {{"MSCCL_ALGO_DIR", "$here/algorithms"},
-            {"RCCL_MSCCL_ENABLE", "1"},
-            {"RCCL_MSCCL_FORCE_ENABLE", "1"},
-            {"NCCL_DEBUG", "INFO"}};
-  }
-  return {
-      {"MSCCL_ALGO_DIR", "$here/algorithms"}, {"NCCL_MSCCL_ENABLE", "1"}, {"NCCL_DEBUG", "INFO"}};
-}
-
-// What the runtime reads: names, and values in which $here is the directory.
+// In which $here is the directory.
 Settings settings(const Deployment& deployment) {
-  Settings all = loading_settings(deployment);
-  const std::int64_t buffer_bytes = deployment.options.xml.buffer_bytes;
-  if (buffer_bytes > 0) all.emplace_back("NCCL_BUFFSIZE", fmt::format("{}", buffer_bytes));
-  return all;
+  std::string files;
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    files += (files.empty() ? "" : ":") + ("$here/algorithms/" + schedule.file.name);
+  }
+  return runtime_settings(deployment.options, "$here/algorithms", files,
+                          deployment.options.xml.buffer_bytes);
 }
 
 std::string env_text(const Deployment& deployment) {
-  std::string text = "# What the runtime reads; source it in bash: . env.sh\n";
-  text += kHere;
-  for (const auto& [name, value] : settings(deployment)) {
-    text += fmt::format("export {}=\"{}\"\n", name, value);
-  }
-  if (is_plan(deployment.options)) {
-    text +=
-        "# Where they are on this machine: the shim, and the NCCL to fall back to.\n"
-        "#export LD_PRELOAD=/path/to/libmscclpp_nccl.so "
-        "MSCCLPP_NCCL_LIB_PATH=/path/to/libnccl.so\n";
-  }
-  return text;
+  return std::string("# What the runtime reads; source it in bash: . env.sh\n") + kHere +
+         exports_of(settings(deployment), deployment.options);
 }
 
 // The schedules that the shim loads by itself, by its names: the last ones, for the largest sizes.
@@ -132,40 +64,28 @@ std::vector<NamedText> files_of_shim(const Deployment& deployment, const RankOrd
   return files;
 }
 
-// Sizes at which every schedule is selected, doubling from the first.
-std::string size_words(const Deployment& deployment) {
-  std::int64_t unit = 1;
-  for (const DeployedSchedule& schedule : deployment.schedules) {
-    unit = std::max(unit, schedule.unit * (is_plan(deployment.options) ? 1 : kElementBytes));
-  }
-  const std::int64_t first = std::max(deployment.schedules.front().first, kLeastTested);
-  const std::int64_t begin = (first + unit - 1) / unit * unit;
-  const std::int64_t end = std::max(begin, std::min(deployment.schedules.back().last, kMostTested));
-  return fmt::format("-b {} -e {} -f 2", begin, end);
-}
-
 std::string launch_text(const Deployment& deployment, const RankOrder& order) {
-  const std::string_view collective = to_string(deployment.options.synthesis.collective);
+  const std::string_view test = nccl_test_of(deployment.options.synthesis.collective);
   std::string text = fmt::format(
       "#!/usr/bin/env bash\n# Runs nccl-tests (rccl-tests) at sizes for which the schedules are:\n"
       "#   run.sh [PATH/TO/{}] [its options]\nset -euo pipefail\n",
-      test_of(collective));
+      test);
   text += kHere;
   text += ". \"$here/env.sh\"\n";
   const bool is_loaded = !files_of_shim(deployment, order).empty();
   if (is_loaded) text += "export MSCCLPP_CACHE_DIR=\"$here/cache\"\n";
-  text += fmt::format("test=${{1:-{}}}\nshift || true\n", test_of(collective));
+  text += fmt::format("test=${{1:-{}}}\nshift || true\n", test);
   text += fmt::format(
       "exec mpirun -np {} {}", order.ranks.size(),
       order.box_by_box ? "--hostfile \"$here/hosts\" --map-by slot" : "--rankfile \"$here/hosts\"");
   for (const auto& setting : settings(deployment)) text += " -x " + setting.first;
   if (is_loaded) text += " -x MSCCLPP_CACHE_DIR";
   if (is_plan(deployment.options)) text += " -x LD_PRELOAD -x MSCCLPP_NCCL_LIB_PATH";
-  text +=
-      fmt::format(" \\\n  \"$test\" {} -d float -g 1 -n 20 -c 1{} \"$@\"\n", size_words(deployment),
-                  deployment.options.synthesis.root
-                      ? fmt::format(" -r {}", deployment.options.synthesis.root->value)
-                      : "");
+  text += fmt::format(" \\\n  \"$test\" {} -d float -g 1 -n 20 -c 1{} \"$@\"\n",
+                      size_words(deployment.schedules, deployment.options),
+                      deployment.options.synthesis.root
+                          ? fmt::format(" -r {}", deployment.options.synthesis.root->value)
+                          : "");
   return text;
 }
 
@@ -184,35 +104,8 @@ std::string plan_steps(const Deployment& deployment, const RankOrder& order) {
         "alone.\n",
         loaded == 1 ? std::string("a plan") : fmt::format("{} plans", loaded));
   }
-  if (adds(deployment.options.synthesis.collective)) {
-    text +=
-        "\nThe plans add. The shim does not say which operation a call has, so calls of these "
-        "sizes\nwith max, min, prod or avg get sums: keep them out of such programs.\n";
-  }
-  bool begins = false, multicasts = false;
-  for (const DeployedSchedule& schedule : deployment.schedules) {
-    const PlanFacts facts = facts_of_plan(schedule.file.text);
-    begins = begins || facts.begins_allocations;
-    multicasts = multicasts || facts.multicasts_buffers;
-  }
-  if (!deployment.options.any_buffers) {
-    text +=
-        "\nGPUs write into one another's buffers, which have to lie equally far into their "
-        "allocations\non all ranks; plans of --any-buffers do without that.\n";
-  }
-  if (begins) {
-    text +=
-        "Some send through ports from input or output, which must begin their allocations: other "
-        "calls\nare left to the library.\n";
-  }
-  if (multicasts) {
-    text +=
-        "Some have the switch reach input and output, which must be of ncclMemAlloc or\n"
-        "mscclpp.RawGpuBuffer: with others the executor throws.\n";
-  }
-  return text;
+  return text + plan_caveats(deployment.schedules, deployment.options);
 }
-
 std::string readme_text(const Deployment& deployment, const RankOrder& order) {
   const CompileOptions& options = deployment.options;
   std::string text = fmt::format("{} over the {} GPUs of \"{}\", made by forestcoll.\n\n",
@@ -259,28 +152,92 @@ std::string readme_text(const Deployment& deployment, const RankOrder& order) {
          rank_table(order);
 }
 
-std::vector<RegisteredPlan> registered(const Deployment& deployment) {
-  const Collective collective = deployment.options.synthesis.collective;
-  std::vector<RegisteredPlan> plans;
-  for (const DeployedSchedule& schedule : deployment.schedules) {
-    const PlanFacts facts = facts_of_plan(schedule.file.text);
-    RegisteredPlan plan;
-    plan.name = facts.name;
-    plan.begins_allocations = facts.begins_allocations;
-    plan.root = deployment.options.synthesis.root;
-    plan.file = "plans/" + schedule.file.name;
-    plan.collective = collective == Collective::reduce_scatter ? "reducescatter"
-                                                               : std::string(to_string(collective));
-    plan.min_bytes = schedule.first;
-    plan.max_bytes = schedule.last;
-    plan.unit_bytes = schedule.unit;
-    plan.in_place = deployment.options.lowering.placement == Placement::in_place;
-    plans.push_back(std::move(plan));
-  }
-  return plans;
+}  // namespace
+
+bool joins_hosts(const CompileOptions& options) {
+  const PlanTarget* release = find_plan_target(options.lowering.target);
+  return release != nullptr && release->name != "mscclpp-0.9";
 }
 
-}  // namespace
+DeployedSchedule deployed_schedule(const Compilation& compiled, const Topology& topology) {
+  const CompileOptions& options = compiled.options;
+  const Collective collective = options.synthesis.collective;
+  const auto ranks = static_cast<std::int64_t>(topology.ranks.size());
+  const TargetLimits& target = *find_target(options.lowering.target);
+  DeployedSchedule schedule;
+  schedule.file = {fmt::format("{}-{}gpus-{}chunks.{}", to_string(collective), ranks,
+                               compiled.verdict.chunks, is_plan(options) ? "json" : "xml"),
+                   compiled.text};
+  schedule.ranks = topology.ranks.size();
+  schedule.first = options.xml.min_bytes;
+  const std::int64_t max_bytes = options.xml.max_bytes.value_or(target.default_max_bytes);
+  schedule.last = is_plan(options) ? max_bytes : target.last_selected(max_bytes);
+  schedule.unit = is_plan(options)
+                      ? kPlanAlignment * compiled.verdict.chunks
+                      : target.selected_elements(collective, compiled.verdict.chunks, ranks);
+  return schedule;
+}
+
+std::string size_words(std::span<const DeployedSchedule> schedules, const CompileOptions& options) {
+  std::int64_t unit = 1;
+  for (const DeployedSchedule& schedule : schedules) {
+    unit = std::max(unit, schedule.unit * (is_plan(options) ? 1 : kElementBytes));
+  }
+  const std::int64_t first = std::max(schedules.front().first, kLeastTested);
+  const std::int64_t begin = (first + unit - 1) / unit * unit;
+  const std::int64_t end = std::max(begin, std::min(schedules.back().last, kMostTested));
+  return fmt::format("-b {} -e {} -f 2", begin, end);
+}
+
+std::string plan_caveats(std::span<const DeployedSchedule> schedules,
+                         const CompileOptions& options) {
+  std::string text;
+  if (adds(options.synthesis.collective)) {
+    text +=
+        "\nThe plans add. The shim does not say which operation a call has, so calls of these "
+        "sizes\nwith max, min, prod or avg get sums: keep them out of such programs.\n";
+  }
+  bool begins = false, multicasts = false;
+  for (const DeployedSchedule& schedule : schedules) {
+    const PlanFacts facts = facts_of_plan(schedule.file.text);
+    begins = begins || facts.begins_allocations;
+    multicasts = multicasts || facts.multicasts_buffers;
+  }
+  if (!options.any_buffers) {
+    text +=
+        "\nGPUs write into one another's buffers, which have to lie equally far into their "
+        "allocations\non all ranks; plans of --any-buffers do without that.\n";
+  }
+  if (begins) {
+    text +=
+        "Some send through ports from input or output, which must begin their allocations: other "
+        "calls\nare left to the library.\n";
+  }
+  if (multicasts) {
+    text +=
+        "Some have the switch reach input and output, which must be of ncclMemAlloc or\n"
+        "mscclpp.RawGpuBuffer: with others the executor throws.\n";
+  }
+  return text;
+}
+
+RegisteredPlan registered_plan(const DeployedSchedule& schedule, const CompileOptions& options,
+                               const std::string& file) {
+  const Collective collective = options.synthesis.collective;
+  const PlanFacts facts = facts_of_plan(schedule.file.text);
+  RegisteredPlan plan;
+  plan.name = facts.name;
+  plan.begins_allocations = facts.begins_allocations;
+  plan.root = options.synthesis.root;
+  plan.file = file;
+  plan.collective = collective == Collective::reduce_scatter ? "reducescatter"
+                                                             : std::string(to_string(collective));
+  plan.min_bytes = schedule.first;
+  plan.max_bytes = schedule.last;
+  plan.unit_bytes = schedule.unit;
+  plan.in_place = options.lowering.placement == Placement::in_place;
+  return plan;
+}
 
 Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) {
   const CompileOptions& options = deployment.options;
@@ -299,12 +256,14 @@ Expected<std::vector<NamedText>> deployment_files(const Deployment& deployment) 
   files.push_back({"README.txt", readme_text(deployment, order)});
   files.push_back({"env.sh", env_text(deployment)});
   if (is_plan(options)) {
-    files.push_back({"forestcoll_plans.py",
-                     plan_module(registered(deployment),
-                                 {.world_size = static_cast<std::int64_t>(order.ranks.size()),
-                                  .per_box = order.per_box,
-                                  .boxes_may_be_hosts = joins_hosts(options)},
-                                 options.lowering.target)});
+    std::vector<RegisteredPlan> plans;
+    for (const DeployedSchedule& schedule : deployment.schedules) {
+      plans.push_back(registered_plan(schedule, options, "plans/" + schedule.file.name));
+      for (std::size_t r = 0; r < order.ranks.size(); ++r) plans.back().ranks.emplace_back(r);
+      plans.back().per_box = order.per_box;
+    }
+    files.push_back(
+        {"forestcoll_plans.py", plan_module(plans, joins_hosts(options), options.lowering.target)});
     std::ranges::move(files_of_shim(deployment, order), std::back_inserter(files));
   }
   files.push_back({"hosts", hosts_text(order)});

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "common/files/file_set.hpp"
+#include "common/synthesis/output/plan_module.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/topology.hpp"
@@ -18,6 +20,7 @@ struct DeployedSchedule {
   std::int64_t first = 0, last = 0;  ///< bytes of the whole buffer, both included
   /// A call's whole buffer is a multiple of so many elements; of a plan, bytes.
   std::int64_t unit = 1;
+  std::size_t ranks = 0;  ///< of its communicator
 };
 
 /// What a deployment is made of. The schedules are of one collective, and sorted by size.
@@ -26,6 +29,23 @@ struct Deployment {
   const CompileOptions& options;
   std::vector<DeployedSchedule> schedules;
 };
+
+/// The schedule with the window that its options name, or the target's. `topology` has its ranks.
+[[nodiscard]] DeployedSchedule deployed_schedule(const Compilation& compiled,
+                                                 const Topology& topology);
+
+/// What nccl-tests is told to run sizes for which they are: "-b 1024 -e 1048576 -f 2".
+[[nodiscard]] std::string size_words(std::span<const DeployedSchedule> schedules,
+                                     const CompileOptions& options);
+/// For which calls plans are not, in sentences that begin with an empty line; may be empty.
+[[nodiscard]] std::string plan_caveats(std::span<const DeployedSchedule> schedules,
+                                       const CompileOptions& options);
+/// As its module registers it, without ranks. `file`: below DIR.
+[[nodiscard]] RegisteredPlan registered_plan(const DeployedSchedule& schedule,
+                                             const CompileOptions& options,
+                                             const std::string& file);
+/// Whether memory channels join hosts that share a domain of NVLink, as from 0.10 on.
+[[nodiscard]] bool joins_hosts(const CompileOptions& options);
 
 /// The files of DIR: the schedules in a folder of their own, under names that sort as the runtime
 /// is to look at them; `env.sh` with what the runtime reads; `hosts` with the order of ranks;

@@ -44,13 +44,13 @@ def _interface():
 
 def _whole_bytes(request):
     """The size of the whole buffer; an allgather's request has that of one rank's part."""
-    parts = WORLD_SIZE if request.collective == "allgather" else 1
+    parts = request.world_size if request.collective == "allgather" else 1
     return request.message_size * parts
 
 
 def _is_in_place(request):
     source, target = request.input_buffer, request.output_buffer
-    part = _whole_bytes(request) // WORLD_SIZE
+    part = _whole_bytes(request) // request.world_size
     if request.collective == "allgather":
         target += request.rank * part
     if request.collective == "reducescatter":
@@ -68,12 +68,12 @@ def _has_root(plan, request):
     return plan["root"] is None or plan["root"] == (request.hints.get("root") or [None])[0]
 
 
-def _fits_hosts(request):
+def _fits_hosts(plan, request):
     """Memory channels join ranks of one box: a host, or several in one domain of NVLink."""
-    ranks = request.n_ranks_per_node
-    if RANKS_PER_BOX == 0:
+    ranks, of_box = request.n_ranks_per_node, plan["per_box"]
+    if of_box == 0:
         return True
-    return RANKS_PER_BOX % ranks == 0 if BOXES_MAY_BE_HOSTS else ranks == RANKS_PER_BOX
+    return of_box % ranks == 0 if BOXES_MAY_BE_HOSTS else ranks == of_box
 
 
 def _driver(*names):
@@ -104,7 +104,7 @@ def begin_of_allocation(pointer):
 
 def _begins_allocations(request):
     """Port channels send from where an allocation begins, whatever the buffer's place in it."""
-    part = _whole_bytes(request) // WORLD_SIZE if _is_in_place(request) else 0
+    part = _whole_bytes(request) // request.world_size if _is_in_place(request) else 0
     source, target = request.input_buffer, request.output_buffer
     if request.collective == "allgather":
         source -= request.rank * part
@@ -118,12 +118,16 @@ def select(algorithms, request):
 
     The interface does not say which operation a call has, and plans add: see README.txt.
     """
-    if request.world_size != WORLD_SIZE or not _fits_hosts(request) or not _has_type(request):
+    if not _has_type(request):
         return None
     size = _whole_bytes(request)
+    misplaced = None
     for plan in PLANS:
         fits = (
             plan["collective"] == request.collective
+            and len(plan["ranks"]) == request.world_size
+            and (_rank is None or _rank in plan["ranks"])
+            and _fits_hosts(plan, request)
             and plan["min_bytes"] <= size <= plan["max_bytes"]
             and size % plan["unit_bytes"] == 0
             and plan["in_place"] == _is_in_place(request)
@@ -132,13 +136,16 @@ def select(algorithms, request):
         )
         if not fits:
             continue
-        if _rank is not None and request.rank != _rank:
-            raise RuntimeError(
-                f"forestcoll_plans: registered for rank {_rank}, and this communicator of "
-                f"{WORLD_SIZE} ranks has the process as rank {request.rank}: keep the order of "
-                f"ranks of README.txt in all groups of that size"
-            )
+        if _rank is not None and request.rank != plan["ranks"].index(_rank):
+            misplaced = plan
+            continue
         return algorithms[plan["collective"]][plan["name"]]
+    if misplaced is not None:
+        raise RuntimeError(
+            f"forestcoll_plans: registered for rank {misplaced['ranks'].index(_rank)}, and this "
+            f"communicator of {request.world_size} ranks has the process as rank {request.rank}: "
+            f"keep the order of ranks of README.txt in all groups of that size"
+        )
     return None
 
 
@@ -149,16 +156,19 @@ def algorithms(rank):
     return [
         algorithm(
             id=plan["name"],
-            execution_plan=execution_plan(os.path.join(here, plan["file"]), rank),
+            execution_plan=execution_plan(
+                os.path.join(here, plan["file"]), plan["ranks"].index(rank)
+            ),
             tags={"forestcoll": 1},
             constraint=algorithm.Constraint(),  # of no rule but `select`
         )
         for plan in PLANS
+        if rank in plan["ranks"]
     ]
 
 
 def register(rank=None):
-    """Loads the plans for this rank (RANK where none is given) and has them selected by size."""
+    """Loads the plans of this rank of the job (RANK where none is given), selected by size."""
     global _rank
     _rank = int(os.environ["RANK"]) if rank is None else rank
     builder = _interface()[2]()
@@ -177,26 +187,40 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
+// "range(0, 16, 1)", or a list where they are not evenly apart.
+std::string ranks_of(const std::vector<Rank>& ranks) {
+  const std::int32_t first = ranks.front().value;
+  const std::int32_t step = ranks.size() > 1 ? ranks[1].value - first : 1;
+  bool is_even = step > 0;
+  std::string list;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    is_even = is_even && ranks[i].value == first + static_cast<std::int32_t>(i) * step;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", ranks[i].value);
+  }
+  const auto end = first + static_cast<std::int32_t>(ranks.size()) * step;
+  return is_even ? fmt::format("range({}, {}, {})", first, end, step) : "[" + list + "]";
+}
+
 std::string_view word(bool value) {
   return value ? "True" : "False";
 }
 
 }  // namespace
 
-std::string plan_module(const std::vector<RegisteredPlan>& plans, const RegisteredRanks& ranks,
+std::string plan_module(const std::vector<RegisteredPlan>& plans, bool boxes_may_be_hosts,
                         const std::string& target) {
   std::string text = fmt::format(fmt::runtime(kHead), fmt::arg("target", target));
-  text += fmt::format(
-      "WORLD_SIZE = {}\nRANKS_PER_BOX = {}  # 0: any\nBOXES_MAY_BE_HOSTS = {}\nPLANS = [\n",
-      ranks.world_size, ranks.per_box, word(ranks.boxes_may_be_hosts));
+  text += fmt::format("BOXES_MAY_BE_HOSTS = {}\n# per_box 0: any\nPLANS = [\n",
+                      word(boxes_may_be_hosts));
   for (const RegisteredPlan& plan : plans) {
     text += fmt::format(
         "    {{\n        \"name\": {},\n        \"file\": {},\n        \"collective\": {},\n"
+        "        \"ranks\": {},\n        \"per_box\": {},\n"
         "        \"min_bytes\": {},\n        \"max_bytes\": {},\n        \"unit_bytes\": {},\n"
         "        \"in_place\": {},\n        \"root\": {},\n"
         "        \"begins_allocations\": {},\n    }},\n",
-        quoted(plan.name), quoted(plan.file), quoted(plan.collective), plan.min_bytes,
-        plan.max_bytes, plan.unit_bytes, word(plan.in_place),
+        quoted(plan.name), quoted(plan.file), quoted(plan.collective), ranks_of(plan.ranks),
+        plan.per_box, plan.min_bytes, plan.max_bytes, plan.unit_bytes, word(plan.in_place),
         plan.root ? std::to_string(plan.root->value) : "None", word(plan.begins_allocations));
   }
   return text + "]\n" + kBody;

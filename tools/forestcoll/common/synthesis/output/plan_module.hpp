@@ -18,17 +18,13 @@ struct RegisteredPlan {
   bool in_place = true;
   std::optional<Rank> root;         ///< of a broadcast
   bool begins_allocations = false;  ///< right only where input and output do
+  std::vector<Rank> ranks;          ///< of the job, in the order of the plan's
+  std::int64_t per_box = 0;         ///< of these ranks; 0: any
 };
 
-struct RegisteredRanks {
-  std::int64_t world_size = 0;
-  std::int64_t per_box = 0;         ///< 0: any
-  bool boxes_may_be_hosts = false;  ///< of several hosts, joined by NVLink
-};
-
-/// By the public Python interface of MSCCL++ 0.9 and later. `target`: the release that the plans
-/// are for.
+/// By the public Python interface of MSCCL++ 0.9 and later. `boxes_may_be_hosts`: of several hosts,
+/// joined by NVLink. `target`: the release that the plans are for.
 [[nodiscard]] std::string plan_module(const std::vector<RegisteredPlan>& plans,
-                                      const RegisteredRanks& ranks, const std::string& target);
+                                      bool boxes_may_be_hosts, const std::string& target);
 
 }  // namespace forestcoll::cli

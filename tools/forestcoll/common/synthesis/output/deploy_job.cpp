@@ -1,0 +1,313 @@
+// A runtime of XML reads one folder, and takes the first file for as many ranks, the collective and
+// the size of a call. Ranks whose groups have the same programs share a folder; others have their
+// own, which env.sh picks by the rank of its process.
+#include "common/synthesis/output/deploy_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "common/report/report.hpp"
+#include "common/synthesis/output/rank_order.hpp"
+#include "common/synthesis/output/runtime_settings.hpp"
+#include "forestcoll/codes.hpp"
+#include "forestcoll/text.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+// An operation's schedule, as a rank's runtime reads it.
+struct ReadSchedule {
+  std::size_t operation = 0;
+  const GroupDeployment* made = nullptr;
+};
+using ReadByRank = std::vector<ReadSchedule>;
+
+const CompileOptions& any_options(const JobDeployment& job) {
+  return job.operations.front().groups.front().made->options;
+}
+
+IdVector<Rank, ReadByRank> read_by_ranks(const JobDeployment& job) {
+  IdVector<Rank, ReadByRank> read(job.topology.ranks.size());
+  for (std::size_t i = 0; i < job.operations.size(); ++i) {
+    const DeployedOperation& each = job.operations[i];
+    for (const DeployedGroup& group : each.groups) {
+      for (const Rank r : each.operation.groups[group.group]) {
+        read[r].push_back({i, group.made.get()});
+      }
+    }
+  }
+  return read;
+}
+
+// The folders that there are, and which one each rank reads. A rank of no group reads the first.
+struct Folders {
+  std::vector<ReadByRank> contents;
+  IdVector<Rank, std::size_t> of_rank;
+};
+
+Folders folders_of(const IdVector<Rank, ReadByRank>& read) {
+  Folders folders;
+  std::map<std::vector<std::pair<std::size_t, const GroupDeployment*>>, std::size_t> numbers;
+  for (const ReadByRank& list : read) {
+    std::vector<std::pair<std::size_t, const GroupDeployment*>> key;
+    for (const ReadSchedule& each : list) key.emplace_back(each.operation, each.made);
+    if (list.empty()) {
+      folders.of_rank.push_back(0);
+      continue;
+    }
+    const auto [at, is_new] = numbers.try_emplace(std::move(key), folders.contents.size());
+    if (is_new) folders.contents.push_back(list);
+    folders.of_rank.push_back(at->second);
+  }
+  return folders;
+}
+
+std::string folder_name(const Folders& folders, std::size_t number) {
+  return folders.contents.size() == 1 ? "algorithms" : fmt::format("algorithms/{}", number);
+}
+
+// "1/0" is no name of a file.
+std::string with_dashes(std::string key) {
+  std::ranges::replace(key, '/', '-');
+  return key;
+}
+
+std::vector<NamedText> folder_files(const JobDeployment& job, const Folders& folders) {
+  std::vector<NamedText> files;
+  for (std::size_t f = 0; f < folders.contents.size(); ++f) {
+    for (const ReadSchedule& each : folders.contents[f]) {
+      files.push_back({fmt::format("{}/{}-{}", folder_name(folders, f),
+                                   with_dashes(job.operations[each.operation].key),
+                                   each.made->schedule.file.name),
+                       each.made->schedule.file.text});
+    }
+  }
+  if (folders.contents.size() > 1) {
+    std::string text;
+    for (const std::size_t f : folders.of_rank) text += fmt::format("{}\n", f);
+    files.push_back({"folders", text});
+  }
+  return files;
+}
+
+// NCCL_BUFFSIZE is one for a process: what all schedules are for, or where they differ nothing.
+std::set<std::int64_t> buffer_sizes(const JobDeployment& job) {
+  std::set<std::int64_t> sizes;
+  for (const DeployedOperation& each : job.operations) {
+    for (const DeployedGroup& group : each.groups) {
+      sizes.insert(group.made->options.xml.buffer_bytes);
+    }
+  }
+  return sizes;
+}
+
+std::string env_text(const JobDeployment& job, const Folders& folders) {
+  const CompileOptions& options = any_options(job);
+  std::string text = "# What the runtime reads; every process sources it in bash: . env.sh\n";
+  text += kHere;
+  std::string folder = "$here/algorithms";
+  if (folders.contents.size() > 1) {
+    text +=
+        "rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-"
+        "${RANK:?env.sh asks for the rank of its process}}}}}\n";
+    folder += "/$(sed -n \"$((rank + 1))p\" \"$here/folders\")";
+  }
+  const auto sizes = buffer_sizes(job);
+  const std::string files =
+      fmt::format("$(IFS=:; files=(\"{}\"/*.xml); echo \"${{files[*]}}\")", folder);
+  text += exports_of(
+      runtime_settings(options, folder, files, sizes.size() == 1 ? *sizes.begin() : 0), options);
+  if (sizes.size() > 1) {
+    text += fmt::format("# NCCL_BUFFSIZE: schedules are for {} (0: the default); choose one.\n",
+                        fmt::join(sizes, ", "));
+  }
+  return text;
+}
+
+// What NCCL_TESTS_SPLIT has for just these groups; empty where it has nothing.
+std::string split_of(const Groups& groups, std::size_t ranks) {
+  std::int32_t same = static_cast<std::int32_t>(std::bit_ceil(ranks)) - 1;  // bits of all members
+  for (const auto& group : groups) {
+    for (const Rank r : group) same &= ~(r.value ^ group.front().value);
+  }
+  const std::set<std::vector<Rank>> asked(groups.begin(), groups.end());
+  for (const std::string& words :
+       {fmt::format("DIV {}", groups.front().size()), fmt::format("MOD {}", groups.size()),
+        fmt::format("AND {:#x}", same)}) {
+    const auto split = parse_groups(words, ranks, nullptr);
+    if (split && std::set<std::vector<Rank>>(split->begin(), split->end()) == asked) return words;
+  }
+  return "";
+}
+
+// The window that all schedules of an operation have in common.
+DeployedSchedule common_window(const DeployedOperation& operation) {
+  DeployedSchedule window{{}, 0, operation.groups.front().made->schedule.last, 1};
+  for (const DeployedGroup& group : operation.groups) {
+    const DeployedSchedule& schedule = group.made->schedule;
+    window.first = std::max(window.first, schedule.first);
+    window.last = std::min(window.last, schedule.last);
+    window.unit = std::max(window.unit, schedule.unit);
+  }
+  return window;
+}
+
+std::string case_of(const DeployedOperation& each, std::size_t ranks) {
+  const std::string_view test = nccl_test_of(each.operation.collective);
+  const std::string split = split_of(each.operation.groups, ranks);
+  if (test.empty() || split.empty()) {
+    return fmt::format("  {}) echo \"run.sh: nccl-tests cannot run these groups\" >&2; exit 2 ;;\n",
+                       each.key);
+  }
+  const DeployedSchedule window = common_window(each);
+  const std::string sizes =
+      size_words(std::span(&window, 1), each.groups.front().made->options) +
+      (each.operation.root ? fmt::format(" -r {}", *each.operation.root) : std::string());
+  return fmt::format("  {}) test={} split=\"{}\" sizes=\"{}\" ;;\n", each.key, test, split, sizes);
+}
+
+std::string launch_text(const JobDeployment& job, const RankOrder& order) {
+  const CompileOptions& options = any_options(job);
+  std::string text =
+      "#!/usr/bin/env bash\n# Runs nccl-tests (rccl-tests) in all groups of an operation at once:\n"
+      "#   run.sh OPERATION [PATH/TO/TEST] [its options]\n";
+  std::string cases;
+  for (const DeployedOperation& each : job.operations) {
+    text += fmt::format("#     {}  {}\n", each.key, each.operation.name);
+    cases += case_of(each, order.ranks.size());
+  }
+  text += std::string("set -euo pipefail\n") + kHere;
+  text += "case ${1:?run.sh asks for an operation, such as " + job.operations.front().key +
+          "} in\n" + cases +
+          "  *) echo \"run.sh: there is no operation $1\" >&2; exit 2 ;;\nesac\n"
+          "test=${2:-$test}\nshift $(($# < 2 ? $# : 2))\nexport NCCL_TESTS_SPLIT=$split\n";
+  text += fmt::format(
+      "# shellcheck disable=SC2086\nexec mpirun -np {} {} -x NCCL_TESTS_SPLIT{} \\\n"
+      "  bash -c '. \"$0/env.sh\" && exec \"$@\"' \"$here\" \\\n"
+      "  \"$test\" $sizes -d float -g 1 -n 20 -c 1 \"$@\"\n",
+      order.ranks.size(),
+      order.box_by_box ? "--hostfile \"$here/hosts\" --map-by slot" : "--rankfile \"$here/hosts\"",
+      is_plan(options) ? " -x LD_PRELOAD -x MSCCLPP_NCCL_LIB_PATH" : "");
+  return text;
+}
+
+std::string group_lines(const DeployedOperation& each) {
+  const bool plan = is_plan(each.groups.front().made->options);
+  std::string text = fmt::format("operation {}, {}: {}\n", each.key, each.operation.name,
+                                 counted(each.groups.size(), "group"));
+  for (const DeployedGroup& group : each.groups) {
+    std::string ranks;
+    for (const Rank r : each.operation.groups[group.group]) ranks += fmt::format(" {}", r.value);
+    const DeployedSchedule& schedule = group.made->schedule;
+    text += fmt::format("  {}: ranks{}; {} to {} bytes, divisible by {} {}\n", group.file, ranks,
+                        schedule.first, schedule.last, schedule.unit, plan ? "bytes" : "elements");
+  }
+  return text;
+}
+
+std::string readme_text(const JobDeployment& job, const RankOrder& order) {
+  const CompileOptions& options = any_options(job);
+  std::string text = fmt::format(
+      "Collectives of process groups on the {} GPUs of \"{}\", made by forestcoll. A group's file "
+      "is\nfor the communicator of its ranks, in this order:\n\n",
+      order.ranks.size(), job.topology.name);
+  for (const DeployedOperation& each : job.operations) text += group_lines(each);
+  text +=
+      "\n1. hosts: put your hosts' names in it, in this order.\n"
+      "2. env.sh: what the runtime reads; one process for each GPU, and each sources it.\n";
+  text += is_plan(options)
+              ? "3. In PyTorch: import forestcoll_plans; forestcoll_plans.register() before\n"
+                "   init_process_group, with RANK as the rank of all ranks.\n"
+                "4. run.sh OPERATION PATH is the yardstick: nccl-tests loads no plans by itself.\n"
+              : "3. run.sh OPERATION PATH: nccl-tests in all groups of an operation at once.\n";
+  text +=
+      "\njob.json is what verify, simulate and forestcoll-run of forestcoll take. The data is "
+      "right\n"
+      "whatever was selected: a runtime that takes no file of these falls back without a word.\n";
+  for (const std::string& sentence : mistakable(job)) text += sentence + "\n";
+  if (is_plan(options)) {
+    for (const DeployedOperation& each : job.operations) {
+      const GroupDeployment& made = *each.groups.front().made;
+      const std::string caveats = plan_caveats(std::span(&made.schedule, 1), made.options);
+      if (text.find(caveats) == std::string::npos) text += caveats;
+    }
+  }
+  return text +
+         "\nThe ranks must lie like this, or messages take other links than planned; the GPUs of "
+         "a\n"
+         "host are counted in the order in which the topology file has them:\n" +
+         rank_table(order);
+}
+
+std::string module_text(const JobDeployment& job) {
+  std::vector<RegisteredPlan> plans;
+  for (const DeployedOperation& each : job.operations) {
+    for (const DeployedGroup& group : each.groups) {
+      const GroupDeployment& made = *group.made;
+      plans.push_back(registered_plan(made.schedule, made.options, group.file));
+      plans.back().ranks = each.operation.groups[group.group];
+      plans.back().per_box = group.per_box;
+    }
+  }
+  const CompileOptions& options = any_options(job);
+  return plan_module(plans, joins_hosts(options), options.lowering.target);
+}
+
+}  // namespace
+
+std::vector<std::string> mistakable(const JobDeployment& job) {
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  for (const ReadByRank& list : read_by_ranks(job)) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      for (std::size_t j = i + 1; j < list.size(); ++j) {
+        const DeployedSchedule &a = list[i].made->schedule, &b = list[j].made->schedule;
+        const bool alike = list[i].made->options.synthesis.collective ==
+                               list[j].made->options.synthesis.collective &&
+                           a.ranks == b.ranks && a.first <= b.last && b.first <= a.last;
+        if (alike && a.file.text != b.file.text)
+          pairs.emplace(list[i].operation, list[j].operation);
+      }
+    }
+  }
+  std::vector<std::string> sentences;
+  for (const auto& [first, second] : pairs) {
+    sentences.push_back(fmt::format(
+        "operations {} and {} are alike to a runtime (collective, ranks, sizes): calls of both get "
+        "the schedule of {}, whose data is right and whose links are others",
+        job.operations[first].key, job.operations[second].key, job.operations[first].key));
+  }
+  return sentences;
+}
+
+Expected<std::vector<NamedText>> job_deployment_files(const JobDeployment& job) {
+  const CompileOptions& options = any_options(job);
+  const RankOrder order = rank_order_of(job.topology);
+  std::vector<NamedText> files;
+  Folders folders;
+  if (is_plan(options)) {
+    files.push_back({"forestcoll_plans.py", module_text(job)});
+  } else {
+    folders = folders_of(read_by_ranks(job));
+    files = folder_files(job, folders);
+  }
+  for (const ReadByRank& list : folders.contents) {
+    if (!is_research(options) || list.size() <= kMostResearchFiles) continue;
+    return make_error(
+        Code::S04,
+        fmt::format("--deploy: the research runtime loads {} files, and a rank has {}",
+                    kMostResearchFiles, list.size()),
+        "deploy fewer operations at once");
+  }
+  files.push_back({"README.txt", readme_text(job, order)});
+  files.push_back({"env.sh", env_text(job, folders)});
+  files.push_back({"hosts", hosts_text(order)});
+  files.push_back({"run.sh", launch_text(job, order)});
+  return files;
+}
+
+}  // namespace forestcoll::cli
