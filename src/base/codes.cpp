@@ -46,8 +46,11 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(W04), About::topology_file,
      "a bandwidth may have the wrong unit: it is above 10 TB/s, far from the others, or more than "
      "a link of its kind carries"},
-    {CODE(W05), About::topology_file, "boxes of one template have different numbers of links"},
-    {CODE(W06), About::topology_file, "the format has no such key; it is ignored"},
+    {CODE(W05), About::topology_file,
+     "boxes of one template have different numbers of links, or one GPU of a box lacks a link that "
+     "the others have"},
+    {CODE(W06), About::topology_file,
+     "the format has no such key, which is ignored, or the kind of a link seems misspelt"},
     {CODE(W07), About::topology_file,
      "two nodes are linked one way only, where most are linked both ways"},
     {CODE(W08), About::topology_file,
@@ -55,7 +58,8 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(W09), About::topology_file,
      "the file declares no boxes, and its links and ids disagree on them"},
     {CODE(W12), About::topology_file,
-     "two ranges that look alike are linked each to each; `\"pair\": \"product\"` "
+     "two ranges that look alike, or are of equal length, are linked each to each; `\"pair\": "
+     "\"product\"` "
      "declares that this is meant"},
     {CODE(W16), About::topology_file,
      "a limit has no effect: its links carry no more together, or are out of use"},

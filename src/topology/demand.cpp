@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -87,13 +88,16 @@ void check_shape(const std::vector<Row>& rows, std::size_t ranks, Findings& find
   if (rows.size() != ranks) {
     findings.error(Code::A04, "", fmt::format("expected {} rows, found {}", ranks, rows.size()),
                    remedy);
+    return;
   }
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    if (rows[r].cells.size() == ranks) continue;
-    findings.error(Code::A04, place(rows[r], r),
-                   fmt::format("expected {} amounts, found {}", ranks, rows[r].cells.size()),
-                   remedy);
-  }
+  const auto fits = [&](const Row& row) { return row.cells.size() == ranks; };
+  const auto first = std::ranges::find_if_not(rows, fits);
+  if (first == rows.end()) return;
+  const auto wrong = rows.size() - static_cast<std::size_t>(std::ranges::count_if(rows, fits));
+  findings.error(Code::A04, place(*first, static_cast<std::size_t>(first - rows.begin())),
+                 fmt::format("expected {} amounts, found {}{}", ranks, first->cells.size(),
+                             wrong == 1 ? "" : fmt::format("; {} rows in all do not fit", wrong)),
+                 remedy);
 }
 
 }  // namespace
@@ -119,16 +123,16 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
   const bool json = first != std::string_view::npos && (text[first] == '[' || text[first] == '{');
   const std::vector<Row> rows = json ? rows_of_json(text, findings) : rows_of_csv(text);
   if (!findings.has_errors()) check_shape(rows, ranks, findings);
+  if (findings.has_errors()) return findings.all();
   std::vector<std::int64_t> amounts;
   std::int64_t total = 0;
+  std::size_t unread = 0;
+  std::pair<std::size_t, std::size_t> first_unread;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     for (std::size_t c = 0; c < rows[r].cells.size(); ++c) {
       const std::string& cell = rows[r].cells[c];
       const auto amount = natural(cell);
-      if (!amount) {
-        findings.error(Code::A05, place(rows[r], r, c),
-                       "expected a whole number of bytes, 0 or more, found " + quote(cell));
-      }
+      if (!amount && unread++ == 0) first_unread = {r, c};
       amounts.push_back(amount.value_or(0));
       if (amounts.back() > kMaxTotal - total) {
         Diagnostic error = make_error(Code::A06, "all amounts together are 2^40 bytes or more",
@@ -139,7 +143,15 @@ Expected<ParsedDemand> parse_demand(std::string_view text, std::string_view file
       total += amounts.back();
     }
   }
-  if (findings.has_errors()) return findings.all();
+  if (unread > 0) {
+    const auto [r, c] = first_unread;
+    findings.error(
+        Code::A05, place(rows[r], r, c),
+        fmt::format("expected a whole number of bytes, 0 or more, found {}{}",
+                    quote(rows[r].cells[c]),
+                    unread == 1 ? "" : fmt::format(" ({} such amounts in all)", unread)));
+    return findings.all();
+  }
   return ParsedDemand{Demand::matrix(ranks, std::move(amounts)), total};
 }
 

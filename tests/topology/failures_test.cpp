@@ -380,6 +380,8 @@ TEST(Degrade, SaysWhatIsWrong) {
   const std::vector<Mistake> mistakes = {
       {{.drop = {"box0/nik"}}, Code::D01, "no node and no box is called \"box0/nik\""},
       {{.drop = {"box0/nik"}}, Code::D01, "Did you mean \"box0/nic\"?"},
+      {{.drop = {"box0/gpu0-1"}}, Code::D01, "Write a range of ids as \"box0/gpu[0-1]\"."},
+      {{.drop = {"box0/gpu0-9"}}, Code::D01, "Did you mean \"box0/gpu0\"?"},
       {{.drop = {"zzzzzzzz"}}, Code::D01, "Name a node by its id"},
       {{.drop = {"box0/nik~ib"}}, Code::D01, "box0/nik"},
       {{.drop = {"ib~box0/nik"}}, Code::D01, "box0/nik"},

@@ -74,7 +74,21 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ParseDemandErrors, AreReportedTogether) {
   const auto parsed = parse_demand("a,1\n2,b\n", "d", 2);
   ASSERT_FALSE(parsed);
-  EXPECT_EQ(parsed.errors().size(), 2U);
+  ASSERT_EQ(parsed.errors().size(), 1U);
+  EXPECT_THAT(parsed.errors().front().message, ::testing::HasSubstr("(2 such amounts in all)"));
+}
+
+TEST(ParseDemandErrors, OfAWrongShapeAreCounted) {
+  for (const char* text : {"0,1,2\n0,1,2\n0,x,2\n", "0,1\n2,0\n", "0\n0,1\n0\n"}) {
+    const auto parsed = parse_demand(text, "d", 3);
+    ASSERT_EQ(parsed.has_value(), false) << text;
+    EXPECT_EQ(parsed.errors().size(), 1U) << text;
+  }
+  const auto parsed = parse_demand("0,1\n0,1,2\n0\n", "d", 3);
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.errors().front().where, "line 1");
+  EXPECT_EQ(parsed.errors().front().message,
+            "expected 3 amounts, found 2; 2 rows in all do not fit");
 }
 
 }  // namespace

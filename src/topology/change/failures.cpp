@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/text.hpp"
 #include "forestcoll/topology_text.hpp"
@@ -79,6 +80,7 @@ class Degrader {
     topology::check_connection(topology(), "after drop and derate", findings);
     if (findings.has_errors()) return errors_of(findings, failures);
     warn_of_switches(findings);
+    if (failures.ranks.empty() && failures.members.empty()) warn_of_limits(findings);
     result_.warnings = findings.all();
     return std::move(result_);
   }
@@ -109,6 +111,31 @@ class Degrader {
                        "The difference cannot be used; drop the other direction too, if that is "
                        "gone as well.");
     }
+  }
+
+  // Those that have no effect any more, though their ends are all there: what a dropped node was
+  // held to went with it.
+  void warn_of_limits(topology::Findings& findings) {
+    if (topology().limits.empty()) return;
+    const auto before = topology::ineffective_limits(before_);
+    auto after = topology::ineffective_limits(topology());
+    const auto is_whole = [&](const SharedLimit& limit) {
+      return std::ranges::all_of(limit.uses, [&](const SharedLimit::Use& use) {
+        return topology().nodes[use.src].enabled && topology().nodes[use.dst].enabled;
+      });
+    };
+    const auto keep_new = [&](std::vector<SharedLimit>& limits,
+                              const std::vector<SharedLimit>& known) {
+      std::erase_if(limits, [&](const SharedLimit& limit) {
+        const auto is_it = [&](const SharedLimit& other) {
+          return other.name == limit.name && other.uses == limit.uses;
+        };
+        return !is_whole(limit) || std::ranges::any_of(known, is_it);
+      });
+    };
+    keep_new(after.never_bind, before.never_bind);
+    keep_new(after.unused, before.unused);
+    topology::warn_limits(after, "after drop and derate", findings);
   }
 
   Topology& topology() { return result_.topology; }

@@ -51,7 +51,6 @@ class Warnings {
     check_units();
     check_kinds();
     check_boxes();
-    check_limits();
   }
 
  private:
@@ -95,49 +94,6 @@ class Warnings {
                           "The difference cannot be used; check its links.");
       }
     }
-  }
-
-  // W16: what the links of a limit carry at most is no more than it, or nothing.
-  void check_limits() {
-    if (topology_.limits.empty()) return;
-    std::map<std::pair<NodeId, NodeId>, Sum> bandwidth;
-    for (const DirectedLink& link : arcs_) {
-      bandwidth[{link.arc.tail, link.arc.head}].add(topology_.links[link.link].bandwidth);
-    }
-    std::vector<const SharedLimit*> idle, unused;
-    for (const SharedLimit& limit : topology_.limits) {
-      Sum all;
-      bool is_known = true, is_used = false;
-      for (const SharedLimit::Use& use : limit.uses) {
-        const auto at = bandwidth.find({use.src, use.dst});
-        if (at == bandwidth.end()) continue;
-        is_used = true;
-        const auto& each = at->second.value();
-        const auto weighed = each ? checked_mul(*each, use.weight) : std::nullopt;
-        is_known &= weighed.has_value();
-        if (weighed) all.add(*weighed);
-      }
-      if (!is_used) {
-        unused.push_back(&limit);
-      } else if (is_known && all.value() && *all.value() <= limit.bandwidth) {
-        idle.push_back(&limit);
-      }
-    }
-    warn_of_limits(idle, "never binds: its links carry no more together",
-                   "Check its bandwidth and its links, or remove it.");
-    warn_of_limits(unused, "holds nothing: all of its links are out of use",
-                   "Is it meant for other links, too?");
-  }
-
-  void warn_of_limits(const std::vector<const SharedLimit*>& limits, const char* problem,
-                      const char* remedy) {
-    if (limits.empty()) return;
-    const SharedLimit& first = *limits.front();
-    findings_.warning(Code::W16, "/limits",
-                      fmt::format("the limit {} of {} {}{}",
-                                  first.name.empty() ? "without a name" : quote(first.name),
-                                  in_gbs(first.bandwidth), problem, and_more(limits.size() - 1)),
-                      remedy);
   }
 
   // The first pair of each entry, and how many more: one line per mistake.
@@ -314,6 +270,9 @@ class Warnings {
 
 void warn(const Document& document, const Expansion& expansion, Findings& findings) {
   Warnings(document, expansion, findings).run();
+  warn_kinds(document, findings);
+  warn_missing(document, expansion, findings);
+  warn_limits(ineffective_limits(expansion.topology), "/limits", findings);
 }
 
 }  // namespace forestcoll::topology

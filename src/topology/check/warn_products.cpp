@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "topology/check/validate.hpp"
+#include "topology/model/link_kind.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -17,10 +18,24 @@ bool joins_a_gpu(const Topology& topology, const TopologyLink& link) {
          topology.nodes[link.dst].type == NodeType::compute;
 }
 
-bool looks_like_a_mistake(const LinkEntry& entry, bool has_gpu) {
+// As many on both sides: each to its own, such as a NIC, unless all GPUs are meant to reach all
+// switches of a box.
+bool seems_one_to_one(const Topology& topology, const LinkEntry& entry, const TopologyLink& link) {
+  if (entry.is_mesh() || entry.src.count() < 2 || entry.src.count() != entry.dst.count()) {
+    return false;
+  }
+  const bool between_gpus = topology.nodes[link.src].type == NodeType::compute &&
+                            topology.nodes[link.dst].type == NodeType::compute;
+  const Medium medium = medium_of(entry.kind);
+  return between_gpus || (medium != Medium::nvlink && medium != Medium::xgmi);
+}
+
+bool looks_like_a_mistake(const Topology& topology, const LinkEntry& entry,
+                          const TopologyLink& link) {
   if (entry.pair_given || !entry.enabled) return false;
-  return entry.src.branches_from(entry.dst) ||
-         (has_gpu && entry.src.shares_a_range_with(entry.dst));
+  if (entry.src.branches_from(entry.dst)) return true;
+  return joins_a_gpu(topology, link) &&
+         (entry.src.shares_a_range_with(entry.dst) || seems_one_to_one(topology, entry, link));
 }
 
 std::string remedy(const LinkEntry& entry) {
@@ -43,7 +58,7 @@ void warn_products(const Document& document, const Expansion& expansion, Finding
     if (!seen.emplace(origin.section, origin.entry).second) continue;
     const Section& section = section_of(document, origin);
     const LinkEntry& entry = section.links[static_cast<std::size_t>(origin.entry)];
-    if (!looks_like_a_mistake(entry, joins_a_gpu(topology, topology.links[link]))) continue;
+    if (!looks_like_a_mistake(topology, entry, topology.links[link])) continue;
     findings.warning(Code::W12, section.where(entry),
                      fmt::format("each of {} is linked to each of {}: {} links",
                                  quote(entry.src.text()), quote(entry.dst.text()), entry.count()),

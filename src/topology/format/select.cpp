@@ -20,6 +20,16 @@ namespace {
 
 constexpr std::string_view kKind = "kind=";
 
+/// "gpu[0-3]" of "gpu0-3", where it is what the range was meant to be; else empty.
+std::string in_brackets(std::string_view text) {
+  const std::size_t dash = text.rfind('-');
+  if (dash == std::string_view::npos || !number_in<std::size_t>(text.substr(dash + 1))) return "";
+  std::size_t first = dash;
+  while (first > 0 && is_digit(text[first - 1])) --first;
+  if (first == dash) return "";
+  return fmt::format("{}[{}]", text.substr(0, first), text.substr(first));
+}
+
 /// The two sides of a link's text.
 struct Ends {
   std::string_view a, b;
@@ -91,6 +101,15 @@ bool NameLookup::is_id(std::string_view text) const {
 }
 
 Diagnostic NameLookup::unknown(std::string_view id, std::string_view where) const {
+  if (const std::string range = in_brackets(id); !range.empty()) {
+    const auto ids = parse_host_list(range);
+    if (ids && ids->count() <= topology_.nodes.size() &&
+        std::ranges::all_of(ids->expand(), [&](const auto& each) { return is_id(each); })) {
+      return selection_error(Code::D01, where,
+                             fmt::format("no node and no box is called {}", quote(id)),
+                             fmt::format("Write a range of ids as {}.", quote(range)));
+    }
+  }
   NearestText nearest(id);
   for (const TopologyNode& node : topology_.nodes) nearest.offer(node.id);
   std::vector<std::string> devices;  // the two halves of a NIC have its name, too

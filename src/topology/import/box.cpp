@@ -64,16 +64,19 @@ void describe_parts(const Machine& machine, Box& box) {
   }
 }
 
-void report_links(const Context& context, const std::vector<FlatLink>& links) {
+void report_links(const Context& context, const Machine& machine,
+                  const std::vector<FlatLink>& links) {
   std::map<std::pair<std::string, Ratio>, std::int64_t> counts;
   for (const FlatLink& link : links) {
     if (link.kind != "pcie" && link.kind != "cpu")
       counts[{link.kind, link.bandwidth}] += link.count;
   }
   for (const auto& [kind, count] : counts) {
-    context.report.understood.push_back(
-        fmt::format("{} of {} GB/s", counted(static_cast<std::size_t>(count), kind.first + " link"),
-                    shown(kind.second)));
+    const auto assumed = machine.assumed.find(kind.first);
+    context.report.understood.push_back(fmt::format(
+        "{} of {} GB/s{}", counted(static_cast<std::size_t>(count), kind.first + " link"),
+        shown(kind.second),
+        assumed == machine.assumed.end() ? "" : fmt::format(" (assumed: {})", assumed->second)));
   }
 }
 
@@ -215,7 +218,7 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
   std::vector<FlatLink> all = links;
   all.insert(all.end(), box.shared.begin(), box.shared.end());
   context.report.understood.push_back(counted(machine.gpus.size(), "GPU"));
-  report_links(context, all);
+  report_links(context, machine, all);
 
   std::vector<std::string> gpus, switches;
   for (const std::size_t gpu : device_order(machine)) gpus.push_back(machine.gpus[gpu].id());

@@ -20,6 +20,7 @@ namespace {
 struct BoxGpus {
   std::size_t count = 0;
   std::vector<GpuLink> links = {};
+  std::map<std::string, std::string> assumed = {};  ///< as of machines
   std::vector<std::string> nvswitches = {};
   std::vector<SwitchLink> switch_links = {};
   bool in_network = false;  ///< its NVSwitches copy and combine
@@ -143,6 +144,7 @@ std::optional<BoxGpus> gpus_of_dump(const Context& context, Findings& findings) 
   if (!machine) return std::nullopt;
   return BoxGpus{.count = machine->gpus.size(),
                  .links = std::move(machine->links),
+                 .assumed = std::move(machine->assumed),
                  .nvswitches = std::move(machine->nvswitches),
                  .switch_links = std::move(machine->switch_links),
                  .in_network = machine->in_network};
@@ -236,6 +238,7 @@ bool add_box(const Context& context, Machine& machine, Findings& box_findings) {
         "which GPU of `box` each GPU of the file is: the first is the first, and so on");
   }
   machine.links = std::move(gpus->links);
+  machine.assumed = std::move(gpus->assumed);
   machine.nvswitches = std::move(gpus->nvswitches);
   machine.switch_links = std::move(gpus->switch_links);
   machine.in_network = gpus->in_network;

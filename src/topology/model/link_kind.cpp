@@ -82,6 +82,12 @@ const Word* word_of(std::string_view kind) {
 
 }  // namespace
 
+std::vector<std::string_view> known_kinds() {
+  std::vector<std::string_view> words;
+  for (const Word& known : kWords) words.push_back(known.text);
+  return words;
+}
+
 Reach reach_of(std::string_view kind) {
   const Word* word = word_of(kind);
   return word == nullptr ? Reach::unknown : word->reach;

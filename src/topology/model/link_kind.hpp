@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace forestcoll::topology {
 
@@ -28,6 +29,9 @@ enum class Medium {
 /// "nvlink4", "PCIe 5.0" and "ib-ndr" are known by a word of theirs, whatever its case and the
 /// digits around it. Cost: O(length).
 [[nodiscard]] Reach reach_of(std::string_view kind);
+
+/// The words by which kinds are known, in lower case.
+[[nodiscard]] std::vector<std::string_view> known_kinds();
 
 [[nodiscard]] Medium medium_of(std::string_view kind);
 

@@ -10,6 +10,7 @@
 #include <array>
 
 #include "base/words.hpp"
+#include "topology/readers/context.hpp"
 
 namespace forestcoll::importing {
 namespace {
@@ -138,6 +139,18 @@ std::string names_of(const Table& table, Name name) {
 }
 
 }  // namespace
+
+std::string whose_speed(const LinkSpeed& speed, std::string_view generation, bool is_nccl,
+                        bool is_xgmi) {
+  const std::string_view planner = is_xgmi ? "RCCL" : "NCCL";
+  if (is_nccl) {
+    return fmt::format("what {} plans with for {}; `bandwidths=nominal` takes the vendor's {}",
+                       planner, generation, shown(speed.nominal));
+  }
+  return fmt::format(
+      "the vendor's figure for {}; `bandwidths=nccl` takes the {} that {} plans with", generation,
+      shown(speed.nccl), planner);
+}
 
 std::optional<LinkSpeed> nvlink_of(std::int64_t sm) {
   const auto found = std::ranges::find(kNvlinks, sm, &Nvlink::sm);

@@ -18,6 +18,11 @@ struct LinkSpeed {
   std::string_view reckoned = {};
 };
 
+/// Which of the two figures was taken of a generation such as "sm=80", for want of one in the file,
+/// and the option that takes the other one.
+[[nodiscard]] std::string whose_speed(const LinkSpeed& speed, std::string_view generation,
+                                      bool is_nccl, bool is_xgmi);
+
 /// NVLink of a compute capability such as 80; nothing where no NVLink of it is known.
 [[nodiscard]] std::optional<LinkSpeed> nvlink_of(std::int64_t sm);
 /// GB/s of one NVLink that NCCL plans with where it does not name the compute capability: the

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +80,8 @@ struct Machine {
   std::vector<std::string> nvswitches = {};  ///< their names
   bool in_network = false;  ///< NVSwitches of its GPUs copy and combine, as from Hopper on
   std::vector<GpuLink> links = {};
+  /// By kind of link, whose figure its bandwidth is where neither the file nor an option gives one.
+  std::map<std::string, std::string> assumed = {};
   std::vector<SwitchLink> switch_links = {};  ///< one direction each
   std::optional<Ratio> cpu_link = {};         ///< GB/s between two CPUs
   std::string cpu_link_guess = {};            ///< why it is a guess

@@ -113,6 +113,23 @@ TEST(LimitsOfFiles, MayNameLinksThatAreOutOfUse) {
   EXPECT_EQ(to_digraph(topology)->limits.front().uses.size(), 2);
 }
 
+TEST(LimitsOfFiles, WithoutEffectAfterAFailureAreWarnedOf) {
+  const Topology topology = parse_valid(with_limits(
+      R"({"name":"pair","links":["g[0-1]->sw"],"bandwidth":12},
+         {"name":"all","links":["g[0-2]->sw"],"bandwidth":5})"));
+  const auto warnings = [&](const Failures& failures) {
+    const auto left = test::valid(degrade(topology, failures));
+    std::vector<std::string> codes;
+    for (const Diagnostic& each : left.warnings) codes.push_back(std::string(name_of(each.code)));
+    return codes;
+  };
+  EXPECT_THAT(warnings({.derate = {"g[0-1]->sw=0.6"}}), ::testing::ElementsAre("W01", "W16"));
+  EXPECT_THAT(warnings({.derate = {"g[0-1]~sw=0.9"}}), ::testing::IsEmpty());
+  // What a node that is gone was held to went with it.
+  EXPECT_THAT(warnings({.drop = {"g0"}}), ::testing::IsEmpty());
+  EXPECT_THAT(warnings({.members = "g0,g2"}), ::testing::IsEmpty());
+}
+
 TEST(LimitsOfFiles, WithoutALinkInUseAreWarnedOf) {
   const auto parsed =
       parse_topology(flat_file(kNodes,

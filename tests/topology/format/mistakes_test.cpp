@@ -147,6 +147,78 @@ TEST(Mistakes, RangesThatOverlapInPartAreNoMesh) {
       ElementsAre("E06 /links/0"));
 }
 
+TEST(Mistakes, ASlipOfAKnownKindIsWarnedOf) {
+  const auto kinds = [](const std::string& kind) {
+    return findings_of(
+        flat_file(kGpusAndSwitch, R"({"src":"gpu[0-1]","dst":"sw","bandwidth":25,"kind":")" + kind +
+                                      R"("},{"src":"gpu[2-3]","dst":"sw","bandwidth":25,"kind":")" +
+                                      kind + "\"}"));
+  };
+  for (const auto& [kind, meant] :
+       {std::pair("nvlnk", "nvlink"), std::pair("NVLinks", "nvlink"), std::pair("pice", "pcie"),
+        std::pair("infinband-2", "infiniband"), std::pair("ehternet", "ethernet")}) {
+    const auto findings = kinds(kind);
+    ASSERT_THAT(codes_of(findings), ElementsAre("W06 /links/0/kind")) << kind;
+    EXPECT_EQ(findings[0].remedy, std::string("Did you mean \"") + meant + "\"?");
+    EXPECT_THAT(findings[0].message, HasSubstr("in this and 1 more of the links"));
+  }
+  for (const char* kind : {"nvlink4", "uplink", "rail", "spine", "core", "row", "ib2", "x", "cable",
+                           "nvlnk pcie", "link", "host", "sdr", "optical", "switch", "rack"}) {
+    EXPECT_THAT(codes_of(kinds(kind)), IsEmpty()) << kind;
+  }
+}
+
+TEST(Mistakes, RangesOfOneLengthAreLinkedOneToOneByZipAlone) {
+  const std::string nodes = kFourGpus +
+                            R"(,{"id":"nic[0-3]","type":"switch"},)"
+                            R"({"id":"h[0-3]","type":"compute"},)" +
+                            kOneSwitch;
+  const auto findings = [&](const std::string& first) {
+    return findings_of(flat_file(nodes, first + R"(,{"src":"nic[0-3]","dst":"sw","bandwidth":9},)"
+                                                R"({"src":"h[0-3]","dst":"sw","bandwidth":9})"));
+  };
+  const std::string nics = R"({"src":"gpu[0-3]","dst":"nic[0-3]","bandwidth":9)";
+  const auto product = findings(nics + "}");
+  ASSERT_THAT(codes_of(product), ElementsAre("W12 /links/0"));
+  EXPECT_THAT(product[0].message, HasSubstr("16 links"));
+  EXPECT_THAT(product[0].remedy, HasSubstr("\"pair\": \"zip\" links one to one"));
+  EXPECT_THAT(codes_of(findings(R"({"src":"gpu[0-3]","dst":"h[0-3]","bandwidth":9,)"
+                                R"("kind":"nvlink"})")),
+              ElementsAre("W12 /links/0"));
+  // All to all switches of a box; each to its own; on purpose.
+  for (const char* clear : {R"(,"kind":"nvlink"})", R"(,"pair":"zip"})", R"(,"pair":"product"})"}) {
+    EXPECT_THAT(codes_of(findings(nics + clear)), IsEmpty()) << clear;
+  }
+}
+
+TEST(Mistakes, AGpuWithoutTheNvlinkOfItsEqualsIsWarnedOf) {
+  const std::string nodes = kFourGpus + R"(,{"id":"ib","type":"switch"},)" + kOneSwitch;
+  const std::string net = R"({"src":"gpu[0-3]","dst":"ib","bandwidth":9,"kind":"ib"},)";
+  const auto findings = [&](const std::string& nvlinks) {
+    return findings_of(flat_file(nodes, net + nvlinks));
+  };
+  const auto to_switch =
+      findings(R"({"src":"gpu[0-2]","dst":"sw","bandwidth":99,"kind":"nvlink"})");
+  ASSERT_THAT(codes_of(to_switch), ElementsAre("W05 /nodes/0"));
+  EXPECT_EQ(to_switch[0].message,
+            "\"gpu3\" has no link to \"sw\", which the 3 other GPUs of its box have");
+  const std::string mesh = R"({"src":"gpu0","dst":"gpu[1-3]","bandwidth":9,"kind":"xgmi"},)"
+                           R"({"src":"gpu1","dst":"gpu[2-3]","bandwidth":9,"kind":"xgmi"})";
+  const std::string switched = R"({"src":"gpu[0-3]","dst":"sw","bandwidth":9,"kind":"xgmi"},)";
+  const auto apart = findings(switched + mesh);
+  ASSERT_THAT(codes_of(apart), ElementsAre("W05 /nodes/0"));
+  EXPECT_EQ(apart[0].message,
+            "\"gpu2\" has no link to \"gpu3\", which all other pairs of the 4 GPUs have");
+  // What failed is in the file; a ring has no more.
+  EXPECT_THAT(codes_of(findings(switched + mesh +
+                                R"(,{"src":"gpu2","dst":"gpu3","bandwidth":9,"kind":"xgmi",)"
+                                R"("enabled":false})")),
+              IsEmpty());
+  EXPECT_THAT(codes_of(findings(switched + R"({"src":"gpu[0-3]","dst":"gpu[1-3,0]","pair":"zip",)"
+                                           R"("bandwidth":9,"kind":"nvlink"})")),
+              IsEmpty());
+}
+
 // A mesh of too many is counted, not made: half of the pairs, without overflow.
 TEST(Mistakes, AMeshBeyondTheLimitsIsRefused) {
   const auto findings =

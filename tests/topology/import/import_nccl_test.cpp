@@ -132,7 +132,10 @@ TEST(ImportNccl, TheMachineIsATemplateThatPeopleCanRead) {
   EXPECT_EQ(machine.links[0].bandwidth, "20");
   EXPECT_EQ(machine.links[0].kind, "nvlink");
   EXPECT_THAT(document.metadata, Contains(std::pair("gpu3", bus_id(3) + ", rank 3")));
-  EXPECT_THAT(imported.report.understood, ElementsAre("4 GPUs", "48 nvlink links of 20 GB/s"));
+  EXPECT_THAT(imported.report.understood,
+              ElementsAre("4 GPUs",
+                          "48 nvlink links of 20 GB/s (assumed: what NCCL plans with for "
+                          "sm=80; `bandwidths=nominal` takes the vendor's 25)"));
   EXPECT_THAT(imported.report.left_out, ElementsAre(HasSubstr("2 NICs: mlx5_0, mlx5_1")));
   EXPECT_THAT(imported.report.guesses, IsEmpty());
   EXPECT_THAT(imported.warnings, IsEmpty());

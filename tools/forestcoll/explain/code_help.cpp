@@ -57,7 +57,7 @@ constexpr std::array kHelp = std::to_array<CodeHelp>({
     {Code::W05,
      "Add the missing link. A link that failed stays in the file with \"enabled\": false.",
      "three boxes with eight links to the network, and one with seven"},
-    {Code::W06, "Correct the key. A key of your own begins with x-.",
+    {Code::W06, "Correct the key, or the kind. A key of your own begins with x-.",
      R"({ "src": "gpu0", "dst": "sw", "bandwidth": 25, "latncy": 1 })"},
     {Code::W07, "Leave \"duplex\": \"simplex\" out, or add the link of the other direction.",
      R"({ "src": "gpu0", "dst": "gpu1", "bandwidth": 25, "duplex": "simplex" })"},

@@ -110,7 +110,7 @@ Expected<Reading> read_options(const ImportArguments& options) {
 void tell(const CheckedImport& result, const Console& console) {
   const ImportReport& report = result.imported.report;
   if (!report.understood.empty()) {
-    note(console, fmt::format("understood: {}", fmt::join(report.understood, ", ")));
+    note(console, with_flags(fmt::format("understood: {}", fmt::join(report.understood, ", "))));
   }
   for (const Diagnostic& finding : result.findings) note(console, finding.message);
 }
@@ -125,13 +125,14 @@ Json health_json(const HealthReport& report) {
 }
 
 Json json_report(const ToWrite& result) {
-  Json findings = Json::array();
+  Json findings = Json::array(), understood = Json::array();
   const ImportReport none, &report = result.import ? result.import->imported.report : none;
   if (result.import) {
     for (const Diagnostic& warning : result.import->imported.warnings) {
       findings.push_back(to_json(warning));
     }
   }
+  for (const std::string& each : report.understood) understood.push_back(with_flags(each));
   for (const Diagnostic& warning : result.parsed.warnings) findings.push_back(to_json(warning));
   // Of the findings of the import; the rest has its own lists.
   if (!report.joined_by_pcie.empty()) findings.push_back(to_json(result.import->findings.front()));
@@ -143,7 +144,7 @@ Json json_report(const ToWrite& result) {
                {"compute_nodes", topology.ranks.size()},
                {"node_count", topology.nodes.size()},
                {"link_count", topology.links.size()},
-               {"understood", report.understood},
+               {"understood", std::move(understood)},
                {"left_out", report.left_out},
                {"guesses", report.guesses},
                {"findings", std::move(findings)}};

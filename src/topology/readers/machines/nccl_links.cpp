@@ -177,6 +177,10 @@ class LinkReader {
     const bool xgmi = kind == "xgmi";
     const std::string generation = gpu.attribute(xgmi ? "gcn" : "sm").value();
     const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(natural(generation).value_or(-1));
+    if (speed) {
+      const std::string of = fmt::format("{}={}", xgmi ? "gcn" : "sm", generation);
+      machine_.assumed[kind] = whose_speed(*speed, of, context_.nccl_constants(), xgmi);
+    }
     if (speed && context_.nccl_constants()) return speed->nccl;
     if (speed) {
       if (!speed->reckoned.empty()) guess(kind, generation, speed->nominal, speed->reckoned);

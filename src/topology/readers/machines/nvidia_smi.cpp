@@ -177,6 +177,11 @@ class Links {
 
   bool add_to(Machine& machine) const {
     const Ratio bandwidth = link_bandwidth();
+    if (!context_.overridden("nvlink")) {
+      machine.assumed["nvlink"] =
+          whose_speed(nvlink_of(model_.sm).value_or(LinkSpeed{}), std::string(model_.name),
+                      context_.nccl_constants(), false);
+    }
     const auto to_switch = links_to_switch();
     if (!check_counts(to_switch)) return false;
     if (!to_switch.empty()) {

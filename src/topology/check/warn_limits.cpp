@@ -1,0 +1,73 @@
+// W16: what the links of a limit carry at most is no more than it, or nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "forestcoll/topology_text.hpp"
+#include "topology/check/validate.hpp"
+#include "topology/model/arcs.hpp"
+
+namespace forestcoll::topology {
+namespace {
+
+using LimitEnds = std::pair<NodeId, NodeId>;
+
+enum class Effect { binds, never_binds, unused };
+
+Effect effect_of(const SharedLimit& limit,
+                 const std::map<LimitEnds, std::optional<Ratio>>& carried) {
+  std::optional<Ratio> all = Ratio(0);  // nothing: too fine to be known
+  bool is_used = false;
+  for (const SharedLimit::Use& use : limit.uses) {
+    const auto at = carried.find({use.src, use.dst});
+    if (at == carried.end()) continue;
+    is_used = true;
+    const auto weighed = at->second ? checked_mul(*at->second, use.weight) : std::nullopt;
+    all = all && weighed ? checked_add(*all, *weighed) : std::nullopt;
+  }
+  if (!is_used) return Effect::unused;
+  return all && *all <= limit.bandwidth ? Effect::never_binds : Effect::binds;
+}
+
+void warn_of(const std::vector<SharedLimit>& limits, const std::string& where, const char* problem,
+             const char* remedy, Findings& findings) {
+  if (limits.empty()) return;
+  const SharedLimit& first = limits.front();
+  findings.warning(Code::W16, where,
+                   fmt::format("the limit {} of {} GB/s {}{}",
+                               first.name.empty() ? "without a name" : quote(first.name),
+                               exact_text(first.bandwidth), problem, and_more(limits.size() - 1)),
+                   remedy);
+}
+
+}  // namespace
+
+IneffectiveLimits ineffective_limits(const Topology& topology) {
+  IneffectiveLimits found;
+  if (topology.limits.empty()) return found;
+  std::map<LimitEnds, std::optional<Ratio>> carried;
+  for (const DirectedLink& link : enabled_arcs(topology)) {
+    const auto at = carried.emplace(LimitEnds(link.arc.tail, link.arc.head), Ratio(0)).first;
+    if (at->second) at->second = checked_add(*at->second, topology.links[link.link].bandwidth);
+  }
+  for (const SharedLimit& limit : topology.limits) {
+    const Effect effect = effect_of(limit, carried);
+    if (effect == Effect::never_binds) found.never_bind.push_back(limit);
+    if (effect == Effect::unused) found.unused.push_back(limit);
+  }
+  return found;
+}
+
+void warn_limits(const IneffectiveLimits& limits, const std::string& where, Findings& findings) {
+  warn_of(limits.never_bind, where, "never binds: its links carry no more together",
+          "Check its bandwidth and its links, or remove it.", findings);
+  warn_of(limits.unused, where, "holds nothing: all of its links are out of use",
+          "Is it meant for other links, too?", findings);
+}
+
+}  // namespace forestcoll::topology
