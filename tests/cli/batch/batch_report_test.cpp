@@ -103,9 +103,8 @@ TEST(BatchLong, ALinePerItemWhereThereIsNoTerminal) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));
   const auto made = batch.run();
-  EXPECT_THAT(
-      made.err,
-      HasSubstr("[1/1] ok      a.json allreduce (azure, k auto): 10 GB/s, 100 %, height 1"));
+  EXPECT_THAT(made.err, HasSubstr("[1/1] ok      a.json allreduce (azure, k auto): 10 GB/s, 100 % "
+                                  "of the optimum, height 1"));
   EXPECT_THAT(made.err, HasSubstr("most memory: "));
   EXPECT_THAT(batch.run().err, HasSubstr("[1/1] cached  a.json allreduce"));
   EXPECT_EQ(batch.run({"-q"}).err, "");

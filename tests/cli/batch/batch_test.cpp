@@ -70,7 +70,7 @@ TEST(BatchLong, TheOptimumOfAnAllreduceHasBothPhasesAtOnce) {
   batch.add("islands.json", island_topology());
   const auto first = batch.run({});
   ASSERT_EQ(first.code, 0) << first.err;
-  EXPECT_THAT(first.err, HasSubstr("2 GB/s, 100 %, height"));
+  EXPECT_THAT(first.err, HasSubstr("2 GB/s, 100 % of the optimum, height"));
   const auto report = batch.report();
   expect_valid(report, "forestcoll-batch.schema.json");
   EXPECT_EQ(report["items"][0]["optimum_fraction"], 1.0);

@@ -162,7 +162,7 @@ TEST(Bound, SaysWhatSwitchesThatCopyAndCombineBring) {
   expect_valid(json, "forestcoll-bound.schema.json");
   EXPECT_EQ(json["allreduce_optimum"]["exact"], "1800/7");
   EXPECT_EQ(json["allreduce_in_network"]["exact"], "400");
-  EXPECT_EQ(json["allreduce_in_network"]["reached"]["exact"], "400");
+  EXPECT_EQ(json["allreduce_in_network"]["at_least"]["exact"], "400");
   const auto text = run({"bound", file, "-c", "allreduce"}).out;
   EXPECT_THAT(text,
               HasSubstr("with in-network multicast and reduction: 400 GB/s, 55.56 % more than "
@@ -197,7 +197,7 @@ TEST(Bound, NamesTheGapOfSwitchesThatCopyAndCombine) {
   expect_valid(json, "forestcoll-bound.schema.json");
   const auto& best = json["allreduce_in_network"];
   EXPECT_FALSE(best.contains("exact")) << best;
-  EXPECT_EQ(best["reached"]["exact"], "29/4");
+  EXPECT_EQ(best["at_least"]["exact"], "29/4");
   EXPECT_EQ(best["at_most"]["exact"], "15/2");
   const auto text = run({"bound", file}).out;
   EXPECT_THAT(text, HasSubstr("with in-network multicast and reduction: between "));

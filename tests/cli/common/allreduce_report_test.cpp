@@ -82,7 +82,7 @@ TEST(AllreduceReport, AllThatCanBeKnownOfSwitches) {
 
 TEST(AllreduceReport, JsonHasWhatIsKnown) {
   EXPECT_EQ(to_json(reached(125, 125), kTwoPhases).dump(),
-            R"({"at_most":{"exact":"125","value":125.0},"reached":{"exact":"125","value":125.0},)"
+            R"({"at_most":{"exact":"125","value":125.0},"at_least":{"exact":"125","value":125.0},)"
             R"("exact":"125","value":125.0,"gap":25.0})");
   EXPECT_EQ(to_json(unsolved(150), kTwoPhases).dump(),
             R"({"at_most":{"exact":"150","value":150.0}})");

@@ -171,6 +171,9 @@ TEST_F(JsonVersion, OfBoundHasItsFormerForm) {
                {{"bound", file_, "-c", "scatter", "--root", "a0"}, "bound", 2},
                {{"bound", file_, "-c", "alltoall", "--demand", demand}, "bound", 2},
                {{"bound", file_, "--whatif", "--drop", "b1"}, "bound", 2}});
+  const Reported whole = {{"bound", file_}, "bound", 2};
+  EXPECT_EQ(former(whole)["allreduce_optimum"]["reached"],
+            present(whole)["allreduce_optimum"]["at_least"]);
   const Reported asked = {{"bound", file_, "-c", "alltoall", "--demand", demand}, "bound", 2};
   const Json now = present(asked)["alltoall"], before = former(asked)["alltoall"];
   EXPECT_EQ(before["seconds"]["reached"], now["reached_seconds"]);
@@ -232,6 +235,19 @@ TEST_F(JsonVersionLong, OfSchedulesHasItsFormerForm) {
                {{"verify", job + "/job.json"}, "verify-job", 1},
                {{"simulate", xml, file_, "--sizes", "1K,1M"}, "simulation", 1},
                {{"simulate", job + "/job.json", file_, "--sizes", "1M"}, "simulation-job", 1}});
+  // What a file does not have was 0 or empty.
+  const std::string forest = written("f.json", {"synth", file_, "--format", "forest"});
+  const std::string rules =
+      written("t.conf", {"synth", file_, "--format", "nccl-tuner", "--tune", "64K"});
+  const Reported trees = {{"verify", forest}, "verify", 1},
+                 tuner = {{"verify", rules}, "verify", 1};
+  expect_both({trees, tuner});
+  EXPECT_FALSE(present(trees).contains("threadblocks"));
+  EXPECT_FALSE(present(trees).contains("usable_counts"));
+  EXPECT_EQ(former(trees)["threadblocks"], 0);
+  EXPECT_EQ(former(trees)["usable_counts"], "");
+  EXPECT_FALSE(present(tuner).contains("chunks"));
+  EXPECT_EQ(former(tuner)["chunks"], present(tuner)["row_count"]);
   const Reported judged = {{"verify", xml, "--topology", file_}, "verify", 1};
   EXPECT_EQ(former(judged)["busiest"], present(judged)["busiest_link"]);
   EXPECT_EQ(present(judged)["topology"], "boxes");

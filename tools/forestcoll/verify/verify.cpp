@@ -166,6 +166,19 @@ Json link_json(const LinkLoad& link) {
           {"bandwidth", exact(link.bandwidth)}};
 }
 
+// How large the schedule is, as far as a file of its format, or what could be read of it, says.
+void put_size(Json& report, const Verdict& verdict) {
+  if (!verdict.collective_name.empty()) report["collective"] = verdict.collective_name;
+  if (verdict.ranks > 0) report["compute_nodes"] = verdict.ranks;
+  if (verdict.chunks > 0) report[is_for_nccl(verdict) ? "row_count" : "chunks"] = verdict.chunks;
+  if (verdict.threadblocks > 0) {
+    report["threadblocks"] = verdict.threadblocks;
+    report["channels"] = verdict.channels;
+    report["threadblock_steps"] = verdict.steps;
+  }
+  if (!verdict.usable_counts.empty()) report["usable_counts"] = verdict.usable_counts;
+}
+
 Json json_report(const Verdict& verdict, const std::string& file, const Topology* topology,
                  bool loads = false) {
   Json findings = Json::array();
@@ -175,14 +188,8 @@ Json json_report(const Verdict& verdict, const std::string& file, const Topology
                  {"file", file},
                  {"ok", verdict.ok},
                  {"schedule", verdict.format},
-                 {"collective", verdict.collective_name},
-                 {"outcome", verdict.outcome},
-                 {"compute_nodes", verdict.ranks},
-                 {"chunks", verdict.chunks},
-                 {"threadblocks", verdict.threadblocks},
-                 {"channels", verdict.channels},
-                 {"threadblock_steps", verdict.steps},
-                 {"usable_counts", verdict.usable_counts}};
+                 {"outcome", verdict.outcome}};
+  put_size(report, verdict);
   if (topology != nullptr) report["topology"] = topology->name;
   if (verdict.usable) report["usable"] = to_json(*verdict.usable);
   if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;

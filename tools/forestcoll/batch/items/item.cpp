@@ -197,6 +197,10 @@ void add_figures(Json& json, const Figures& figures) {
   json.update(figures.named);
 }
 
+Ratio reached_by(const Figures& figures) {
+  return parse_exact(figures.named.value("reached", Json())).value_or(figures.algbw);
+}
+
 std::string range_text(const std::pair<Ratio, Ratio>& range) {
   return fmt::format("{} to {}", number(range.first), number(range.second));
 }
@@ -233,8 +237,8 @@ std::optional<Figures> figures_of_summary(const Json& summary) {
   const auto algbw = parse_exact(summary["algbw"]), optimum = parse_exact(summary["optimum"]);
   if (!algbw) return std::nullopt;
   Figures figures{*algbw};
-  if (optimum) figures.optimum_fraction = fraction(*algbw, *optimum);
   figures.named = named_figures(summary);
+  if (optimum) figures.optimum_fraction = fraction(reached_by(figures), *optimum);
   if (const auto least = summary.find("optimum_at_least"); optimum && least != summary.end()) {
     const auto known = parse_exact(*least);
     if (!known) return std::nullopt;

@@ -57,8 +57,8 @@ struct OutputFile {
 
 /// What a successful run found.
 struct Figures {
-  Ratio algbw;
-  /// 1 only where algbw is the optimum; none where it is above it.
+  Ratio algbw;  ///< of the trees; `reached_by` has that of the file
+  /// Of the file; 1 only where it reaches the optimum, none where it is above it.
   std::optional<double> optimum_fraction = {};
   std::optional<std::int64_t> height = {};  ///< none: an all-to-all has no trees
   /// Where the optimum is not known, the GB/s between which it is; the fraction is of the upper.
@@ -98,6 +98,8 @@ struct ItemResult {
 /// figures, into an object and out of one.
 void add_figures(Json& json, const Figures& figures);
 [[nodiscard]] std::optional<Figures> parse_figures(const Json& json);
+/// GB/s of what was written; in a report of version 1 of the trees, where these have others.
+[[nodiscard]] Ratio reached_by(const Figures& figures);
 /// "390 to 400".
 [[nodiscard]] std::string range_text(const std::pair<Ratio, Ratio>& range);
 /// From the report of `synth --json`.

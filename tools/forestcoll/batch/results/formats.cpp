@@ -110,7 +110,7 @@ std::string items_markdown(const Results& results) {
     if (++shown > kMostRowsInMarkdown) break;
     std::string rate, optimum, part, height;
     if (item.figures) {
-      rate = number(item.figures->algbw);
+      rate = number(reached_by(*item.figures));
       optimum = optimum_text(*item.figures);
       const auto& fraction = item.figures->optimum_fraction;
       part = fraction ? percent(*fraction) : "above";
@@ -122,7 +122,10 @@ std::string items_markdown(const Results& results) {
     text += row({item.input, item.variant.collective, item.variant.target, item.variant.trees,
                  to_string(item.status), rate, optimum, part, height});
   }
-  return text + more(results.items.size(), kMostRowsInMarkdown) + "\n</details>\n";
+  return text + more(results.items.size(), kMostRowsInMarkdown) +
+         "\nRates are algbw of what the file reaches; `k` are trees per root, as they were asked "
+         "for; "
+         "the height is in hops.\n</details>\n";
 }
 
 // Line and column, where a place is such.

@@ -74,8 +74,8 @@ std::string line_of(const ItemResult& result) {
                         error.message, name_of(error.code));
   } else if (result.figures) {
     const auto& fraction = result.figures->optimum_fraction;
-    line += fmt::format(": {} GB/s, {}", number(result.figures->algbw),
-                        fraction ? percent(*fraction) : "above the optimum");
+    line += fmt::format(": {} GB/s, {}", number(reached_by(*result.figures)),
+                        fraction ? percent(*fraction) + " of the optimum" : "above the optimum");
     if (const auto& range = result.figures->optimum_range) {
       line += fmt::format(" at least (the optimum is {} GB/s)", range_text(*range));
     }

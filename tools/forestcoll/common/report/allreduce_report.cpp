@@ -72,7 +72,7 @@ Expected<Ratio> known_of_ranks(const Expected<AllreduceOptimum>& of_ranks,
 Json to_json(const Expected<AllreduceOptimum>& optimum, const Expected<Ratio>& two_phases) {
   if (!optimum) return {{"not_computed", to_json(optimum.errors().front())}};
   Json json = {{"at_most", exact(optimum->upper)}};
-  if (optimum->split) json["reached"] = exact(optimum->split->algbw);
+  if (optimum->split) json["at_least"] = exact(optimum->split->algbw);
   if (optimum->is_exact()) json["exact"] = optimum->upper.to_string();
   if (optimum->of_trees) json["trees_at_most"] = exact(*optimum->of_trees);
   if (optimum->value) {
@@ -127,7 +127,7 @@ Json to_json(const Expected<RootedOptimum>& optimum) {
   if (!optimum) return {{"not_computed", to_json(optimum.errors().front())}};
   Json json = {{"at_most", exact(optimum->upper)}};
   const auto reached = optimum->reached();
-  if (reached) json["reached"] = exact(*reached);
+  if (reached) json["at_least"] = exact(*reached);
   if (reached == optimum->upper) json["exact"] = optimum->upper.to_string();
   if (optimum->of_trees) json["trees_at_most"] = exact(*optimum->of_trees);
   return json;

@@ -44,6 +44,13 @@ KeyChanges former_latencies() {
           {"latencies/typical/*/link_count", "latencies/typical/*/links"}};
 }
 
+KeyChanges former_optima() {
+  return {{"allreduce_optimum/at_least", "allreduce_optimum/reached"},
+          {"allreduce_in_network/at_least", "allreduce_in_network/reached"},
+          {"in_network/broadcast/at_least", "in_network/broadcast/reached"},
+          {"in_network/reduce/at_least", "in_network/reduce/reached"}};
+}
+
 const std::vector<ReportFormat>& versioned_formats() {
   static const std::vector<ReportFormat> table = {
       {"forestcoll-batch",
@@ -66,27 +73,21 @@ const std::vector<ReportFormat>& versioned_formats() {
         {"changes/*/says", "changes/*/change"},
         {"changes/*/before_text", "changes/*/before"},
         {"changes/*/after_text", "changes/*/now"}}},
-      {"forestcoll-bound",
-       3,
-       {{"bottlenecks", ""},
-        {"bottleneck/shared_limits", ""},
-        {"bottleneck/lengths/*/length/value", ""},
-        {"bottleneck/lengths/*/length/exact", "bottleneck/lengths/*/length"},
-        {"alltoall/shared_limits", ""},
-        {"scatter/shared_limits", ""},
-        {"gather/shared_limits", ""},
-        {"alltoall/reached_seconds", "alltoall/seconds/reached"},
-        {"alltoall/least_seconds", "alltoall/seconds/at_least"},
-        {"alltoall/lengths/*/length/value", ""},
-        {"alltoall/lengths/*/length/exact", "alltoall/lengths/*/length"},
-        {"scatter/lengths/*/length/value", ""},
-        {"scatter/lengths/*/length/exact", "scatter/lengths/*/length"},
-        {"gather/lengths/*/length/value", ""},
-        {"gather/lengths/*/length/exact", "gather/lengths/*/length"},
-        {"failure/*/times/*/before_simulated_seconds", "failure/*/times/*/before"},
-        {"failure/*/times/*/after_simulated_seconds", "failure/*/times/*/after"}}},
+      {"forestcoll-bound", 3,
+       joined({former_optima(),
+               {{"alltoall/reached_seconds", "alltoall/seconds/reached"},
+                {"alltoall/least_seconds", "alltoall/seconds/at_least"},
+                {"alltoall/lengths/*/length/value", ""},
+                {"alltoall/lengths/*/length/exact", "alltoall/lengths/*/length"},
+                {"scatter/lengths/*/length/value", ""},
+                {"scatter/lengths/*/length/exact", "scatter/lengths/*/length"},
+                {"gather/lengths/*/length/value", ""},
+                {"gather/lengths/*/length/exact", "gather/lengths/*/length"},
+                {"failure/*/times/*/before_simulated_seconds", "failure/*/times/*/before"},
+                {"failure/*/times/*/after_simulated_seconds", "failure/*/times/*/after"}}})},
       {"forestcoll-compare", 2,
        joined({former_latencies(),
+               former_optima(),
                {{"parameters/name", "model/gpu"},
                 {"parameters/source", "model/source"},
                 {"parameters/chosen", "model/chosen"},
@@ -271,7 +272,16 @@ const std::vector<ReportFormat>& versioned_formats() {
         {"compute_nodes", "ranks"},
         {"root_rank", "root"},
         {"threadblock_steps", "steps"},
-        {"busiest_link", "busiest"}}},
+        {"busiest_link", "busiest"},
+        // What a file does not have was 0 or empty.
+        {"row_count", "chunks"},
+        {"", "collective", "collective", "\"\""},
+        {"", "ranks", "ranks", "0"},
+        {"", "chunks", "chunks", "0"},
+        {"", "threadblocks", "threadblocks", "0"},
+        {"", "channels", "channels", "0"},
+        {"", "steps", "steps", "0"},
+        {"", "usable_counts", "usable_counts", "\"\""}}},
       {"forestcoll-verify-job", 2, {{"operations/*/schedule_count", "operations/*/schedules"}}},
       {"forestcoll-verify-targets", 2, {}}};
   return table;
