@@ -98,6 +98,23 @@ TEST(SynthDefaultLong, PlansOfMoreThan128GpusAreChosenByRate) {
   EXPECT_THAT(chosen.err, HasSubstr("chosen by rate and bounds"));
 }
 
+// A file whose sizes nobody compared says so, and how to have them compared.
+TEST(SynthDefault, AFileForAllSizesSaysSo) {
+  const Scratch scratch;
+  const std::string fabric = scratch.write("star.json", star()), out = scratch / "a.xml";
+  const std::string said = "it is for all sizes, though no sizes were compared";
+  EXPECT_THAT(run_well({"synth", fabric, "-k", "1", "-o", out}).err,
+              HasSubstr(said + ": leave -k out"));
+  EXPECT_THAT(run_well({"synth", fabric, "--algorithm", "nccl-ring", "-o", out}).err,
+              HasSubstr(said + ": leave --algorithm out"));
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{}, {"-k", "1", "--sizes", "1M:1G"}, {"--format", "forest"}}) {
+    std::vector<std::string> all = {"synth", fabric, "-o", out};
+    all.insert(all.end(), words.begin(), words.end());
+    EXPECT_THAT(run_well(all).err, ::testing::Not(HasSubstr("for all sizes")));
+  }
+}
+
 TEST(SynthDefaultLong, ADirectoryGetsAFileForEachRangeOfSizes) {
   const Scratch scratch;
   const std::string fabric = scratch.write("star.json", star());
@@ -113,8 +130,10 @@ TEST(SynthDefaultLong, ADirectoryGetsAFileForEachRangeOfSizes) {
       EXPECT_LE(time["ratio"], 1.0) << file;
     }
   }
-  EXPECT_THAT(files.err, HasSubstr("time / the runtime's own"));
-  expect_says(0, {"synth", fabric, "--deploy", scratch / "deployed"}, "time / the runtime's own");
+  EXPECT_THAT(files.err, HasSubstr("the runtime's own time / this"));
+  EXPECT_THAT(files.err, HasSubstr("above 1x a file is faster"));
+  expect_says(0, {"synth", fabric, "--deploy", scratch / "deployed"},
+              "the runtime's own time / this");
 }
 
 }  // namespace

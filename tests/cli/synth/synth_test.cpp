@@ -218,6 +218,7 @@ TEST(SynthLong, WarnsWhereXmlLosesTheRoutes) {
   EXPECT_THAT(lost.err,
               HasSubstr("names no routes: by the fewest hops it reaches 20 GB/s, not 40"));
   EXPECT_THAT(lost.err, HasSubstr("[W11]"));
+  EXPECT_THAT(lost.err, HasSubstr("  algbw 20 GB/s, 50 % of the optimum 40 GB/s\n"));
   EXPECT_THAT(run({"synth", "-", "--format", "forest"}, {.input = text}).err,
               Not(HasSubstr("[W11]")));
   EXPECT_THAT(run({"synth", "-k", "auto", topology("dgx-a100-x1")}).err, Not(HasSubstr("[W11]")));

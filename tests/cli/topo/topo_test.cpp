@@ -89,6 +89,8 @@ TEST(TopoGen, WrongNamesAndParametersAreTwo) {
 
 TEST(TopoShowLong, SummaryInWords) {
   const auto show = run_well({"topo", "show", topology("dgx-a100-x2")});
+  EXPECT_THAT(show.out, HasSubstr("switches     box0/nvsw, box0/nic[0-7], and so in each such box\n"
+                                  "  switches     ib[0-1]\n"));
   EXPECT_THAT(show.out, StartsWith("2x DGX A100\n"));
   EXPECT_THAT(show.out, HasSubstr("16 GPUs, 20 switch nodes"));
   EXPECT_THAT(show.out, HasSubstr("2 of 8 GPUs and 9 switch nodes: box[0-1]"));

@@ -332,6 +332,36 @@ std::string step_in_words(const JobStep& step, const MadeStep& made) {
   return text;
 }
 
+// "0,8,16,24"; of many, the first ones.
+std::string ranks_in_words(const std::vector<Rank>& group) {
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> ranks;
+  for (const Rank r : group) {
+    if (ranks.size() == kMost) {
+      ranks.emplace_back("…");
+      break;
+    }
+    ranks.push_back(std::to_string(r.value));
+  }
+  return fmt::format("{}", fmt::join(ranks, ","));
+}
+
+// Which file is whose: the first groups of each operation.
+std::string files_in_words(const JobStep& step, const MadeStep& made) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    std::size_t count = 0;
+    for (const MadeGroup& group : made.groups) {
+      if (group.part.operation != i || ++count > kMost) continue;
+      text += fmt::format("{}  {} for ranks {}", text.empty() ? "" : "\n", group.file,
+                          ranks_in_words(step.operations[i].groups[group.part.group]));
+    }
+    if (count > kMost) text += fmt::format("; {} more", count - kMost);
+  }
+  return text;
+}
+
 Json schedules_json(const MadeStep& made, std::size_t operation) {
   Json list = Json::array();
   for (const MadeGroup& group : made.groups) {
@@ -456,6 +486,7 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
       if (writes) name_files(group, s, *job);
     }
     note(console, step_in_words(step, *made));
+    if (writes) note(console, files_in_words(step, *made));
     steps.push_back(*std::move(made));
   }
   const Json report = report_of(*job, steps, *fabric, arguments.reading);

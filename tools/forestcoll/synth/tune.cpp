@@ -49,14 +49,14 @@ std::string program_of(const TunedFile& file, const CompileOptions& options) {
                      file.instances == 1 ? " " : "s");
 }
 
-// "  64 KiB  1 MiB  bfb  12.3 us at 64 KiB  45.6 us at 256 KiB  0.51  0.80": a line of the table.
+// "  64 KiB  1 MiB  bfb  12.3 us at 64 KiB  45.6 us at 256 KiB  1.96x  1.25x": a line of the table.
 std::string row_of(const TunedFile& file, const CollectiveForest& trees) {
   std::string times, ratios;
   for (const TimeBeside& time : file.times) {
     times += fmt::format("{:>10} at {:<8}", time_in_words(time.seconds), size_in_words(time.bytes));
     ratios += time.runtime_algorithm.empty()
                   ? fmt::format("{:>8}", "-")
-                  : fmt::format("{:>8.2f}", time.seconds / time.runtime_seconds);
+                  : fmt::format("{:>7.2f}x", time.runtime_seconds / time.seconds);
   }
   return fmt::format("  {:>11} {:>11}  {:<20} {:<44} {}", size_in_words(file.first),
                      size_in_words(file.last), trees_of(file, trees), times, ratios);
@@ -65,7 +65,11 @@ std::string row_of(const TunedFile& file, const CollectiveForest& trees) {
 constexpr const char* kHead =
     "         from          to  algorithm             time at sizes that were simulated            "
     "  "
-    "time / the runtime's own";
+    "the runtime's own time / this";
+
+constexpr const char* kLegend =
+    "  above 1x a file is faster than the runtime's own choice; k N: forestcoll's trees, N per "
+    "root; other algorithms: docs/comparisons.md";
 
 std::string text_of(const TunedFile& file, const CollectiveForest& trees,
                     const CompileOptions& options) {
@@ -76,7 +80,8 @@ std::string text_of(const TunedFile& file, const CollectiveForest& trees,
       size_in_words(file.first), size_in_words(file.last), trees_of(file, trees),
       program_of(file, options), file.threadblocks, file.channels, file.seconds * 1e6,
       static_cast<double>(file.first) / file.seconds * 1e-9, file.why, in_words(file.costs),
-      of_optimum(file.algbw, file.optimum), file.verdict.usable_counts);
+      of_optimum(file.verdict.algbw.value_or(file.algbw), file.optimum),
+      file.verdict.usable_counts);
   for (const std::string& condition : file.verdict.conditions) {
     text += fmt::format("\n      only if {}", condition);
   }
@@ -144,6 +149,7 @@ void report(const Tuning& tuning, const RateFigures& rates, const Fabric& fabric
     note(console, row_of(file, trees));
     if (console.verbose) note(console, text_of(file, trees, options));
   }
+  note(console, kLegend);
   std::set<std::string> conditions;
   for (const TunedFile& file : tuning.files) {
     conditions.insert(file.verdict.conditions.begin(), file.verdict.conditions.end());

@@ -161,6 +161,23 @@ std::string switches_in_words(const TopologySummary& summary) {
   return text;
 }
 
+// The switches and NICs in use of one box, or of none, by the ids that --drop and --derate take.
+std::string switch_ids(const Topology& topology, std::string_view box) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> ids;
+  for (const TopologyNode& node : topology.nodes) {
+    if (node.enabled && node.type == NodeType::switch_node && node.box == box) {
+      ids.push_back(node.id);
+    }
+  }
+  std::vector<std::string> lists = compress_ids(ids);
+  if (lists.size() > kMost) {
+    lists.erase(lists.begin() + kMost - 1, lists.end() - 1);
+    lists.back() = "… " + lists.back();
+  }
+  return fmt::format("{}", fmt::join(lists, ", "));
+}
+
 std::string in_text(const Facts& facts, const Fabric& fabric) {
   const TopologySummary& summary = facts.summary;
   std::string text = fabric.topology.name + "\n";
@@ -180,6 +197,12 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
   if (!summary.boxes.empty() && summary.gpus_without_box > 0) {
     line("boxes", counted(summary.gpus_without_box, "GPU") + " in none");
   }
+  for (const BoxSummary& boxes : summary.boxes) {
+    const std::string ids = switch_ids(fabric.topology, boxes.names.front());
+    if (ids.empty()) continue;
+    line("switches", ids + (boxes.names.size() > 1 ? ", and so in each such box" : ""));
+  }
+  if (const std::string ids = switch_ids(fabric.topology, ""); !ids.empty()) line("switches", ids);
   for (const LinkSummary& links : summary.links) {
     line("links",
          fmt::format("{} of {}{}{}", links.count, bandwidth_in_words(links.bandwidth, links.cables),

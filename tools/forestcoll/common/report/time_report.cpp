@@ -112,7 +112,7 @@ std::string window_lines(const SizeWindow& window, const std::optional<FastestCh
     lines +=
         fmt::format("\n    {:>9} {:>9}", size_in_words(time.bytes), time_in_words(time.seconds));
     if (time.runtime_algorithm.empty()) continue;
-    lines += fmt::format("; the runtime's {} {}, {:.2f} times as long", time.runtime_algorithm,
+    lines += fmt::format("; runtime ({}) {} ({:.2f}x)", time.runtime_algorithm,
                          time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
   }
   if (choice && !choice->is_selected) {

@@ -34,7 +34,7 @@ void put_least(Json& json, const LeastTime& least);
 [[nodiscard]] Json to_json(const TimeCosts& costs);
 
 /// The sizes that a file is for, and a line for each that is told:
-/// "    1 GiB  6.56 ms; the runtime's nccl-ring 10.2 ms, 1.56 times as long".
+/// "    1 GiB  6.56 ms; runtime (nccl-ring) 10.2 ms (1.56x)".
 [[nodiscard]] std::string window_lines(const SizeWindow& window,
                                        const std::optional<FastestChoice>& choice);
 /// The times alone, in a line: "  1 GiB: 6.56 ms, runtime 10.2 ms (1.56x); …".

@@ -46,6 +46,20 @@ std::string boxes_line(const Topology& topology) {
   return text;
 }
 
+// A runtime takes such a file in place of its own choice at sizes where that is faster, too.
+std::string all_sizes_line(const MadeSchedule& made, const SynthArguments& arguments) {
+  const bool is_limited =
+      !arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty();
+  if (made.window || is_limited || !is_schedule(made.compiled.options.format)) return "";
+  const char* why = !arguments.trees.empty()      ? ": leave -k out"
+                    : arguments.baseline.chosen() ? ": leave --algorithm out"
+                                                  : ": name a size with --size";
+  return fmt::format(
+      "  it is for all sizes, though no sizes were compared{}, or write a file for each range of "
+      "sizes (-o DIR/), or limit this one (--sizes MIN:MAX)",
+      why);
+}
+
 ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepared) {
   const Compilation& compiled = made.compiled;
   const CompileOptions& options = compiled.options;
@@ -65,6 +79,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
       .relays = made.group ? summary_line(*made.group, compiled.paths ? "flows" : "forests") : "",
       .window = made.window ? window_lines(*made.window, made.choice) : "",
       .window_in_short = made.window ? window_line(*made.window) : "",
+      .all_sizes = all_sizes_line(made, arguments),
       .branching = compiled.branching ? &*compiled.branching : nullptr,
       .branching_as = written_as(compiled),
       .kept = compiled.kept};

@@ -35,6 +35,10 @@ std::string program_cell(const ComparedRow& row) {
   return std::string(row.program_error ? name_of(row.program_error->code) : "-");
 }
 
+constexpr const char* kLegend =
+    "height, mean: hops of the highest tree and of all on average; k: trees per root; tb/ch/steps: "
+    "threadblocks and channels of a GPU, steps of a threadblock; algorithms: docs/comparisons.md";
+
 // What `synth` writes for the default target, what the fabric allows at best, which rows are parts
 // of, and by trees over GPUs and by two phases in turn, where these are less.
 std::vector<TableRow> optimum_lines(const Comparison& comparison, std::size_t columns) {
@@ -291,7 +295,7 @@ std::string to_terminal(const Comparison& comparison) {
   const Report report = report_of(comparison, true, "u");
   std::string text =
       fmt::format("{}\nRates and times are simulated: {}\n", report.heading, kModelNotMeasurement);
-  text += aligned(report.rates, 1, 1);
+  text += aligned(report.rates, 1, 1) + kLegend + "\n";
   if (!report.optimum.empty()) text += report.optimum + "\n";
   text += "bottleneck: " + report.bottleneck + "\n";
   for (const TimeTable& times : report.times) {
@@ -312,6 +316,7 @@ std::string to_markdown(const Comparison& comparison) {
   const Report report = report_of(comparison, false, "µ");
   std::string text = fmt::format("### {}\n\nRates and times are simulated: {}.\n\n{}\n",
                                  report.heading, kModelNotMeasurement, markdown(report.rates));
+  text += fmt::format("{}.\n\n", kLegend);
   if (!report.optimum.empty()) text += report.optimum + "\n\n";
   text += fmt::format("Bottleneck: {}.\n\n", report.bottleneck);
   for (const TimeTable& times : report.times) {

@@ -32,6 +32,11 @@ std::string rate_lines(const Ratio& algbw, const RateFigures& rates) {
   return text;
 }
 
+// XML and plans name no routes, and may reach another rate than their trees.
+Ratio rate_of_file(const CollectiveForest& forest, const Verdict& verdict) {
+  return verdict.threadblocks > 0 ? verdict.algbw.value_or(forest.algbw) : forest.algbw;
+}
+
 // A run that chose among several k says what the others would have reached.
 std::string rates_by_k_lines(const Synthesis& synthesis) {
   std::string text;
@@ -48,9 +53,11 @@ std::string schedule_lines(const Ratio& algbw, Collective collective, const Verd
   std::string text;
   if (verdict.threadblocks == 0) return text;
   if (verdict.algbw && *verdict.algbw != algbw) {
-    text += fmt::format("  as {}, which names no routes: {} GB/s by the fewest hops{}\n",
-                        verdict.format == "msccl-xml" ? "XML" : "a plan", number(*verdict.algbw),
-                        collective == Collective::allreduce ? ", both phases at once" : "");
+    text += fmt::format(
+        "  algbw is by the fewest hops, as {} names no routes{}; the trees have {} "
+        "GB/s\n",
+        verdict.format == "msccl-xml" ? "XML" : "a plan",
+        collective == Collective::allreduce ? ", both phases at once" : "", number(algbw));
   }
   if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
   text += fmt::format("  {} per GPU, of {}{}; {}; at most {}\n",
@@ -122,7 +129,8 @@ std::string use_lines(const Verdict& verdict, const ScheduleNotes& notes, bool v
   if (!window.empty()) text += window + "\n";
   if (verdict.threadblocks == 0) return text;
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
-  return text + fmt::format("  {}\n", verdict.usable_counts) + condition_lines(verdict);
+  text += fmt::format("  {}\n", verdict.usable_counts) + condition_lines(verdict);
+  return notes.all_sizes.empty() ? text : text + notes.all_sizes + "\n";
 }
 
 std::string ended(std::string text) {
@@ -166,7 +174,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
     text += schedule_lines(notes.branching->algbw, forest.collective, verdict, notes);
     return text + use_lines(verdict, notes, verbose) + seconds_line(seconds);
   }
-  text += rate_lines(forest.algbw, figures.rates) + solver_lines(synthesis);
+  text += rate_lines(rate_of_file(forest, verdict), figures.rates) + solver_lines(synthesis);
   if (!notes.relays.empty()) text += notes.relays + "\n";
   if (!verbose && notes.is_warm && !notes.why.empty()) text += fmt::format("  {}\n", notes.why);
   if (!verbose) return ended(std::move(text) + use_lines(verdict, notes, verbose));

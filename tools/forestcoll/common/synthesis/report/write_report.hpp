@@ -49,6 +49,7 @@ struct ScheduleNotes {
   std::string relays;            ///< a line on what GPUs outside of the group could; else empty
   std::string window;            ///< lines on the sizes that it is for, where it chose them itself
   std::string window_in_short;   ///< the same in one line
+  std::string all_sizes;  ///< a line, where the file is for all sizes though none were compared
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
   std::optional<RepackStatistics> kept = {};  ///< of previous trees that branched
