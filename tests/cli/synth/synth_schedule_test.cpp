@@ -217,8 +217,8 @@ TEST(SynthScheduleLong, WhatTheFileReachesIsSaidOfXmlAndOfPlans) {
   const auto said = [&](const std::string& format) {
     return run({"synth", file, "-v", "--format", format, "-o", scratch / "x"}).err;
   };
-  EXPECT_THAT(said("msccl"), HasSubstr("as XML, which names no routes"));
-  EXPECT_THAT(said("mscclpp"), HasSubstr("as a plan, which names no routes"));
+  EXPECT_THAT(said("msccl"), HasSubstr("by the fewest hops, as XML names no routes"));
+  EXPECT_THAT(said("mscclpp"), HasSubstr("by the fewest hops, as a plan names no routes"));
 }
 
 TEST(SynthScheduleLong, Unfused) {
