@@ -4,9 +4,9 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "topology/check/validate.hpp"
-#include "topology/model/link_kind.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -18,24 +18,38 @@ bool joins_a_gpu(const Topology& topology, const TopologyLink& link) {
          topology.nodes[link.dst].type == NodeType::compute;
 }
 
-// As many on both sides: each to its own, such as a NIC, unless all GPUs are meant to reach all
-// switches of a box.
-bool seems_one_to_one(const Topology& topology, const LinkEntry& entry, const TopologyLink& link) {
-  if (entry.is_mesh() || entry.src.count() < 2 || entry.src.count() != entry.dst.count()) {
+// What is linked to another switch, as a NIC or a leaf is, and an NVSwitch of a box is not.
+std::vector<bool> switches_that_lead_on(const Topology& topology) {
+  std::vector<bool> lead_on(topology.nodes.size());
+  for (const TopologyLink& link : topology.links) {
+    const auto is_switch = [&](NodeId node) {
+      return topology.nodes[node].type == NodeType::switch_node;
+    };
+    if (!is_switch(link.src) || !is_switch(link.dst)) continue;
+    lead_on[link.src.index()] = lead_on[link.dst.index()] = true;
+  }
+  return lead_on;
+}
+
+// As many on both sides, and more than two: each to its own, such as a GPU of another quad or a
+// NIC. That all GPUs reach all NVSwitches of their box is common.
+bool seems_one_to_one(const Topology& topology, const LinkEntry& entry, const TopologyLink& link,
+                      const std::vector<bool>& lead_on) {
+  constexpr std::size_t kLeast = 3;
+  if (entry.is_mesh() || entry.src.count() < kLeast || entry.src.count() != entry.dst.count()) {
     return false;
   }
   const bool between_gpus = topology.nodes[link.src].type == NodeType::compute &&
                             topology.nodes[link.dst].type == NodeType::compute;
-  const Medium medium = medium_of(entry.kind);
-  return between_gpus || (medium != Medium::nvlink && medium != Medium::xgmi);
+  return between_gpus || lead_on[link.src.index()] || lead_on[link.dst.index()];
 }
 
 bool looks_like_a_mistake(const Topology& topology, const LinkEntry& entry,
-                          const TopologyLink& link) {
+                          const TopologyLink& link, const std::vector<bool>& lead_on) {
   if (entry.pair_given || !entry.enabled) return false;
   if (entry.src.branches_from(entry.dst)) return true;
-  return joins_a_gpu(topology, link) &&
-         (entry.src.shares_a_range_with(entry.dst) || seems_one_to_one(topology, entry, link));
+  return joins_a_gpu(topology, link) && (entry.src.shares_a_range_with(entry.dst) ||
+                                         seems_one_to_one(topology, entry, link, lead_on));
 }
 
 std::string remedy(const LinkEntry& entry) {
@@ -51,6 +65,7 @@ std::string remedy(const LinkEntry& entry) {
 void warn_products(const Document& document, const Expansion& expansion, Findings& findings) {
   std::set<std::pair<std::int32_t, std::int32_t>> seen;  // entries of templates come once per box
   const Topology& topology = expansion.topology;
+  const std::vector<bool> lead_on = switches_that_lead_on(topology);
   for (std::size_t i = 0; i < topology.links.size(); ++i) {
     const LinkId link(i);
     const Origin origin = expansion.link_origin[link];
@@ -58,7 +73,7 @@ void warn_products(const Document& document, const Expansion& expansion, Finding
     if (!seen.emplace(origin.section, origin.entry).second) continue;
     const Section& section = section_of(document, origin);
     const LinkEntry& entry = section.links[static_cast<std::size_t>(origin.entry)];
-    if (!looks_like_a_mistake(topology, entry, topology.links[link])) continue;
+    if (!looks_like_a_mistake(topology, entry, topology.links[link], lead_on)) continue;
     findings.warning(Code::W12, section.where(entry),
                      fmt::format("each of {} is linked to each of {}: {} links",
                                  quote(entry.src.text()), quote(entry.dst.text()), entry.count()),

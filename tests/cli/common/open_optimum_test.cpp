@@ -73,8 +73,9 @@ TEST_F(OpenOptimumLong, ABatchNamesBoth) {
   const std::vector<std::string> words = {"batch", scratch_ / "in", "-o",       out,
                                           "-c",    "allreduce",     "--format", "forest"};
   const auto batch = run_well(words);
-  EXPECT_THAT(batch.err,
-              HasSubstr("83.33 % at least (the optimum is 333.333 (1000/3) to 400 GB/s)"));
+  EXPECT_THAT(
+      batch.err,
+      HasSubstr("83.33 % of the optimum at least (the optimum is 333.333 (1000/3) to 400 GB/s)"));
   const Json report = Json::parse(read_file(out + "/report.json"));
   expect_valid(report, "forestcoll-batch.schema.json");
   const Json range = report["items"][0]["optimum_range"];

@@ -205,6 +205,7 @@ TEST(Warnings, ProductsOfRangesThatLookAlike) {
   EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0,1,2]/nic[0-3]"), ElementsAre("W12 /links/2"));
   EXPECT_THAT(codes("box[0-2]/nvsw", "box[0-2]/nic0"), ElementsAre("W12 /links/2"));
   EXPECT_THAT(codes("box[0-2]/gpu[0-1]", "box[0-2]/gpu[2-3]"), ElementsAre("W12 /links/2"));
+  EXPECT_THAT(codes("gpu[0-3]", "gpu[4-7]"), ElementsAre("W12 /links/2"));  // two quads
   // Meant, or nothing to mistake.
   EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0-2]/nic[0-3]", R"(,"pair":"zip")"), IsEmpty());
   EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "box[0-2]/nvsw", R"(,"pair":"product")"), IsEmpty());
@@ -214,7 +215,7 @@ TEST(Warnings, ProductsOfRangesThatLookAlike) {
   EXPECT_THAT(codes("box[0-1]/gpu[0-3]", "box[0-2]/nvsw"), IsEmpty());
   EXPECT_THAT(codes("box0/gpu[0-3]", "box[1-2]/gpu[0-3]"), IsEmpty());
   EXPECT_THAT(codes("leaf[0-3]", "spine[0-3]"), IsEmpty());
-  EXPECT_THAT(codes("gpu[0-3]", "gpu[4-7]"), IsEmpty());
+  EXPECT_THAT(codes("gpu[0-1]", "gpu[4-5]"), IsEmpty());
   EXPECT_THAT(codes("gpu[0-7]", "leaf[0-3]"), IsEmpty());
   EXPECT_THAT(codes("box[0-2]/gpu[0-3]", "sw"), IsEmpty());
 }

@@ -177,7 +177,7 @@ class LinkReader {
     const bool xgmi = kind == "xgmi";
     const std::string generation = gpu.attribute(xgmi ? "gcn" : "sm").value();
     const auto speed = xgmi ? xgmi_of(generation) : nvlink_of(natural(generation).value_or(-1));
-    if (speed) {
+    if (speed && (context_.nccl_constants() || speed->reckoned.empty())) {
       const std::string of = fmt::format("{}={}", xgmi ? "gcn" : "sm", generation);
       machine_.assumed[kind] = whose_speed(*speed, of, context_.nccl_constants(), xgmi);
     }
