@@ -158,7 +158,7 @@ class Contest {
     std::atomic<bool> is_done = false;
     std::vector<Program> programs;
     Diagnostics errors;
-    double each_byte = 0;  // seconds at least, of any program; known from the start
+    double each_byte = 0;                  // seconds at least, of any program; known from the start
     std::optional<std::size_t> twin = {};  // an earlier candidate with the same programs
   };
   // Programs that are the same share their times, whichever of them is made first.

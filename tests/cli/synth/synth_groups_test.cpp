@@ -72,10 +72,6 @@ TEST(SynthGroups, SayWhichFileIsWhose) {
                                  "MOD 4", "-k", "1", "-o", scratch / "pairs"});
   EXPECT_THAT(written.err, HasSubstr("  0-allgather-0.xml for ranks 0,4\n"
                                      "  0-allgather-1.xml for ranks 1,5\n"));
-  const auto deployed = run({"synth", topology("dgx-a100-x1"), "-c", "allgather", "--groups",
-                             "MOD 4", "--deploy", scratch / "run"});
-  EXPECT_EQ(deployed.code, 2);
-  EXPECT_THAT(deployed.err, HasSubstr("write them with -o DIR: the summary says which file"));
 }
 
 // Trees of all operations fill the links together at the proved rate.
