@@ -332,7 +332,7 @@ Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
   Verdict verdict;
   verdict.format = "forestcoll-forest";
   check_forest(*forest, topology, findings, verdict);
-  verdict.collective_name = to_string(verdict.collective);
+  if (parse_collective(forest->collective)) verdict.collective_name = forest->collective;
   return conclude(std::move(verdict), findings, options);
 }
 

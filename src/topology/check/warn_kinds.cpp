@@ -19,7 +19,7 @@ namespace {
 // Words of three letters are near too many others.
 constexpr std::size_t kLeastLetters = 4;
 // These are near a known word, and are no slip of it.
-constexpr std::array<std::string_view, 3> kOthers = {"uplink", "core", "links"};
+constexpr std::array<std::string_view, 5> kOthers = {"uplink", "core", "links", "hccl", "pcix"};
 
 // "pice" and "pcie": two neighbours are exchanged.
 bool exchanges_neighbours(std::string_view a, std::string_view b) {
@@ -35,7 +35,11 @@ std::string_view nearest_kind(std::string_view word) {
   if (word.size() < kLeastLetters || std::ranges::find(kOthers, word) != kOthers.end()) return {};
   for (const std::string_view known : known_kinds()) {
     if (known.size() < kLeastLetters) continue;
-    if (exchanges_neighbours(word, known) || edit_distance(word, known, 1)) return known;
+    // Short words that differ in one letter are other words: "rope", "roce".
+    const bool may_be = word.size() != known.size() || known.size() > kLeastLetters;
+    if (exchanges_neighbours(word, known) || (may_be && edit_distance(word, known, 1))) {
+      return known;
+    }
   }
   return {};
 }

@@ -54,7 +54,8 @@ class Gaps {
   void add(NodeId gpu, NodeId other, std::int64_t cables) {
     if (topology_.nodes[gpu].type != NodeType::compute) return;
     partners_[other].insert(gpu);
-    cables_[gpu.index()] += cables;
+    constexpr std::int64_t kMany = 1'000'000;  // more are no longer counted: sums do not overflow
+    cables_[gpu.index()] = std::min(kMany, cables_[gpu.index()] + std::min(kMany, cables));
   }
 
   // GPUs that are linked otherwise, to another switch, have as many links.

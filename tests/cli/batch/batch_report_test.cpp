@@ -150,6 +150,13 @@ TEST_F(BatchBaselineLong, ALowerRateIsOne) {
   EXPECT_EQ(run(before_).code, 0) << "a higher rate is none";
 }
 
+TEST_F(BatchBaselineLong, AFileThatReachesLessIsOne) {
+  before_["items"][0]["reached"] = {{"exact", "20"}, {"value", 20}};
+  const auto result = run(before_);
+  EXPECT_EQ(result.code, 1);
+  EXPECT_THAT(result.err, HasSubstr("rate 20.00 -> 10.00 GB/s"));
+}
+
 TEST_F(BatchBaselineLong, HigherTreesAreOne) {
   before_["items"][0]["max_height"] = 0;
   const auto result = run(before_, {"--junit", batch_ / "junit.xml", "--annotate"});

@@ -170,7 +170,9 @@ TEST_F(JsonVersion, OfBoundHasItsFormerForm) {
                {{"bound", file_, "-c", "alltoall"}, "bound", 2},
                {{"bound", file_, "-c", "scatter", "--root", "a0"}, "bound", 2},
                {{"bound", file_, "-c", "alltoall", "--demand", demand}, "bound", 2},
-               {{"bound", file_, "--whatif", "--drop", "b1"}, "bound", 2}});
+               {{"bound", file_, "--whatif", "--drop", "b1"}, "bound", 2},
+               {{"bound", topology("dgx-a100-pcie-x1")}, "bound", 2},
+               {{"bound", topology("dgx-a100-pcie-x1"), "-c", "alltoall"}, "bound", 2}});
   const Reported whole = {{"bound", file_}, "bound", 2};
   EXPECT_EQ(former(whole)["allreduce_optimum"]["reached"],
             present(whole)["allreduce_optimum"]["at_least"]);

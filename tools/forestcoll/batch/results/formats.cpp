@@ -185,10 +185,10 @@ std::string to_csv(const Results& results) {
                        output.hash};
     if (item.figures) {
       const auto& fraction = item.figures->optimum_fraction;
-      fields.insert(
-          fields.end(),
-          {fmt::format("{}", item.figures->algbw.to_double()), item.figures->algbw.to_string(),
-           fraction ? fmt::format("{}", *fraction) : "", height_text(*item.figures)});
+      const Ratio reached = reached_by(*item.figures);
+      fields.insert(fields.end(),
+                    {fmt::format("{}", reached.to_double()), reached.to_string(),
+                     fraction ? fmt::format("{}", *fraction) : "", height_text(*item.figures)});
     } else {
       fields.insert(fields.end(), 4, "");
     }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "batch/items/discovery.hpp"
+#include "batch/items/item.hpp"
 #include "common/files/io.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
@@ -36,6 +37,13 @@ bool is_made(const ItemResult& item) {
 const ItemResult* find(const Results& results, const ItemResult& item) {
   const auto found = std::ranges::lower_bound(results.items, item, is_before);
   return found != results.items.end() && is_same(*found, item) ? &*found : nullptr;
+}
+
+// What the files reach, where both reports say so and it differs; else that of their trees.
+std::pair<Ratio, Ratio> comparable_rates(const Figures& was, const Figures& is) {
+  const bool are_known = was.named.contains("reached") && is.named.contains("reached");
+  const std::pair of_files(reached_by(was), reached_by(is));
+  return are_known && of_files.first != of_files.second ? of_files : std::pair(was.algbw, is.algbw);
 }
 
 // "171.43 -> 160.00", with more decimals where two do not tell them apart.
@@ -96,15 +104,16 @@ std::vector<Difference> compare(const ItemResult& before, const ItemResult& now,
   if (!is_made(now)) return found;
   if (before.figures && now.figures) {
     const Figures &was = *before.figures, &is = *now.figures;
-    if (is.algbw != was.algbw) {
-      add(grade_of(is.algbw, was.algbw, tolerance), "rate", rates_in_words(was.algbw, is.algbw),
-          was.algbw.to_string(), is.algbw.to_string());
-      found.back().numbers = {was.algbw, is.algbw};
+    const auto [then, here] = comparable_rates(was, is);
+    if (here != then) {
+      add(grade_of(here, then, tolerance), "rate", rates_in_words(then, here), then.to_string(),
+          here.to_string());
+      found.back().numbers = {then, here};
     }
     if (is.height && was.height && *is.height != *was.height) {
-      const std::string then = std::to_string(*was.height), height = std::to_string(*is.height);
+      const std::string old = std::to_string(*was.height), height = std::to_string(*is.height);
       add(*is.height > *was.height ? Grade::worse : Grade::better, "height",
-          fmt::format("{} -> {}", then, height), then, height);
+          fmt::format("{} -> {}", old, height), old, height);
       found.back().numbers = {Ratio(*was.height), Ratio(*is.height)};
     }
   }

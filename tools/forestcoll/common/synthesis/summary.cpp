@@ -53,7 +53,8 @@ std::string all_sizes_line(const MadeSchedule& made, const SynthArguments& argum
   if (made.window || is_limited || !is_schedule(made.compiled.options.format)) return "";
   const char* why = !arguments.trees.empty()      ? ": leave -k out"
                     : arguments.baseline.chosen() ? ": leave --algorithm out"
-                                                  : ": name a size with --size";
+                                                  : nullptr;
+  if (why == nullptr) return "";
   return fmt::format(
       "  it is for all sizes, though no sizes were compared{}, or write a file for each range of "
       "sizes (-o DIR/), or limit this one (--sizes MIN:MAX)",
