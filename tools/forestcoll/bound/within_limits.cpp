@@ -41,15 +41,6 @@ Expected<BoundRow> row_of(const ProvedByLengths& proved, std::optional<Rank> roo
                   figures_within_limits(optimum, switch_roles(fabric.topology), proved.collective)};
 }
 
-Expected<Ratio> in_turn(const Ratio& first, const Ratio& second) {
-  const auto sum = checked_add(first, second);
-  const auto product = checked_mul(first, second);
-  const auto both = sum && product ? checked_div(*product, *sum) : std::nullopt;
-  if (both) return *both;
-  return make_error(Code::E14, "the exact rate of both phases does not fit 64 bits",
-                    "round the bandwidths to a coarser grid with --quantize");
-}
-
 // Solves each collective once.
 class Rows {
  public:
@@ -70,13 +61,9 @@ class Rows {
     const auto gather = rate_of(Collective::allgather);
     const auto scatter = rate_of(Collective::reduce_scatter);
     const auto row = std::ranges::find(answer_.rows, Collective::allreduce, &BoundRow::collective);
-    const RateFigure& figure = *row->rates.by_trees;
-    AllreduceOptimum by_trees{.upper = figure.at_most, .statistics = {}};
-    by_trees.split = AllreduceSplit{figure.at_least, {}, {}};
-    by_trees.value = figure.at_least.to_double();
     if (!gather) return gather.errors();
     if (!scatter) return scatter.errors();
-    row->rates.allreduce = {in_turn(*gather, *scatter), std::move(by_trees)};
+    row->rates.allreduce = allreduce_within_limits(row->rates, gather, scatter);
     if (answer_.rows.size() == 1) answer_.rate_per_root = per_root(*gather);
     return {};
   }
@@ -146,30 +133,13 @@ Expected<BoundAnswer> solve_within_limits(const Fabric& fabric, const BoundArgum
 
 Expected<PathsWithinLimits> paths_within_limits(const Network& network, const Demand& demand,
                                                 const std::stop_token& stop) {
-  const std::size_t ranks = demand.ranks();
   JobOperation operation = operation_of_all(network, demand.collective(), demand.root());
-  std::int64_t moved = 1;  // of a buffer, in what a pair has: 1 / ranks of it
-  if (!demand.is_of_blocks()) {
-    operation.demand = demand;
-    moved = 0;
-    for (std::size_t i = 0; i < ranks * ranks; ++i) {
-      moved += demand(Rank(i / ranks), Rank(i % ranks));
-    }
-  }
+  if (!demand.is_of_blocks()) operation.demand = demand;
   auto proved = prove(network, std::move(operation), stop);
   if (!proved) return proved.errors();
-  const Ratio buffers(static_cast<std::int64_t>(ranks), moved);
-  // A buffer of blocks has one for each rank, and one of a demand what a rank sends on average.
-  const auto scaled = [&](const Ratio& rate) {
-    return demand.is_of_blocks() ? checked_div(rate, buffers) : checked_mul(rate, buffers);
-  };
-  const auto reached = scaled(proved->optimum.reached), at_most = scaled(proved->optimum.at_most);
-  if (!reached || !at_most) {
-    return make_error(Code::E14, "the exact rate of a pair does not fit 64 bits",
-                      "round the bandwidths to a coarser grid with --quantize");
-  }
-  AlltoallProof proof{*reached, *at_most, {}, proved->optimum.lengths};
-  return PathsWithinLimits{std::move(proof), *std::move(proved)};
+  auto proof = proof_within_limits(proved->optimum, demand);
+  if (!proof) return proof.errors();
+  return PathsWithinLimits{*std::move(proof), *std::move(proved)};
 }
 
 std::string flaw_of_lengths(const ProvedByLengths& proved, const Network& network) {

@@ -14,6 +14,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/joint_bound.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
@@ -101,6 +102,10 @@ struct Fabric : forestcoll::Fabric, ReadingNotes {
   /// Of `links()`: what proves the optimum of the collective that the network is a part for; set
   /// by `divide_limits`.
   std::optional<ProvingLengths> lengths = {};
+  /// Set with `lengths`: the optimum, without its shares and loads.
+  std::optional<JointOptimum> optimum = {};
+  /// Set by `divide_limits`: what switches of `links()` can do, which the topology has no more.
+  std::optional<SwitchRoles> roles = {};
 };
 /// Errors: those of `load_topology`, E14.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,

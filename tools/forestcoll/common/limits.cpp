@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/alltoall_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
@@ -81,6 +82,15 @@ bool take_roles(Topology& topology) {
     had_any |= std::exchange(node.reduce, false);
   }
   return had_any;
+}
+
+Expected<Ratio> in_turn(const Ratio& first, const Ratio& second) {
+  const auto sum = checked_add(first, second);
+  const auto product = checked_mul(first, second);
+  const auto both = sum && product ? checked_div(*product, *sum) : std::nullopt;
+  if (both) return *both;
+  return make_error(Code::E14, "the exact rate of both phases does not fit 64 bits",
+                    "round the bandwidths to a coarser grid with --quantize");
 }
 
 }  // namespace
@@ -181,16 +191,73 @@ RateFigures figures_within_limits(const JointOptimum& optimum, const SwitchRoles
           by_trees};
 }
 
+AllreduceFigures allreduce_within_limits(const RateFigures& figures, const Expected<Ratio>& gather,
+                                         const Expected<Ratio>& scatter) {
+  const RateFigure& figure = *figures.by_trees;
+  AllreduceOptimum by_trees{.upper = figure.at_most, .statistics = {}};
+  by_trees.split = AllreduceSplit{figure.at_least, {}, {}};
+  by_trees.value = figure.at_least.to_double();
+  Expected<Ratio> two_phases = gather && scatter ? in_turn(*gather, *scatter)
+                               : gather          ? Expected<Ratio>(scatter.errors())
+                                                 : Expected<Ratio>(gather.errors());
+  AllreduceFigures known{std::move(two_phases), std::move(by_trees)};
+  if (!figures.optimum) known.in_network = Expected<AllreduceOptimum>(figures.optimum.errors());
+  return known;
+}
+
+RateFigures rates_within_limits(const Network& network, const SwitchRoles& roles,
+                                Collective collective, std::optional<Rank> root,
+                                const std::optional<JointOptimum>& known,
+                                const std::stop_token& stop) {
+  const auto optimum_of = [&](Collective one) {
+    return optimum_of_all(network, operation_of_all(network, one, root), {.stop = stop});
+  };
+  const Expected<JointOptimum> optimum = known ? *known : optimum_of(collective);
+  if (!optimum) return {optimum.errors(), optimum.errors()};
+  RateFigures figures = figures_within_limits(*optimum, roles, collective);
+  if (collective != Collective::allreduce) return figures;
+  const auto rate_of = [&](Collective phase) {
+    const auto alone = optimum_of(phase);
+    return alone ? Expected<Ratio>(alone->at_most) : Expected<Ratio>(alone.errors());
+  };
+  figures.allreduce = allreduce_within_limits(figures, rate_of(Collective::allgather),
+                                              rate_of(Collective::reduce_scatter));
+  return figures;
+}
+
+Expected<AlltoallProof> proof_within_limits(const JointOptimum& optimum, const Demand& demand) {
+  const std::size_t ranks = demand.ranks();
+  std::int64_t moved = 1;  // of a buffer, in what a pair has: 1 / ranks of it
+  if (!demand.is_of_blocks()) {
+    moved = 0;
+    for (std::size_t i = 0; i < ranks * ranks; ++i) {
+      moved += demand(Rank(i / ranks), Rank(i % ranks));
+    }
+  }
+  const Ratio buffers(static_cast<std::int64_t>(ranks), moved);
+  // A buffer of blocks has one for each rank, and one of a demand what a rank sends on average.
+  const auto scaled = [&](const Ratio& rate) {
+    return demand.is_of_blocks() ? checked_div(rate, buffers) : checked_mul(rate, buffers);
+  };
+  const auto reached = scaled(optimum.reached), at_most = scaled(optimum.at_most);
+  if (reached && at_most) return AlltoallProof{*reached, *at_most, {}, optimum.lengths};
+  return make_error(Code::E14, "the exact rate of a pair does not fit 64 bits",
+                    "round the bandwidths to a coarser grid with --quantize");
+}
+
+RateFigures paths_figures(const JointOptimum& optimum, const ParsedDemand& demand) {
+  const auto proof = proof_within_limits(optimum, demand.demand);
+  return proof ? paths_figures(*proof, demand) : RateFigures{proof.errors(), proof.errors()};
+}
+
 Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const Console& console) {
   if (fabric.network.limits.empty()) return {};
   JobOperation operation = operation_of_all(fabric.network, asked.collective, asked.root);
-  if (asked.demand != nullptr && asked.collective == Collective::alltoall) {
-    operation.demand = *asked.demand;
-  }
+  if (asked.demand != nullptr && !asked.demand->is_of_blocks()) operation.demand = *asked.demand;
   constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
   const bool are_stars = asked.max_height == 1 && !is_personalized(asked.collective) &&
                          fabric.network.ranks.size() <= kMostRanksOfStars;
-  const auto optimum = at_work("finding the best rate within limits", console, [&] {
+  auto optimum = at_work("finding the best rate within limits", console, [&] {
     return are_stars ? optimum_of_stars(fabric.network, operation, {.shares = true})
                      : optimum_of_all(fabric.network, operation, {.shares = true});
   });
@@ -199,6 +266,7 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
   if (!part) return part.errors();
   auto network = to_digraph(*part);
   if (!network) return network.errors();
+  fabric.roles = switch_roles(fabric.topology);
   const bool had_roles = take_roles(fabric.topology);
   note(console,
        fmt::format("{}: of the links that share them, what {}{} at the best rate takes of each is "
@@ -207,7 +275,12 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
                    are_stars ? " by trees of height 1" : "", number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
   if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
-  if (!are_stars) fabric.lengths = {optimum->lengths, optimum->limit_lengths};
+  if (!are_stars) {
+    fabric.lengths = {optimum->lengths, optimum->limit_lengths};
+    fabric.optimum = *std::move(optimum);
+    fabric.optimum->loads.clear();
+    fabric.optimum->shares.clear();
+  }
   fabric.whole = std::exchange(fabric.network, *std::move(network));
   fabric.beside.reset();
   return {};

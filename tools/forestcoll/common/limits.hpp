@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/collective.hpp"
+#include "forestcoll/demand.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/figures.hpp"
 #include "forestcoll/id.hpp"
@@ -55,6 +57,29 @@ namespace forestcoll::cli {
 [[nodiscard]] RateFigures figures_within_limits(const JointOptimum& optimum,
                                                 const SwitchRoles& roles, Collective collective);
 
+/// What the figures of an allreduce follow from, where `gather` and `scatter` are the rates of its
+/// phases alone. REQUIRES: `figures_within_limits` made the figures, which are of an allreduce.
+[[nodiscard]] AllreduceFigures allreduce_within_limits(const RateFigures& figures,
+                                                       const Expected<Ratio>& gather,
+                                                       const Expected<Ratio>& scatter);
+
+/// The figures that `bound` has of a collective of trees of all ranks; `known` is its optimum,
+/// where that is known. Errors of figures: those of `optimum_of_all`. Cost: that of
+/// `optimum_of_all`, of an allreduce three times; one time less where the optimum is known.
+[[nodiscard]] RateFigures rates_within_limits(const Network& network, const SwitchRoles& roles,
+                                              Collective collective, std::optional<Rank> root,
+                                              const std::optional<JointOptimum>& known,
+                                              const std::stop_token& stop = {});
+
+/// The same in the units of an all-to-all, a scatter or a gather: the proof, without flows and with
+/// the lengths of links alone. REQUIRES: the optimum is of `operation_of_all`, with the demand
+/// where that is not of blocks. Errors: E14.
+[[nodiscard]] Expected<AlltoallProof> proof_within_limits(const JointOptimum& optimum,
+                                                          const Demand& demand);
+
+/// The figures that follow; errors of `proof_within_limits` are theirs.
+[[nodiscard]] RateFigures paths_figures(const JointOptimum& optimum, const ParsedDemand& demand);
+
 /// A collective of all ranks.
 struct WholeCollective {
   Collective collective = Collective::allreduce;
@@ -68,9 +93,9 @@ struct WholeCollective {
 /// Where links share a capacity, the fabric's network becomes what the collective has of them at
 /// its best rate (`joint_optimum`): a part of each, and no limits, so that forests and paths are
 /// made on it. The topology keeps the limits, for times and for `verify`, and so does
-/// `Fabric::whole`; `Fabric::lengths` are what proves the rate, unless trees may only have a height
-/// of 1. Says so. Errors: those of
-/// `joint_optimum` and `within_limits`.
+/// `Fabric::whole`; `Fabric::optimum` and `Fabric::lengths` are the rate and what proves it, unless
+/// trees may only have a height of 1. Says so. Errors: those of `joint_optimum` and
+/// `within_limits`.
 [[nodiscard]] Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked,
                                            const Console& console);
 

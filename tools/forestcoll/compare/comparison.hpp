@@ -123,8 +123,8 @@ struct Comparison {
   std::string collective_name = {};
   std::optional<Rank> root = {};
   ThreeFigures figures;
-  /// GB/s: what nothing exceeds; of an allreduce whose optimum is not known, reduce-scatter, then
-  /// allgather.
+  /// GB/s: what nothing exceeds; where that is not known, of an allreduce reduce-scatter, then
+  /// allgather, and of others the optimum by trees.
   Ratio optimum = {}, optimum_busbw = {};
   std::optional<AlltoallLimit> alltoall = {};  ///< set of an all-to-all alone
   Bottleneck bottleneck = {};  ///< of an all-to-all, `sending` alone, if it is a cut

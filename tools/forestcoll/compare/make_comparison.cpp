@@ -73,32 +73,46 @@ class RowPool {
 };
 
 // Where limits do not hold the collective up, they have no part in it.
-Expected<Bottleneck> cut_of(const Bound& of_network, const Fabric& fabric,
-                            const RowsRequest& request) {
+Network without_limits(const Fabric& fabric) {
   Network network = fabric.links();
   network.limits.clear();
-  const auto best = fabric.whole ? bound(network, request.collective, request.root) : of_network;
-  if (!best) return best.errors();
-  return best->broadcast_rate
-             ? find_bottleneck(network, *best->broadcast_rate, CollectivePhase::broadcast)
-             : find_bottleneck(network, *best->reduce_rate, CollectivePhase::reduce);
+  return network;
+}
+
+Expected<Bottleneck> cut_of(const Bound& best, const Network& network) {
+  return best.broadcast_rate
+             ? find_bottleneck(network, *best.broadcast_rate, CollectivePhase::broadcast)
+             : find_bottleneck(network, *best.reduce_rate, CollectivePhase::reduce);
+}
+
+// What rows are compared with: see `Comparison::optimum`.
+Expected<Ratio> base_of(const RateFigures& rates) {
+  if (rates.optimum) return rates.optimum->at_most;
+  if (rates.allreduce) return rates.allreduce->two_phases;
+  if (rates.by_trees) return rates.by_trees->at_most;
+  return rates.by_trees.errors();
 }
 
 Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& request,
                                      const Console& console) {
-  const auto best = bound(fabric.network, request.collective, request.root);
+  const Network network = without_limits(fabric);
+  const auto best = bound(network, request.collective, request.root);
   if (!best) return best.errors();
-  auto rates = rate_figures(fabric.network, switch_roles(fabric.topology), request.collective, best,
-                            request.root);
+  auto rates = fabric.optimum
+                   ? rates_within_limits(fabric.links(), *fabric.roles, request.collective,
+                                         request.root, fabric.optimum)
+                   : rate_figures(network, switch_roles(fabric.topology), request.collective, best,
+                                  request.root);
+  const auto base = base_of(rates);
+  if (!base) return base.errors();
   auto reached = request.by_size ? reached_by_default(fabric, request.collective, request.root,
                                                       SynthArguments().target, console)
                                  : no_target("leave out --trees");
   Comparison comparison{.figures = {std::move(rates), std::move(reached)}};
-  const auto& optimum = comparison.figures.rates.optimum;
-  comparison.optimum = optimum ? optimum->at_most : best->algbw;
+  comparison.optimum = *base;
   comparison.is_by_lengths = fabric.lengths && is_held_by_limits(*fabric.lengths);
   if (comparison.is_by_lengths) return comparison;
-  auto bottleneck = cut_of(*best, fabric, request);
+  auto bottleneck = cut_of(*best, network);
   if (!bottleneck) return bottleneck.errors();
   comparison.bottleneck = *std::move(bottleneck);
   return comparison;

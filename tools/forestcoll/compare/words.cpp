@@ -60,28 +60,31 @@ std::string simulated(Simulated kind) {
 }
 
 std::string optimum_name(const Comparison& comparison) {
-  if (comparison.alltoall && !comparison.alltoall->proof.is_exact()) {
-    return "limit of alltoall (proved)";
-  }
-  if (comparison.allreduce() == nullptr) return "optimum (proved)";
   const auto& optimum = comparison.figures.rates.optimum;
+  if (comparison.alltoall && optimum && !optimum->is_exact()) return "limit of alltoall (proved)";
+  if (comparison.allreduce() == nullptr) return optimum ? "optimum (proved)" : kByTreesName;
   if (!optimum) return kTwoPhasesName;
   return optimum->is_exact() ? "optimum of allreduce (proved)" : "limit of allreduce (proved)";
 }
 
 std::string fraction_title(const Comparison& comparison) {
-  return comparison.figures.rates.optimum ? "of optimum" : "of two phases";
+  if (comparison.figures.rates.optimum) return "of optimum";
+  return comparison.allreduce() == nullptr ? "of trees" : "of two phases";
 }
 
 std::string optimum_in_words(const Comparison& comparison) {
   const AllreduceFigures* known = comparison.allreduce();
+  const auto& optimum = comparison.figures.rates.optimum;
+  if (known == nullptr && !optimum) {
+    return fmt::format("optimum of {}: {}", comparison.collective_name, in_words(optimum));
+  }
   if (known == nullptr || !known->two_phases) return "";
   std::string line = in_words(known->by_trees, *known->two_phases);
   if (known->in_network) {
     line += in_network_in_words(*known->in_network, known->by_trees, *known->two_phases);
   }
   line.pop_back();  // the end of the last line
-  if (!comparison.figures.rates.optimum) {
+  if (!optimum) {
     line += fmt::format(
         "; {} GB/s is the optimum of reduce-scatter, then allgather, which both at "
         "once may exceed",

@@ -22,10 +22,11 @@ constexpr const char* kTwoPhasesName = "reduce-scatter, then allgather (proved)"
 [[nodiscard]] std::string simulated(Simulated kind);
 /// What `optimum` is, for its line of a table: "optimum of allreduce (proved)".
 [[nodiscard]] std::string optimum_name(const Comparison& comparison);
-/// What parts are of, for the head of a column: "of optimum", or "of two phases" where the optimum
-/// is not known.
+/// What parts are of, for the head of a column: "of optimum", or where that is not known "of two
+/// phases" of an allreduce, and "of trees".
 [[nodiscard]] std::string fraction_title(const Comparison& comparison);
-/// Of an allreduce: how its optimum and that of two phases compare, in a line; else empty.
+/// Of an allreduce: how its optimum and that of two phases compare, in a line; of others why the
+/// optimum is not known, if it is not; else empty.
 [[nodiscard]] std::string optimum_in_words(const Comparison& comparison);
 /// The cut, or the loaded links, that limit the collective, in a line.
 [[nodiscard]] std::string bottleneck_in_words(const Comparison& comparison);

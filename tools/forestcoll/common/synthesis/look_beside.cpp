@@ -14,6 +14,14 @@
 namespace forestcoll::cli {
 namespace {
 
+// Forests are solved on what a collective has of the links: its phases alone may have other parts.
+void tell_of_all_links(Synthesis& synthesis, const RateFigures& rates) {
+  if (!synthesis.two_phases || !rates.allreduce) return;
+  const auto& two_phases = rates.allreduce->two_phases;
+  const bool is_less = two_phases && rates.by_trees && *two_phases < rates.by_trees->at_most;
+  synthesis.two_phases = is_less ? std::optional(*two_phases) : std::nullopt;
+}
+
 constexpr std::int64_t kLargestKOfTradeoff = 16;
 
 // Times of both schedules, or none. Cost: that of `simulated_time` six times.
@@ -40,6 +48,7 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   const std::stop_token stop = prepared.limit.token();
   const CollectiveForest& forest = made.solved().forest;
   made.figures = {rates_beside(made.compiled, prepared), reached_by(made.compiled)};
+  if (fabric.whole) tell_of_all_links(made.compiled.chosen.synthesis, made.figures->rates);
   if (made.compiled.paths) {
     made.group = at_work("finding what relays add", console, [&] {
       return group_rates(fabric, demand_of(made.compiled.options, fabric.network),

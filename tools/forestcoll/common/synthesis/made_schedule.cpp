@@ -84,7 +84,7 @@ Expected<MadeSchedule> make_schedule(PreparedSynthesis& prepared, Laps& laps,
 }
 
 RateFigures rates_beside(const Compilation& made, const PreparedSynthesis& prepared) {
-  if (!made.paths) return rates_of(prepared);
+  if (!made.paths || prepared.fabric.optimum) return rates_of(prepared);
   return paths_figures(made.paths->proof, demand_of(made.options, prepared.fabric.network));
 }
 

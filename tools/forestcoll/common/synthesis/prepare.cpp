@@ -16,7 +16,6 @@
 #include "common/synthesis/request/refusals.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -172,27 +171,24 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare_on(forestcoll::Fabric fabri
 RateFigures rates_of(const PreparedSynthesis& prepared) {
   const CompileOptions& options = prepared.request.compile;
   const SynthesizeOptions& asked = options.synthesis;
+  const Fabric& fabric = prepared.fabric;
   if (is_personalized(asked.collective)) {
-    const ParsedDemand demand = demand_of(options, prepared.fabric.network);
+    const ParsedDemand demand = demand_of(options, fabric.network);
+    if (fabric.optimum) return paths_figures(*fabric.optimum, demand);
     const auto optimum =
-        alltoall_optimum(prepared.fabric.network, demand.demand,
+        alltoall_optimum(fabric.network, demand.demand,
                          {.threads = prepared.solver.threads, .stop = prepared.limit.token()});
     if (!optimum) return {optimum.errors(), optimum.errors()};
     return paths_figures(optimum->proof, demand);
   }
-  // A network within limits has the same rate, unless it is for trees of some height.
-  const Fabric& fabric = prepared.fabric;
-  const Network& own = fabric.lengths ? fabric.network : fabric.links();
-  const Network& network = prepared.with_relays ? *prepared.with_relays : own;
-  if (!network.limits.empty()) {
-    const auto operation = operation_of_all(network, asked.collective, asked.root);
-    const auto optimum = optimum_of_all(network, operation);
-    if (!optimum) return {optimum.errors(), optimum.errors()};
-    return figures_within_limits(*optimum, switch_roles(prepared.fabric.topology),
-                                 asked.collective);
+  const Network& network = prepared.with_relays ? *prepared.with_relays : fabric.links();
+  const SwitchRoles roles = fabric.roles ? *fabric.roles : switch_roles(fabric.topology);
+  const std::stop_token stop = prepared.limit.token();
+  if (network.limits.empty()) {
+    return rate_figures(network, roles, asked.collective, asked.root, stop);
   }
-  return rate_figures(network, switch_roles(prepared.fabric.topology), asked.collective, asked.root,
-                      prepared.limit.token());
+  return rates_within_limits(network, roles, asked.collective, asked.root,
+                             prepared.with_relays ? std::nullopt : fabric.optimum, stop);
 }
 
 Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(const PreparedSynthesis& after) {

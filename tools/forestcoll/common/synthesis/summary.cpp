@@ -102,7 +102,8 @@ std::string report_of(const MadeSchedule& made, const PreparedSynthesis& prepare
                       const SynthSeconds& seconds, bool verbose) {
   const ScheduleNotes notes = notes_of(made, prepared);
   if (made.compiled.paths) {
-    return alltoall_summary(made.compiled, prepared.fabric, notes, seconds, verbose);
+    return alltoall_summary(made.compiled, made.figures->rates, prepared.fabric, notes, seconds,
+                            verbose);
   }
   return text_report(seconds, made.solved(), *made.figures, made.verdict(),
                      prepared.fabric.topology, notes, verbose);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/limits.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
@@ -32,7 +33,10 @@ Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest
   const ParsedDemand& demand = *request.demand;
   auto optimum = alltoall_optimum(fabric.network, demand.demand, {.threads = request.threads});
   if (!optimum) return optimum.errors();
-  const auto rates = rates_of(optimum->proof, demand);
+  const auto proof = fabric.optimum ? proof_within_limits(*fabric.optimum, demand.demand)
+                                    : Expected<AlltoallProof>(optimum->proof);
+  if (!proof) return proof.errors();
+  const auto rates = rates_of(*proof, demand);
   if (!rates) return rates.errors();
   Comparison comparison{
       .figures = {figures_of(*rates),

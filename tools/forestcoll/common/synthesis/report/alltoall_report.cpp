@@ -17,12 +17,14 @@ const CollectiveForest& forest_of(const Compilation& made) {
   return made.chosen.synthesis.forest;
 }
 
-std::string share_line(const Compilation& made) {
-  const CollectiveForest& forest = forest_of(made);
-  return fmt::format("  algbw {} GB/s, {} of {} {} GB/s\n", number(forest.algbw),
-                     percent(forest.algbw, forest.optimum),
-                     made.paths->proof.is_exact() ? "the optimum" : "the upper bound",
-                     number(forest.optimum));
+std::string share_line(const Compilation& made, const Expected<RateFigure>& optimum) {
+  const Ratio& algbw = forest_of(made).algbw;
+  if (!optimum) {
+    return fmt::format("  algbw {} GB/s, {}\n", number(algbw), of_optimum(algbw, optimum));
+  }
+  return fmt::format(
+      "  algbw {} GB/s, {} of {} {} GB/s\n", number(algbw), percent(algbw, optimum->at_most),
+      optimum->is_exact() ? "the optimum" : "the upper bound", number(optimum->at_most));
 }
 
 std::string other_k(const Compilation& made) {
@@ -94,14 +96,14 @@ std::string programs_lines(const Compilation& made, std::int32_t sms) {
 
 }  // namespace
 
-std::string alltoall_summary(const Compilation& made, const Fabric& fabric,
-                             const ScheduleNotes& notes, const SynthSeconds& seconds,
-                             bool verbose) {
+std::string alltoall_summary(const Compilation& made, const RateFigures& rates,
+                             const Fabric& fabric, const ScheduleNotes& notes,
+                             const SynthSeconds& seconds, bool verbose) {
   const AlltoallRoutes& routes = made.paths->routes;
   std::string text =
       fmt::format("{}: {} over {}{}\n", fabric.topology.name, made.verdict.collective_name,
                   counted(fabric.network.ranks.size(), "GPU"), head_of_times(notes, verbose));
-  text += share_line(made);
+  text += share_line(made, rates.optimum);
   if (made.verdict.threadblocks == 0) {
     text += "  simulated: links alone count\n";
   }
@@ -129,7 +131,7 @@ Json alltoall_json(const Compilation& made, const ThreeFigures& figures, const F
                {"optimum", to_json(figures.rates.optimum)},
                {"optimum_by_trees", to_json(figures.rates.by_trees)},
                {"reached", to_json(figures.reached)},
-               {"optimum_is_exact", made.paths->proof.is_exact()},
+               {"optimum_is_exact", figures.rates.optimum && figures.rates.optimum->is_exact()},
                {"paths", made.paths->routes.paths.size()},
                {"relayed", relayed(made, fabric)},
                {"threadblocks", verdict.threadblocks},

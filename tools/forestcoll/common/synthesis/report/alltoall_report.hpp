@@ -15,9 +15,9 @@ namespace forestcoll::cli {
 /// The summary: rate against the optimum, and what a caller needs to know; `verbose` adds how the
 /// schedule was made, and seconds.
 /// REQUIRES: `made` has paths, here and below.
-[[nodiscard]] std::string alltoall_summary(const Compilation& made, const Fabric& fabric,
-                                           const ScheduleNotes& notes, const SynthSeconds& seconds,
-                                           bool verbose);
+[[nodiscard]] std::string alltoall_summary(const Compilation& made, const RateFigures& rates,
+                                           const Fabric& fabric, const ScheduleNotes& notes,
+                                           const SynthSeconds& seconds, bool verbose);
 
 /// The report of --json (format forestcoll-synth).
 [[nodiscard]] Json alltoall_json(const Compilation& made, const ThreeFigures& figures,
