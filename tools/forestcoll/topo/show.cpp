@@ -54,6 +54,7 @@ struct ShowArguments {
 /// What is said about a fabric.
 struct Facts {
   TopologySummary summary;
+  std::vector<SharedLimit> limits;             ///< on links in use
   Ratio between_halves, back;                  ///< GB/s, of the links alone
   Ratio allgather;                             ///< GB/s
   Bottleneck bottleneck;                       ///< a cut, unless limits hold the allgather up
@@ -72,6 +73,18 @@ Expected<void> hold_by_limits(Facts& facts, const Network& network) {
   return {};
 }
 
+// Without links that are out of use, and what was on such links alone.
+std::vector<SharedLimit> limits_in_use(const Fabric& fabric) {
+  std::vector<SharedLimit> limits = fabric.topology.limits;
+  for (SharedLimit& limit : limits) {
+    std::erase_if(limit.uses, [&](const SharedLimit::Use& use) {
+      return !fabric.network.graph.find(use.src, use.dst).valid();
+    });
+  }
+  std::erase_if(limits, [](const SharedLimit& limit) { return limit.uses.empty(); });
+  return limits;
+}
+
 Expected<Facts> find_facts(const Fabric& fabric) {
   Network network = fabric.network;
   network.limits.clear();
@@ -81,8 +94,11 @@ Expected<Facts> find_facts(const Fabric& fabric) {
       fabric.network.ranks.begin() + static_cast<std::ptrdiff_t>(fabric.network.ranks.size() / 2);
   const std::vector<NodeId> first(fabric.network.ranks.begin(), middle);
   const std::vector<NodeId> second(middle, fabric.network.ranks.end());
-  Facts facts{summarize(fabric.topology), bandwidth_between(network, first, second),
-              bandwidth_between(network, second, first), best->algbw,
+  Facts facts{summarize(fabric.topology),
+              limits_in_use(fabric),
+              bandwidth_between(network, first, second),
+              bandwidth_between(network, second, first),
+              best->algbw,
               find_bottleneck(network, *best->broadcast_rate, CollectivePhase::broadcast)};
   if (fabric.network.limits.empty()) return facts;
   const auto done = hold_by_limits(facts, fabric.network);
@@ -213,13 +229,12 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
     line("joined by", fmt::format("{}: {}", kind.empty() ? "links without a kind" : kind,
                                   count == 1 ? "all GPUs" : fmt::format("{} domains", count)));
   }
-  if (!fabric.topology.limits.empty()) {
+  if (!facts.limits.empty()) {
     line("limits", fmt::format("{} on several links together, which the bisection leaves out",
-                               fabric.topology.limits.size()));
+                               facts.limits.size()));
     constexpr std::size_t kMostNamed = 4;
-    for (std::size_t l = 0; l < std::min(kMostNamed, fabric.topology.limits.size()); ++l) {
-      const SharedLimit& limit = fabric.topology.limits[l];
-      line("", in_words(limit));
+    for (std::size_t l = 0; l < std::min(kMostNamed, facts.limits.size()); ++l) {
+      line("", in_words(facts.limits[l]));
     }
   }
   if (summary.disabled_nodes + summary.disabled_links > 0) {
@@ -237,9 +252,9 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
   return text;
 }
 
-Json limits_json(const Topology& topology) {
+Json limits_json(const Facts& facts, const Topology& topology) {
   Json list = Json::array();
-  for (const SharedLimit& limit : topology.limits) list.push_back(to_json(limit, topology));
+  for (const SharedLimit& limit : facts.limits) list.push_back(to_json(limit, topology));
   return list;
 }
 
@@ -272,8 +287,8 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"disabled_link_count", summary.disabled_links},
           {"boxes", std::move(boxes)},
           {"link_kinds", std::move(links)},
-          {"limit_count", fabric.topology.limits.size()},
-          {"shared_limits", limits_json(fabric.topology)},
+          {"limit_count", facts.limits.size()},
+          {"shared_limits", limits_json(facts, fabric.topology)},
           {"islands", Json(summary.islands)},
           {"between_halves", {{"there", exact(facts.between_halves)}, {"back", exact(facts.back)}}},
           {"algbw", {{"allgather", exact(facts.allgather)}}},
