@@ -255,11 +255,16 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
   JobOperation operation = operation_of_all(fabric.network, asked.collective, asked.root);
   if (asked.demand != nullptr && !asked.demand->is_of_blocks()) operation.demand = *asked.demand;
   constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
-  const bool are_stars = asked.max_height == 1 && !is_personalized(asked.collective) &&
-                         fabric.network.ranks.size() <= kMostRanksOfStars;
+  bool are_stars = asked.max_height == 1 && !is_personalized(asked.collective) &&
+                   fabric.network.ranks.size() <= kMostRanksOfStars;
   auto optimum = at_work("finding the best rate within limits", console, [&] {
-    return are_stars ? optimum_of_stars(fabric.network, operation, {.shares = true})
-                     : optimum_of_all(fabric.network, operation, {.shares = true});
+    if (are_stars) {
+      auto stars = optimum_of_stars(fabric.network, operation, {.shares = true});
+      // Packing says that there are none of this height.
+      are_stars = stars || stars.errors().front().code != Code::O08;
+      if (are_stars) return stars;
+    }
+    return optimum_of_all(fabric.network, operation, {.shares = true});
   });
   if (!optimum) return optimum.errors();
   const auto part = within_limits(fabric.topology, fabric.network, operation, optimum->shares);
