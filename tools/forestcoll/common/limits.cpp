@@ -74,6 +74,14 @@ std::string length_of_limit(const Network& network, std::size_t number,
                      is_weighed ? ", times its weight" : "");
 }
 
+// What the shares are of; of an allreduce stars of unequal shares may be faster.
+const char* stars_in_words(Collective collective) {
+  return collective == Collective::allreduce ? " by stars of equal shares"
+                                             : " by trees of height 1";
+}
+
+constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
+
 // The shares are of trees that branch at GPUs alone.
 bool take_roles(Topology& topology) {
   bool had_any = false;
@@ -254,7 +262,6 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
   if (fabric.network.limits.empty()) return {};
   JobOperation operation = operation_of_all(fabric.network, asked.collective, asked.root);
   if (asked.demand != nullptr && !asked.demand->is_of_blocks()) operation.demand = *asked.demand;
-  constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
   bool are_stars = asked.max_height == 1 && !is_personalized(asked.collective) &&
                    fabric.network.ranks.size() <= kMostRanksOfStars;
   auto optimum = at_work("finding the best rate within limits", console, [&] {
@@ -277,8 +284,14 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
        fmt::format("{}: of the links that share them, what {}{} at the best rate takes of each is "
                    "used: {} GB/s{}",
                    counted(fabric.topology.limits.size(), "limit"), operation.name,
-                   are_stars ? " by trees of height 1" : "", number(optimum->reached),
+                   are_stars ? stars_in_words(asked.collective) : "", number(optimum->reached),
                    optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
+  if (asked.max_height == 1 && !is_personalized(asked.collective) &&
+      fabric.network.ranks.size() > kMostRanksOfStars) {
+    note(console, fmt::format("of more than {} GPUs these are the parts of trees of any height, "
+                              "which may leave less to those of height 1",
+                              kMostRanksOfStars));
+  }
   if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
   if (!are_stars) {
     fabric.lengths = {optimum->lengths, optimum->limit_lengths};
