@@ -175,8 +175,78 @@ TEST_F(SharedLimitsLong, ArePricedWhereLinksFail) {
       json_of({"bound", file("t.json"), "-c", "allgather", "--drop", "g3", "--json", "--check"});
   expect_valid(report, "forestcoll-bound.schema.json");
   EXPECT_EQ(report["failure"]["allgather"]["optimum"]["before"]["exact"], "8");
-  EXPECT_THAT(try_run("bound", {"-c", "allgather", "--derate", "g2~sw1=1/4"}).out,
-              HasSubstr("the failure costs"));
+  EXPECT_EQ(report["failure"]["allgather"]["optimum"]["after"]["exact"], "9")
+      << "2 · 2/3 · x through the bridge";
+  const auto derated =
+      json_of({"bound", file("t.json"), "-c", "allgather", "--derate", "g2~sw1=1/4", "--json"});
+  EXPECT_EQ(derated["failure"]["allgather"]["optimum"]["after"]["exact"], "10/3")
+      << "g2 receives 3/4 · x by a link of 2.5";
+}
+
+// A limit with weights, and switches that could do more than trees.
+constexpr const char* kWeighed =
+    R"({"format": "forestcoll-topology", "version": 1, "name": "weighed",
+  "nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "sw[0-1]", "type": "switch"}],
+  "links": [{"src": "g[0-1]", "dst": "sw0", "bandwidth": 10, "kind": "nv"},
+            {"src": "g[2-3]", "dst": "sw1", "bandwidth": 10, "kind": "pcie"},
+            {"src": "sw0", "dst": "sw1", "bandwidth": 10, "kind": "ib"}],
+  "limits": [{"name": "mem", "links": ["sw0->g0", "sw0->g1"], "weights": [1, 1.5],
+              "bandwidth": 12},
+             {"links": ["g2~sw1", "g3~sw1"], "bandwidth": 16}]})";
+constexpr const char* kAble =
+    R"({"format": "forestcoll-topology", "version": 1, "name": "able",
+  "nodes": [{"id": "g[0-3]", "type": "compute"},
+            {"id": "sw", "type": "switch", "multicast": true, "reduce": true}],
+  "links": [{"src": "g[0-3]", "dst": "sw", "bandwidth": 10, "kind": "nvlink"}],
+  "limits": [{"links": ["g0~sw"], "bandwidth": 10}, {"links": ["g1~sw"], "bandwidth": 10},
+             {"links": ["g2~sw"], "bandwidth": 10}, {"links": ["g3~sw"], "bandwidth": 10}]})";
+
+// Whatever is divided for schedules, of the whole fabric all commands say the same.
+TEST_F(SharedLimitsLong, HaveOneOptimum) {
+  scratch_.write("weighed.json", kWeighed);
+  scratch_.write("able.json", kAble);
+  for (const std::string fabric : {"weighed.json", "able.json"}) {
+    for (const std::string collective : {"allgather", "allreduce", "alltoall"}) {
+      SCOPED_TRACE(fabric + " " + collective);
+      const auto bound = json_of({"bound", file(fabric), "-c", collective, "--json"});
+      expect_valid(bound, "forestcoll-bound.schema.json");
+      const auto compared = json_of({"compare", file(fabric), "-c", collective, "--sizes", "1M",
+                                     "--algorithms", "forestcoll", "--gpu", "ideal", "--json"});
+      expect_valid(compared, "forestcoll-compare.schema.json");
+      const auto made =
+          json_of({"synth", file(fabric), "-c", collective, "-o", file("s.xml"), "--json"});
+      expect_valid(made, "forestcoll-synth.schema.json");
+      for (const auto* report : {&compared, &made}) {
+        EXPECT_EQ((*report)["optimum"], bound["optimum"][collective]);
+        EXPECT_EQ((*report)["optimum_by_trees"], bound["optimum_by_trees"][collective]);
+        if (report->contains("two_phases")) {
+          EXPECT_EQ((*report)["two_phases"], bound["two_phases"]);
+        }
+      }
+      EXPECT_EQ(bound["optimum"][collective].contains("not_computed"),
+                fabric == "able.json" && collective != "alltoall");
+    }
+  }
+  const auto weighed = json_of({"bound", file("weighed.json"), "-c", "allreduce", "--json"});
+  EXPECT_EQ(weighed["two_phases"]["exact"], "28/9");
+  const std::string unknown = "not computed: in-network multicast and reduction are not known";
+  EXPECT_THAT(run({"bound", file("able.json"), "-c", "allreduce"}).out, HasSubstr(unknown));
+  EXPECT_THAT(run({"compare", file("able.json"), "-c", "allgather", "--trees"}).out,
+              HasSubstr(unknown));
+}
+
+// Two GPUs of a line reach one another through the third alone.
+TEST_F(SharedLimitsLong, LeaveNoTreesOfHeightOneOfALine) {
+  scratch_.write("line.json", R"({"format": "forestcoll-topology", "version": 1, "name": "line",
+    "nodes": [{"id": "g[0-2]", "type": "compute"}],
+    "links": [{"src": "g0", "dst": "g1", "bandwidth": 10},
+              {"src": "g1", "dst": "g2", "bandwidth": 10}],
+    "limits": [{"links": ["g0~g1"], "bandwidth": 12}]})");
+  const auto made = run(
+      {"synth", file("line.json"), "-c", "allgather", "--max-height", "1", "-o", file("s.xml")});
+  EXPECT_EQ(made.code, 3);
+  EXPECT_THAT(made.err, HasSubstr("no tree of height 1"));
+  EXPECT_THAT(made.err, HasSubstr("[E16]"));
 }
 
 TEST_F(SharedLimitsLong, AreLeftOutOfOtherFormatsWithAWarning) {
@@ -463,6 +533,8 @@ TEST_F(SharedLimitsLong, AreShownAndChecked) {
   EXPECT_THAT(shown.out, HasSubstr("bottleneck   limit bus of 16 GB/s"));
   EXPECT_THAT(shown.out, HasSubstr("limit bus of 16 GB/s, shared by 4 directions"));
   EXPECT_EQ(run({"topo", "check", file("t.json")}).code, 0);
+  const auto left = json_of({"topo", "show", file("t.json"), "--drop", "g3", "--json"});
+  EXPECT_EQ(left["shared_limits"][1]["links"].size(), 2) << "those of g2";
 }
 
 // NVLink and PCIe bring 332 GB/s to each of 8 GPUs, and the limits of CPUs are wide enough for it:

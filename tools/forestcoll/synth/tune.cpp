@@ -224,8 +224,8 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
                       .sizes = request.tune,
                       .instances = arguments.instances,
                       .buffer_bytes = request.buffer_bytes};
-  const auto tuning = under_bar(options.compile.synthesis, prepared.solver, prepared.limit, console,
-                                [&] { return forestcoll::tune(fabric, options); });
+  auto tuning = under_bar(options.compile.synthesis, prepared.solver, prepared.limit, console,
+                          [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return fail(tuning.errors(), console);
   warn(*tuning, request.compile, console);
   CompileOptions common = request.compile;
@@ -234,6 +234,9 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
   if (!files) return fail(files.errors(), console);
   if (const auto done = write_files(directory, *files); !done) return fail(done.errors(), console);
   const RateFigures rates = rates_of(prepared);
+  if (fabric.whole && rates.by_trees) {  // not of what this collective has of the links
+    for (TunedFile& file : tuning->files) file.optimum = rates.by_trees->at_most;
+  }
   report(*tuning, rates, fabric, request.compile, console);
   if (tuning->buffer_bytes > 0) note(console, buffers_line(tuning->buffer_bytes));
   note(console, next_line(request.compile, fabric.network, arguments.output, arguments.deploy));
