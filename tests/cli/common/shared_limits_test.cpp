@@ -244,7 +244,7 @@ TEST_F(SharedLimitsLong, LeaveNoTreesOfHeightOneOfALine) {
     "limits": [{"links": ["g0~g1"], "bandwidth": 12}]})");
   const auto made = run(
       {"synth", file("line.json"), "-c", "allgather", "--max-height", "1", "-o", file("s.xml")});
-  EXPECT_EQ(made.code, 3);
+  EXPECT_EQ(made.code, 2);
   EXPECT_THAT(made.err, HasSubstr("no tree of height 1"));
   EXPECT_THAT(made.err, HasSubstr("[E16]"));
 }
