@@ -24,6 +24,7 @@
 #include "common/synthesis/judgement.hpp"
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/output/deploy_job.hpp"
+#include "common/synthesis/output/plan_facts.hpp"
 #include "common/synthesis/output/rank_order.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
@@ -160,6 +161,15 @@ std::string algorithm_of(const MadeSchedule& made, const SynthArguments& asked) 
   return fmt::format("forestcoll, k {}", made.solved().forest.k);
 }
 
+// MSCCL++ keeps plans by collective and name, so that those of a process have a name each:
+// "op0-allgather-8gpus-k1", of several steps "step1-op0-…".
+std::string plan_name_of(const JobPart& part, const JobOperation& operation,
+                         const std::string& step, const std::string& text) {
+  const std::string name = facts_of_plan(text).name;
+  return fmt::format("{}op{}-{}-{}gpus-{}", step, part.operation, to_string(operation.collective),
+                     part.topology.ranks.size(), name.substr(name.rfind('-') + 1));
+}
+
 std::string_view extension_of(const std::string& format) {
   if (format == "msccl" || format == "forest-xml") return "xml";
   return format == "dot" || format == "svg" ? format : std::string_view("json");
@@ -168,11 +178,13 @@ std::string_view extension_of(const std::string& format) {
 // Makes what is not made yet, group by group.
 class GroupMaker {
  public:
+  // `name`: of the step, before names of plans.
   GroupMaker(const SynthArguments& arguments, const Fabric& fabric, const JobStep& step,
-             const Console& console)
+             std::string name, const Console& console)
       : arguments_(arguments),
         fabric_(fabric),
         step_(step),
+        name_(std::move(name)),
         console_(console),
         sharing_(most_groups_of_a_rank(step, fabric.network.ranks.size())) {}
 
@@ -223,6 +235,11 @@ class GroupMaker {
     }
     warn_of_schedule(*made, **prepared, warned_ ? silent : console_);
     warned_ = true;
+    if (asked->format == "mscclpp") {
+      std::string& text = made->compiled.text;
+      const std::string name = plan_name_of(part, operation, name_, text);
+      text = renamed_plan(std::move(text), name);
+    }
     std::shared_ptr<GroupDeployment> deployment;
     if (!arguments_.deploy.empty()) {
       deployment = std::make_shared<GroupDeployment>(GroupDeployment{
@@ -254,6 +271,7 @@ class GroupMaker {
   const SynthArguments& arguments_;
   const Fabric& fabric_;
   const JobStep& step_;
+  std::string name_;
   const Console& console_;
   std::int32_t sharing_;
   bool warned_ = false;  // the groups of a job are warned of once
@@ -478,7 +496,8 @@ ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArgument
     const JobStep& step = job->steps[s];
     auto made = divide(step, *fabric, has_relays(arguments.failures), console);
     if (!made) return fail(made.errors(), console);
-    GroupMaker maker(arguments, *fabric, step, console);
+    const std::string name = job->steps.size() > 1 ? fmt::format("step{}-", s) : std::string();
+    GroupMaker maker(arguments, *fabric, step, name, console);
     for (MadeGroup& group : made->groups) {
       ExitCode code = ExitCode::done;
       group.made = maker.make(group.part, code);

@@ -40,4 +40,10 @@ PlanFacts facts_of_plan(std::string_view text) {
   return facts;
 }
 
+// The name is the first line.
+std::string renamed_plan(std::string text, const std::string& name) {
+  text.replace(0, text.find('\n'), "{\"name\":\"" + name + "\",");
+  return text;
+}
+
 }  // namespace forestcoll::cli

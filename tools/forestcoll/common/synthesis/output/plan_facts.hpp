@@ -15,4 +15,7 @@ struct PlanFacts {
 /// REQUIRES: a plan of our own. Cost: linear in the text.
 [[nodiscard]] PlanFacts facts_of_plan(std::string_view text);
 
+/// The plan under another name. REQUIRES: a plan of our own, and a name without quotes.
+[[nodiscard]] std::string renamed_plan(std::string text, const std::string& name);
+
 }  // namespace forestcoll::cli
