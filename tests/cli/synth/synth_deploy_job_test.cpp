@@ -93,18 +93,41 @@ TEST(SynthDeployJob, OperationsThatARuntimeMistakesAreNamed) {
       deploy({"--mesh", "x=4,y=4", "--at-once", "allgather x", "--at-once", "allgather y"},
              scratch / "out");
   ASSERT_EQ(made.code, 0) << made.err;
-  EXPECT_THAT(made.err, HasSubstr("operations 0 and 1 are alike to a runtime"));
+  EXPECT_THAT(made.err, HasSubstr("operations 0 and 1 are alike to a runtime (allgather of 4"));
+  EXPECT_THAT(read_file(scratch / "out/README.txt"),
+              HasSubstr("communicator of as many ranks as a group must be one of these groups"));
+}
+
+// One communicator's ranks are of other groups of the first operation, whose schedules differ.
+TEST(SynthDeployJob, SchedulesThatWouldMeetInOneCallAreRefused) {
+  const Scratch scratch;
+  const std::string directory = scratch / "out";
+  const std::vector<std::string> mesh = {"--mesh",      "x=4,y=4",   "--at-once",
+                                         "allgather x", "--at-once", "allgather y"};
+  const auto plans = deploy(joined(mesh, {"--format", "mscclpp"}), directory);
+  EXPECT_EQ(plans.code, 2);
+  EXPECT_THAT(plans.err, AllOf(HasSubstr("[S04]"), HasSubstr("operations 0 and 1 are alike"),
+                               HasSubstr("deploy one operation at a time")));
+  const auto files = run(
+      joined({"synth", topology("dgx-a100-x2-degraded"), "-k", "1", "--deploy", directory}, mesh));
+  EXPECT_EQ(files.code, 2);
+  EXPECT_THAT(files.err, HasSubstr("operations 0 and 1 are alike"));
+  EXPECT_TRUE(scratch.names().empty());
 }
 
 // A process loads the plans of its own groups, and gives each its rank there.
 TEST(SynthDeployJob, PlansAreRegisteredByGroup) {
   const Scratch scratch;
   const std::string directory = scratch / "out";
-  const auto made = deploy(joined(kMesh, {"--format", "mscclpp"}), directory);
+  const auto made =
+      deploy({"--mesh", "tp=8,dp=2", "--at-once", "allgather tp 64M", "--at-once",
+              "allgather dp 1G", "--at-once", "allreduce dp 1G", "--format", "mscclpp"},
+             directory);
   ASSERT_EQ(made.code, 0) << made.err;
   const auto files = files_below(directory);
   EXPECT_THAT(files.at("forestcoll_plans.py"),
               AllOf(HasSubstr("\"ranks\": range(7, 23, 8),"), HasSubstr("\"per_box\": 1,")));
+  EXPECT_THAT(files.at("1-allgather-3.json"), HasSubstr("\"name\":\"op1-allgather-2gpus-k1\""));
   const std::string script = R"py(
 import sys, types
 loaded = []
@@ -113,7 +136,7 @@ class Algorithm:
     def __init__(self, id, execution_plan, tags, constraint):
         self.id, self.plan = id, execution_plan
 class Builder:
-    add_algorithm_builder = lambda self, each: loaded.append(each.plan)
+    add_algorithm_builder = lambda self, each: loaded.append((each.id, each.plan))
     set_algorithm_selector = lambda self, selector: None
 mscclpp = types.ModuleType("mscclpp")
 mscclpp.Algorithm, mscclpp.AlgorithmCollectionBuilder = Algorithm, Builder
@@ -121,7 +144,11 @@ mscclpp.ExecutionPlan = lambda path, rank: (path.rsplit("/")[-1], rank)
 sys.modules["mscclpp"] = mscclpp
 import forestcoll_plans
 forestcoll_plans.register(rank=11)
-assert loaded == [("0-allgather-1.json", 3), ("1-allreduce-3.json", 1)], loaded
+assert loaded == [
+    ("op0-allgather-8gpus-k1", ("0-allgather-1.json", 3)),
+    ("op1-allgather-2gpus-k1", ("1-allgather-3.json", 1)),
+    ("op2-allreduce-2gpus-k1", ("2-allreduce-3.json", 1)),
+], loaded
 )py";
   const auto python = bash_in(directory, "python3 -B -c '" + script + "'");
   EXPECT_EQ(python.code, 0) << python.err;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 #include <set>
@@ -24,6 +25,7 @@ namespace {
 struct ReadSchedule {
   std::size_t operation = 0;
   const GroupDeployment* made = nullptr;
+  const std::vector<Rank>* members = nullptr;
 };
 using ReadByRank = std::vector<ReadSchedule>;
 
@@ -36,9 +38,8 @@ IdVector<Rank, ReadByRank> read_by_ranks(const JobDeployment& job) {
   for (std::size_t i = 0; i < job.operations.size(); ++i) {
     const DeployedOperation& each = job.operations[i];
     for (const DeployedGroup& group : each.groups) {
-      for (const Rank r : each.operation.groups[group.group]) {
-        read[r].push_back({i, group.made.get()});
-      }
+      const std::vector<Rank>& members = each.operation.groups[group.group];
+      for (const Rank r : members) read[r].push_back({i, group.made.get(), &members});
     }
   }
   return read;
@@ -71,19 +72,41 @@ std::string folder_name(const Folders& folders, std::size_t number) {
   return folders.contents.size() == 1 ? "algorithms" : fmt::format("algorithms/{}", number);
 }
 
-// "1/0" is no name of a file.
-std::string with_dashes(std::string key) {
-  std::ranges::replace(key, '/', '-');
-  return key;
+// The numbers of a key: of the step, empty where there is one, and of the operation.
+std::array<std::string, 2> numbers_of(const std::string& key) {
+  const std::size_t slash = key.find('/');
+  if (slash == std::string::npos) return {"", key};
+  return {key.substr(0, slash), key.substr(slash + 1)};
 }
+
+// Names of files for an operation, which sort like operations: "1/0" is "1-0", of ten and more
+// operations in a step "1-00".
+class FileNames {
+ public:
+  explicit FileNames(const JobDeployment& job) {
+    for (const DeployedOperation& each : job.operations) {
+      const auto numbers = numbers_of(each.key);
+      for (std::size_t i = 0; i < 2; ++i) widths_[i] = std::max(widths_[i], numbers[i].size());
+    }
+  }
+  [[nodiscard]] std::string of(const ReadSchedule& each, const std::string& key) const {
+    const auto numbers = numbers_of(key);
+    const std::string step =
+        numbers[0].empty() ? "" : fmt::format("{:0>{}}-", numbers[0], widths_[0]);
+    return fmt::format("{}{:0>{}}-{}", step, numbers[1], widths_[1], each.made->schedule.file.name);
+  }
+
+ private:
+  std::array<std::size_t, 2> widths_ = {};
+};
 
 std::vector<NamedText> folder_files(const JobDeployment& job, const Folders& folders) {
   std::vector<NamedText> files;
+  const FileNames names(job);
   for (std::size_t f = 0; f < folders.contents.size(); ++f) {
+    const std::string folder = folder_name(folders, f) + "/";
     for (const ReadSchedule& each : folders.contents[f]) {
-      files.push_back({fmt::format("{}/{}-{}", folder_name(folders, f),
-                                   with_dashes(job.operations[each.operation].key),
-                                   each.made->schedule.file.name),
+      files.push_back({folder + names.of(each, job.operations[each.operation].key),
                        each.made->schedule.file.text});
     }
   }
@@ -228,7 +251,10 @@ std::string readme_text(const JobDeployment& job, const RankOrder& order) {
   text +=
       "\njob.json is what verify, simulate and forestcoll-run of forestcoll take. The data is "
       "right\n"
-      "whatever was selected: a runtime that takes no file of these falls back without a word.\n";
+      "whatever was selected: a runtime that takes no file of these falls back without a word.\n"
+      "It sees the collective, the number of ranks and the size of a call, and not its group: "
+      "every\n"
+      "communicator of as many ranks as a group must be one of these groups.\n";
   for (const std::string& sentence : mistakable(job)) text += sentence + "\n";
   if (is_plan(options)) {
     for (const DeployedOperation& each : job.operations) {
@@ -258,33 +284,80 @@ std::string module_text(const JobDeployment& job) {
   return plan_module(plans, joins_hosts(options), options.lowering.target);
 }
 
+// Whether calls of some sizes fit both: a runtime does not see their groups.
+bool are_alike(const GroupDeployment& one, const GroupDeployment& other) {
+  const DeployedSchedule &a = one.schedule, &b = other.schedule;
+  return one.options.synthesis.collective == other.options.synthesis.collective &&
+         a.ranks == b.ranks && a.first <= b.last && b.first <= a.last;
+}
+
+// What a rank's runtime takes for a call of the operation: the first that fits.
+const ReadSchedule& taken_for(std::size_t operation, const ReadByRank& read) {
+  const auto own = std::ranges::find(read, operation, &ReadSchedule::operation);
+  return *std::ranges::find_if(
+      read, [&](const ReadSchedule& each) { return are_alike(*each.made, *own->made); });
+}
+
+// Ranks of one communicator that run different schedules wait for one another, or add wrongly.
+// Plans of another group are none for its ranks: forestcoll_plans takes those whose order is its
+// own, and these by chance.
+Expected<void> refuse_mixtures(const JobDeployment& job) {
+  const auto read = read_by_ranks(job);
+  for (std::size_t i = 0; i < job.operations.size(); ++i) {
+    const DeployedOperation& each = job.operations[i];
+    const bool plan = is_plan(each.groups.front().made->options);
+    for (const DeployedGroup& group : each.groups) {
+      const std::vector<Rank>& members = each.operation.groups[group.group];
+      const ReadSchedule& first = taken_for(i, read[members.front()]);
+      for (const Rank r : members) {
+        const ReadSchedule& taken = taken_for(i, read[r]);
+        if (plan ? *taken.members == members
+                 : taken.made->schedule.file.text == first.made->schedule.file.text) {
+          continue;
+        }
+        const ReadSchedule& other = taken.operation != i ? taken : first;
+        return make_error(
+            Code::S04,
+            fmt::format("--deploy: operations {} and {} are alike to a runtime (collective, ranks, "
+                        "sizes), and a group's ranks would run different schedules in one call",
+                        job.operations[other.operation].key, each.key),
+            "deploy one operation at a time, or give them sizes that do not overlap");
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> mistakable(const JobDeployment& job) {
-  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  std::map<std::pair<Collective, std::size_t>, std::set<std::size_t>> kinds;
   for (const ReadByRank& list : read_by_ranks(job)) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       for (std::size_t j = i + 1; j < list.size(); ++j) {
-        const DeployedSchedule &a = list[i].made->schedule, &b = list[j].made->schedule;
-        const bool alike = list[i].made->options.synthesis.collective ==
-                               list[j].made->options.synthesis.collective &&
-                           a.ranks == b.ranks && a.first <= b.last && b.first <= a.last;
-        if (alike && a.file.text != b.file.text)
-          pairs.emplace(list[i].operation, list[j].operation);
+        const GroupDeployment &a = *list[i].made, &b = *list[j].made;
+        if (!are_alike(a, b) || a.schedule.file.text == b.schedule.file.text) continue;
+        auto& operations = kinds[{a.options.synthesis.collective, a.schedule.ranks}];
+        operations.insert({list[i].operation, list[j].operation});
       }
     }
   }
   std::vector<std::string> sentences;
-  for (const auto& [first, second] : pairs) {
+  for (const auto& [kind, operations] : kinds) {
+    std::vector<std::string> keys;
+    for (const std::size_t i : operations) keys.push_back(job.operations[i].key);
+    const std::string last = std::move(keys.back());
+    keys.pop_back();
     sentences.push_back(fmt::format(
-        "operations {} and {} are alike to a runtime (collective, ranks, sizes): calls of both get "
-        "the schedule of {}, whose data is right and whose links are others",
-        job.operations[first].key, job.operations[second].key, job.operations[first].key));
+        "operations {} and {} are alike to a runtime ({} of {} ranks, sizes that overlap): calls "
+        "get the schedule of the first that fits, whose data is right and whose links are others",
+        fmt::join(keys, ", "), last, to_string(kind.first), kind.second));
   }
   return sentences;
 }
 
 Expected<std::vector<NamedText>> job_deployment_files(const JobDeployment& job) {
+  if (auto done = refuse_mixtures(job); !done) return done.errors();
   const CompileOptions& options = any_options(job);
   const RankOrder order = rank_order_of(job.topology);
   std::vector<NamedText> files;

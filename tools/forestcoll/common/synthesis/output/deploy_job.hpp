@@ -40,12 +40,13 @@ struct JobDeployment {
 /// reads, one for all ranks where they read the same; `env.sh`, which picks a rank's folder;
 /// `hosts`; `run.sh`, which runs nccl-tests in all groups of an operation at once; for plans the
 /// Python module that registers them; and `README.txt`. The same input gives the same bytes.
-/// Errors: S04 where the research runtime would load only some of a rank's files. Cost: linear in
+/// Errors: S04 where the research runtime would load only some of a rank's files, or ranks of one
+/// communicator would take different schedules for a call. Cost: linear in
 /// ranks times operations, and in the texts.
 [[nodiscard]] Expected<std::vector<NamedText>> job_deployment_files(const JobDeployment& job);
 
-/// Why a rank's runtime would take another group's or operation's schedule for a call, in a
-/// sentence for each pair of operations; the data would be right, over other links.
+/// Why a rank's runtime would take another operation's schedule for a call, in a sentence for each
+/// kind of call; the data would be right, over other links.
 [[nodiscard]] std::vector<std::string> mistakable(const JobDeployment& job);
 
 }  // namespace forestcoll::cli
