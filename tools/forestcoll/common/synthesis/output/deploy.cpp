@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
+#include <optional>
 #include <string_view>
 
 #include "common/report/report.hpp"
@@ -72,6 +74,8 @@ std::string launch_text(const Deployment& deployment, const RankOrder& order) {
       test);
   text += kHere;
   text += ". \"$here/env.sh\"\n";
+  const std::string sizes = size_words(deployment.schedules, deployment.options);
+  if (sizes.empty()) text += "# No size is for all schedules: give -b and -e.\n";
   const bool is_loaded = !files_of_shim(deployment, order).empty();
   if (is_loaded) text += "export MSCCLPP_CACHE_DIR=\"$here/cache\"\n";
   text += fmt::format("test=${{1:-{}}}\nshift || true\n", test);
@@ -81,8 +85,7 @@ std::string launch_text(const Deployment& deployment, const RankOrder& order) {
   for (const auto& setting : settings(deployment)) text += " -x " + setting.first;
   if (is_loaded) text += " -x MSCCLPP_CACHE_DIR";
   if (is_plan(deployment.options)) text += " -x LD_PRELOAD -x MSCCLPP_NCCL_LIB_PATH";
-  text += fmt::format(" \\\n  \"$test\" {} -d float -g 1 -n 20 -c 1{} \"$@\"\n",
-                      size_words(deployment.schedules, deployment.options),
+  text += fmt::format(" \\\n  \"$test\" {} -d float -g 1 -n 20 -c 1{} \"$@\"\n", sizes,
                       deployment.options.synthesis.root
                           ? fmt::format(" -r {}", deployment.options.synthesis.root->value)
                           : "");
@@ -178,14 +181,24 @@ DeployedSchedule deployed_schedule(const Compilation& compiled, const Topology& 
   return schedule;
 }
 
-std::string size_words(std::span<const DeployedSchedule> schedules, const CompileOptions& options) {
+std::optional<std::int64_t> common_unit(std::span<const DeployedSchedule> schedules) {
   std::int64_t unit = 1;
   for (const DeployedSchedule& schedule : schedules) {
-    unit = std::max(unit, schedule.unit * (is_plan(options) ? 1 : kElementBytes));
+    const std::int64_t times = schedule.unit / std::gcd(unit, schedule.unit);
+    if (__builtin_mul_overflow(unit, times, &unit)) return std::nullopt;
   }
-  const std::int64_t first = std::max(schedules.front().first, kLeastTested);
+  return unit;
+}
+
+std::string size_words(std::span<const DeployedSchedule> schedules, const CompileOptions& options) {
+  const auto common = common_unit(schedules);
+  const std::int64_t last = schedules.back().last, scale = is_plan(options) ? 1 : kElementBytes;
+  if (!common || *common > last / scale) return "";
+  const std::int64_t unit = *common * scale, largest = last / unit * unit;
+  const std::int64_t first = std::max(schedules.front().first, std::min(kLeastTested, largest));
+  if (first > largest) return "";
   const std::int64_t begin = (first + unit - 1) / unit * unit;
-  const std::int64_t end = std::max(begin, std::min(schedules.back().last, kMostTested));
+  const std::int64_t end = std::max(begin, std::min(last, kMostTested));
   return fmt::format("-b {} -e {} -f 2", begin, end);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,7 +35,10 @@ struct Deployment {
 [[nodiscard]] DeployedSchedule deployed_schedule(const Compilation& compiled,
                                                  const Topology& topology);
 
-/// What nccl-tests is told to run sizes for which they are: "-b 1024 -e 1048576 -f 2".
+/// The least that all units divide; nothing where 63 bits do not hold it.
+[[nodiscard]] std::optional<std::int64_t> common_unit(std::span<const DeployedSchedule> schedules);
+/// What nccl-tests is told to run sizes for which they are: "-b 1024 -e 1048576 -f 2". Empty where
+/// no size of their windows is a multiple of all units.
 [[nodiscard]] std::string size_words(std::span<const DeployedSchedule> schedules,
                                      const CompileOptions& options);
 /// For which calls plans are not, in sentences that begin with an empty line; may be empty.

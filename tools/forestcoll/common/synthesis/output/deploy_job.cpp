@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -168,14 +169,17 @@ std::string split_of(const Groups& groups, std::size_t ranks) {
   return "";
 }
 
-// The window that all schedules of an operation have in common.
-DeployedSchedule common_window(const DeployedOperation& operation) {
+// The window that all schedules of an operation have in common; nothing where they have no size.
+std::optional<DeployedSchedule> common_window(const DeployedOperation& operation) {
   DeployedSchedule window{{}, 0, operation.groups.front().made->schedule.last, 1};
   for (const DeployedGroup& group : operation.groups) {
     const DeployedSchedule& schedule = group.made->schedule;
     window.first = std::max(window.first, schedule.first);
     window.last = std::min(window.last, schedule.last);
-    window.unit = std::max(window.unit, schedule.unit);
+    const std::array<DeployedSchedule, 2> both = {window, {{}, 0, 0, schedule.unit}};
+    const auto unit = common_unit(both);
+    if (!unit) return std::nullopt;
+    window.unit = *unit;
   }
   return window;
 }
@@ -187,10 +191,14 @@ std::string case_of(const DeployedOperation& each, std::size_t ranks) {
     return fmt::format("  {}) echo \"run.sh: nccl-tests cannot run these groups\" >&2; exit 2 ;;\n",
                        each.key);
   }
-  const DeployedSchedule window = common_window(each);
-  const std::string sizes =
-      size_words(std::span(&window, 1), each.groups.front().made->options) +
-      (each.operation.root ? fmt::format(" -r {}", *each.operation.root) : std::string());
+  const auto window = common_window(each);
+  std::string sizes =
+      window ? size_words(std::span(&*window, 1), each.groups.front().made->options) : "";
+  if (sizes.empty()) {
+    return fmt::format("  {}) echo \"run.sh: no size is for all groups\" >&2; exit 2 ;;\n",
+                       each.key);
+  }
+  if (each.operation.root) sizes += fmt::format(" -r {}", *each.operation.root);
   return fmt::format("  {}) test={} split=\"{}\" sizes=\"{}\" ;;\n", each.key, test, split, sizes);
 }
 
