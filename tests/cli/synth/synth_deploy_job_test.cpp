@@ -66,15 +66,20 @@ TEST(SynthDeployJob, LauncherRunsTheGroupsOfAnOperation) {
                              HasSubstr("-b 1024 -e 1073741824 -f 2 -d float"), HasSubstr("-G 1")));
   EXPECT_THAT(bash_in(directory, path + "0 echo").out, HasSubstr("DIV 8\n"));
   EXPECT_EQ(bash_in(directory, path + "2 echo").code, 2);
-  EXPECT_EQ(bash_in(directory, path).code, 1);
+  const auto usage = bash_in(directory, path);
+  EXPECT_EQ(usage.code, 2);
+  EXPECT_THAT(usage.err, HasSubstr("usage: run.sh OPERATION"));
 }
 
 // Groups of two and of three GPUs have other programs, and GPUs in none have nothing of their own.
 TEST(SynthDeployJob, RanksOfOtherProgramsHaveAFolderEach) {
   const Scratch scratch;
   const std::string directory = scratch / "out";
-  const auto made = deploy({"-c", "allreduce", "--groups", "[[0,1],[2,3,4]]"}, directory);
+  const std::vector<std::string> groups = {"-c", "allreduce", "--groups", "[[0,1],[2,3,4]]"};
+  const auto made = deploy(groups, directory);
   ASSERT_EQ(made.code, 0) << made.err;
+  const std::string spaced = scratch / "a folder";
+  EXPECT_THAT(deploy(groups, spaced).err, HasSubstr("then bash '" + spaced + "/run.sh' 0; '"));
   const auto files = files_below(directory);
   EXPECT_EQ(files.at("folders"), "0\n0\n1\n1\n1\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n0\n");
   const std::string script = ". ./env.sh && echo ${MSCCL_ALGO_DIR##*/} && ls $MSCCL_ALGO_DIR";

@@ -26,6 +26,7 @@
 #include "common/synthesis/output/deploy_job.hpp"
 #include "common/synthesis/output/plan_facts.hpp"
 #include "common/synthesis/output/rank_order.hpp"
+#include "common/synthesis/output/runtime_settings.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/refusals.hpp"
@@ -451,23 +452,29 @@ Expected<void> write_job(const SynthArguments& arguments, const Job& job,
   std::vector<NamedText> files = files_of(steps, report);
   const bool deploys = !arguments.deploy.empty();
   const std::string& directory = deploys ? arguments.deploy : arguments.output;
+  std::string first_key;  // what run.sh may be asked for
   if (deploys) {
     const JobDeployment deployment = deployment_of(job, steps, fabric);
     auto more = job_deployment_files(deployment);
     if (!more) return more.errors();
     std::ranges::move(*more, std::back_inserter(files));
     for (const std::string& sentence : mistakable(deployment)) note(console, sentence);
+    first_key = deployment.operations.front().key;
   }
   if (auto done = write_files(directory, files); !done) return done;
-  const auto report_file = std::filesystem::path(directory) / "job.json";
+  const auto in_directory = [&](const char* name) {
+    return bash_word((std::filesystem::path(directory) / name).string());
+  };
+  const std::string verify = fmt::format("forestcoll verify {} --topology {}",
+                                         in_directory("job.json"), bash_word(arguments.topology));
   if (deploys) {
-    note(console, fmt::format("next: put the hosts' names into {0}/hosts, then bash {0}/run.sh; "
-                              "{0}/README.txt; forestcoll verify {1} --topology {2}",
-                              directory, report_file.string(), arguments.topology));
+    note(console, fmt::format("next: put the hosts' names into {}, then bash {} {}; {}; {}",
+                              in_directory("hosts"), in_directory("run.sh"), first_key,
+                              in_directory("README.txt"), verify));
   } else {
     note(console, fmt::format("each group's schedule, its part of the links as a topology, and "
-                              "job.json are in {}; next: forestcoll verify {} --topology {}",
-                              directory, report_file.string(), arguments.topology));
+                              "job.json are in {}; next: {}",
+                              directory, verify));
   }
   return {};
 }

@@ -294,9 +294,9 @@ std::string next_line(const CompileOptions& options, const Network& network,
                       const std::string& output, const std::string& directory) {
   if (options.format != Format::msccl && !is_plan(options)) return "";
   if (!directory.empty()) {
-    return fmt::format(
-        "  next: put the hosts' names into {0}/hosts, then bash {0}/run.sh; {0}/README.txt",
-        directory);
+    return fmt::format("  next: put the hosts' names into {}, then bash {}; {}",
+                       bash_word(directory + "/hosts"), bash_word(directory + "/run.sh"),
+                       bash_word(directory + "/README.txt"));
   }
   if (output == "-") return "";
   const Collective collective = options.synthesis.collective;

@@ -213,8 +213,14 @@ std::string launch_text(const JobDeployment& job, const RankOrder& order) {
     cases += case_of(each, order.ranks.size());
   }
   text += std::string("set -euo pipefail\n") + kHere;
-  text += "case ${1:?run.sh asks for an operation, such as " + job.operations.front().key +
-          "} in\n" + cases +
+  std::vector<std::string> keys;
+  for (const DeployedOperation& each : job.operations) keys.push_back(each.key);
+  text += fmt::format(
+      "if (($# == 0)); then\n"
+      "  echo \"usage: run.sh OPERATION [PATH/TO/TEST] [its options]; operations: {}\" >&2\n"
+      "  exit 2\nfi\n",
+      fmt::join(keys, ", "));
+  text += "case $1 in\n" + cases +
           "  *) echo \"run.sh: there is no operation $1\" >&2; exit 2 ;;\nesac\n"
           "test=${2:-$test}\nshift $(($# < 2 ? $# : 2))\nexport NCCL_TESTS_SPLIT=$split\n";
   text += fmt::format(
@@ -327,7 +333,7 @@ Expected<void> refuse_mixtures(const JobDeployment& job) {
         return make_error(
             Code::S04,
             fmt::format("--deploy: operations {} and {} are alike to a runtime (collective, ranks, "
-                        "sizes), and a group's ranks would run different schedules in one call",
+                        "sizes), and a group's ranks would take different files for one call",
                         job.operations[other.operation].key, each.key),
             "deploy one operation at a time, or give them sizes that do not overlap");
       }
