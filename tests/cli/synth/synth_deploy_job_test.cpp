@@ -87,6 +87,10 @@ TEST(SynthDeployJob, RanksOfOtherProgramsHaveAFolderEach) {
               HasSubstr("1\n0-allreduce-3gpus"));
   EXPECT_THAT(bash_in(directory, script, {"OMPI_COMM_WORLD_RANK=1"}).out,
               HasSubstr("0\n0-allreduce-2gpus"));
+  EXPECT_EQ(
+      bash_in(directory, "here=1 rank=2; . ./env.sh; echo $here$rank$forestcoll_here", {"RANK=1"})
+          .out,
+      "12\n");
   EXPECT_THAT(bash_in(directory, script).err, HasSubstr("asks for the rank"));
   EXPECT_THAT(bash_in(directory, "bash run.sh 0").err, HasSubstr("cannot run these groups"));
 }

@@ -35,19 +35,19 @@ std::string_view folder_of(const CompileOptions& options) {
   return is_plan(options) ? "plans" : "algorithms";
 }
 
-// In which $here is the directory.
+// In which $forestcoll_here is the directory.
 Settings settings(const Deployment& deployment) {
   std::string files;
   for (const DeployedSchedule& schedule : deployment.schedules) {
-    files += (files.empty() ? "" : ":") + ("$here/algorithms/" + schedule.file.name);
+    files += (files.empty() ? "" : ":") + ("$forestcoll_here/algorithms/" + schedule.file.name);
   }
-  return runtime_settings(deployment.options, "$here/algorithms", files,
+  return runtime_settings(deployment.options, "$forestcoll_here/algorithms", files,
                           deployment.options.xml.buffer_bytes);
 }
 
 std::string env_text(const Deployment& deployment) {
   return std::string("# What the runtime reads; source it in bash: . env.sh\n") + kHere +
-         exports_of(settings(deployment), deployment.options);
+         exports_of(settings(deployment), deployment.options) + "unset forestcoll_here\n";
 }
 
 // The schedules that the shim loads by itself, by its names: the last ones, for the largest sizes.
@@ -73,6 +73,7 @@ std::string launch_text(const Deployment& deployment, const RankOrder& order) {
       "#   run.sh [PATH/TO/{}] [its options]\nset -euo pipefail\n",
       test);
   text += kHere;
+  text += "here=$forestcoll_here\n";  // which env.sh unsets
   text += ". \"$here/env.sh\"\n";
   const std::string sizes = size_words(deployment.schedules, deployment.options);
   if (sizes.empty()) text += "# No size is for all schedules: give -b and -e.\n";
@@ -107,7 +108,11 @@ std::string plan_steps(const Deployment& deployment, const RankOrder& order) {
         "alone.\n",
         loaded == 1 ? std::string("a plan") : fmt::format("{} plans", loaded));
   }
-  return text + plan_caveats(deployment.schedules, deployment.options);
+  PlanCaveats caveats;
+  for (const DeployedSchedule& schedule : deployment.schedules) {
+    caveats.add(schedule, deployment.options);
+  }
+  return text + caveats.in_words();
 }
 std::string readme_text(const Deployment& deployment, const RankOrder& order) {
   const CompileOptions& options = deployment.options;
@@ -202,31 +207,32 @@ std::string size_words(std::span<const DeployedSchedule> schedules, const Compil
   return fmt::format("-b {} -e {} -f 2", begin, end);
 }
 
-std::string plan_caveats(std::span<const DeployedSchedule> schedules,
-                         const CompileOptions& options) {
+void PlanCaveats::add(const DeployedSchedule& schedule, const CompileOptions& options) {
+  const PlanFacts facts = facts_of_plan(schedule.file.text);
+  adds_ = adds_ || adds(options.synthesis.collective);
+  places_ = places_ || !options.any_buffers;
+  begins_ = begins_ || facts.begins_allocations;
+  multicasts_ = multicasts_ || facts.multicasts_buffers;
+}
+
+std::string PlanCaveats::in_words() const {
   std::string text;
-  if (adds(options.synthesis.collective)) {
+  if (adds_) {
     text +=
         "\nThe plans add. The shim does not say which operation a call has, so calls of these "
         "sizes\nwith max, min, prod or avg get sums: keep them out of such programs.\n";
   }
-  bool begins = false, multicasts = false;
-  for (const DeployedSchedule& schedule : schedules) {
-    const PlanFacts facts = facts_of_plan(schedule.file.text);
-    begins = begins || facts.begins_allocations;
-    multicasts = multicasts || facts.multicasts_buffers;
-  }
-  if (!options.any_buffers) {
+  if (places_) {
     text +=
         "\nGPUs write into one another's buffers, which have to lie equally far into their "
         "allocations\non all ranks; plans of --any-buffers do without that.\n";
   }
-  if (begins) {
+  if (begins_) {
     text +=
         "Some send through ports from input or output, which must begin their allocations: other "
         "calls\nare left to the library.\n";
   }
-  if (multicasts) {
+  if (multicasts_) {
     text +=
         "Some have the switch reach input and output, which must be of ncclMemAlloc or\n"
         "mscclpp.RawGpuBuffer: with others the executor throws.\n";

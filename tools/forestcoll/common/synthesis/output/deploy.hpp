@@ -41,9 +41,16 @@ struct Deployment {
 /// no size of their windows is a multiple of all units.
 [[nodiscard]] std::string size_words(std::span<const DeployedSchedule> schedules,
                                      const CompileOptions& options);
-/// For which calls plans are not, in sentences that begin with an empty line; may be empty.
-[[nodiscard]] std::string plan_caveats(std::span<const DeployedSchedule> schedules,
-                                       const CompileOptions& options);
+/// For which calls plans are not.
+class PlanCaveats {
+ public:
+  void add(const DeployedSchedule& schedule, const CompileOptions& options);
+  /// Sentences that begin with an empty line; may be empty.
+  [[nodiscard]] std::string in_words() const;
+
+ private:
+  bool adds_ = false, places_ = false, begins_ = false, multicasts_ = false;
+};
 /// As its module registers it, without ranks. `file`: below DIR.
 [[nodiscard]] RegisteredPlan registered_plan(const DeployedSchedule& schedule,
                                              const CompileOptions& options,

@@ -134,12 +134,12 @@ std::string env_text(const JobDeployment& job, const Folders& folders) {
   const CompileOptions& options = any_options(job);
   std::string text = "# What the runtime reads; every process sources it in bash: . env.sh\n";
   text += kHere;
-  std::string folder = "$here/algorithms";
+  std::string folder = "$forestcoll_here/algorithms";
   if (folders.contents.size() > 1) {
     text +=
-        "rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-"
+        "forestcoll_rank=${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-"
         "${RANK:?env.sh asks for the rank of its process}}}}}\n";
-    folder += "/$(sed -n \"$((rank + 1))p\" \"$here/folders\")";
+    folder += "/$(sed -n \"$((forestcoll_rank + 1))p\" \"$forestcoll_here/folders\")";
   }
   const auto sizes = buffer_sizes(job);
   const std::string files =
@@ -150,7 +150,7 @@ std::string env_text(const JobDeployment& job, const Folders& folders) {
     text += fmt::format("# NCCL_BUFFSIZE: schedules are for {} (0: the default); choose one.\n",
                         fmt::join(sizes, ", "));
   }
-  return text;
+  return text + "unset forestcoll_here forestcoll_rank\n";
 }
 
 // What NCCL_TESTS_SPLIT has for just these groups; empty where it has nothing.
@@ -225,10 +225,11 @@ std::string launch_text(const JobDeployment& job, const RankOrder& order) {
           "test=${2:-$test}\nshift $(($# < 2 ? $# : 2))\nexport NCCL_TESTS_SPLIT=$split\n";
   text += fmt::format(
       "# shellcheck disable=SC2086\nexec mpirun -np {} {} -x NCCL_TESTS_SPLIT{} \\\n"
-      "  bash -c '. \"$0/env.sh\" && exec \"$@\"' \"$here\" \\\n"
+      "  bash -c '. \"$0/env.sh\" && exec \"$@\"' \"$forestcoll_here\" \\\n"
       "  \"$test\" $sizes -d float -g 1 -n 20 -c 1 \"$@\"\n",
       order.ranks.size(),
-      order.box_by_box ? "--hostfile \"$here/hosts\" --map-by slot" : "--rankfile \"$here/hosts\"",
+      order.box_by_box ? "--hostfile \"$forestcoll_here/hosts\" --map-by slot"
+                       : "--rankfile \"$forestcoll_here/hosts\"",
       is_plan(options) ? " -x LD_PRELOAD -x MSCCLPP_NCCL_LIB_PATH" : "");
   return text;
 }
@@ -271,11 +272,15 @@ std::string readme_text(const JobDeployment& job, const RankOrder& order) {
       "communicator of as many ranks as a group must be one of these groups.\n";
   for (const std::string& sentence : mistakable(job)) text += sentence + "\n";
   if (is_plan(options)) {
+    std::set<const GroupDeployment*> all;
+    PlanCaveats caveats;
     for (const DeployedOperation& each : job.operations) {
-      const GroupDeployment& made = *each.groups.front().made;
-      const std::string caveats = plan_caveats(std::span(&made.schedule, 1), made.options);
-      if (text.find(caveats) == std::string::npos) text += caveats;
+      for (const DeployedGroup& group : each.groups) {
+        const GroupDeployment& made = *group.made;
+        if (all.insert(&made).second) caveats.add(made.schedule, made.options);
+      }
     }
+    text += caveats.in_words();
   }
   return text +
          "\nThe ranks must lie like this, or messages take other links than planned; the GPUs of "

@@ -35,7 +35,7 @@ Settings runtime_settings(const CompileOptions& options, const std::string& fold
   if (is_plan(options)) {
     all = {{"MSCCLPP_LOG_LEVEL", "INFO"},
            {"MSCCLPP_DEBUG", "INFO"},
-           {"PYTHONPATH", "$here${PYTHONPATH:+:$PYTHONPATH}"}};
+           {"PYTHONPATH", "$forestcoll_here${PYTHONPATH:+:$PYTHONPATH}"}};
   } else if (is_research(options)) {
     all = {{"MSCCL_XML_FILES", files}, {"NCCL_ALGO", "MSCCL,RING,TREE"}, {"NCCL_DEBUG", "INFO"}};
   } else if (options.lowering.target.starts_with("rccl")) {

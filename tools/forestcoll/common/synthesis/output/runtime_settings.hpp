@@ -10,8 +10,9 @@
 
 namespace forestcoll::cli {
 
-/// Of a script in bash: sets `here` to the folder that it is in.
-inline constexpr const char* kHere = "here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n";
+/// Of a script in bash: sets `forestcoll_here` to the folder that it is in.
+inline constexpr const char* kHere =
+    "forestcoll_here=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)\n";
 
 /// A path as bash reads it: in quotes where it has to be.
 [[nodiscard]] std::string bash_word(const std::string& path);
