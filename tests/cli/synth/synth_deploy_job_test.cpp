@@ -107,6 +107,20 @@ TEST(SynthDeployJob, OperationsThatARuntimeMistakesAreNamed) {
               HasSubstr("communicator of as many ranks as a group must be one of these groups"));
 }
 
+// Runtimes go through files by name.
+TEST(SynthDeployJob, FilesSortLikeOperations) {
+  const Scratch scratch;
+  const std::string directory = scratch / "out";
+  std::vector<std::string> words = {"--mesh", "tp=8,dp=2"};
+  for (int i = 0; i < 11; ++i) {
+    words = joined(words, {"--at-once", i % 2 == 0 ? "allgather dp" : "allreduce dp"});
+  }
+  ASSERT_EQ(deploy(words, directory).code, 0);
+  const auto files = files_below(directory);
+  EXPECT_EQ(files.count("algorithms/02-allgather-2gpus-2chunks.xml"), 1U);
+  EXPECT_EQ(files.count("algorithms/10-allgather-2gpus-2chunks.xml"), 1U);
+}
+
 // One communicator's ranks are of other groups of the first operation, whose schedules differ.
 TEST(SynthDeployJob, SchedulesThatWouldMeetInOneCallAreRefused) {
   const Scratch scratch;
