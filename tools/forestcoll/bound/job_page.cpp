@@ -77,17 +77,18 @@ std::string fitted(std::string words, double width) {
   return words + "…";
 }
 
-// A step's length: seconds of all its repetitions, or without bytes seconds of a gigabyte each.
+// A step's length: seconds of all its repetitions, or, unless all steps have bytes, seconds of a
+// gigabyte each: bars are on one axis.
 struct StepLength {
   double at_once = 0, in_turn = 0;
   std::string words;
 };
 
-StepLength length_of(const JobStep& step, const StepBound& bound) {
+StepLength length_of(const JobStep& step, const StepBound& bound, bool timed) {
   const StepFigures figures(step, bound);
   const bool several = step.operations.size() > 1;
   StepLength length;
-  if (!figures.has_bytes()) {
+  if (!timed) {
     length.at_once = 1 / bound.together.reached.to_double();
     length.in_turn = 1 / bound.in_turn.to_double();
     length.words = fmt::format("{} GB/s", number(bound.together.reached.to_double()));
@@ -107,10 +108,11 @@ StepLength length_of(const JobStep& step, const StepBound& bound) {
 // A bar for each step; behind it, as an outline, its operations one after the other.
 std::string step_bars(const Job& job, const std::vector<StepBound>& bounds, const Fabric& fabric) {
   constexpr double kRow = 58, kTextRoom = 300;
+  const bool timed = all_have_bytes(job, bounds);
   std::vector<StepLength> lengths;
   double longest = 0;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    lengths.push_back(length_of(job.steps[i], bounds[i]));
+    lengths.push_back(length_of(job.steps[i], bounds[i], timed));
     longest = std::max({longest, lengths.back().at_once, lengths.back().in_turn});
   }
   SvgText out;
