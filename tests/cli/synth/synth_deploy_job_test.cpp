@@ -107,6 +107,15 @@ TEST(SynthDeployJob, OperationsThatARuntimeMistakesAreNamed) {
               HasSubstr("communicator of as many ranks as a group must be one of these groups"));
 }
 
+// Chunks of six GPUs ask for sixes of elements, and those of four for fours: twelve of 4 bytes.
+TEST(SynthDeployJob, LauncherHasSizesForAllGroups) {
+  const Scratch scratch;
+  const std::string directory = scratch / "out";
+  ASSERT_EQ(deploy({"-c", "allreduce", "--groups", "DIV 6"}, directory).code, 0);
+  EXPECT_THAT(read_file(directory + "/run.sh"),
+              HasSubstr("split=\"DIV 6\" sizes=\"-b 1056 -e 1073741824 -f 2\""));
+}
+
 // Runtimes go through files by name.
 TEST(SynthDeployJob, FilesSortLikeOperations) {
   const Scratch scratch;
