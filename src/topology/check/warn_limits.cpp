@@ -64,9 +64,10 @@ IneffectiveLimits ineffective_limits(const Topology& topology) {
 }
 
 void warn_limits(const IneffectiveLimits& limits, const std::string& where, Findings& findings) {
-  warn_of(limits.never_bind, where, "never binds: its links carry no more together",
-          "After a failure that may be right; else check its bandwidth and its links, or remove it.",
-          findings);
+  warn_of(
+      limits.never_bind, where, "never binds: its links carry no more together",
+      "After a failure that may be right; else check its bandwidth and its links, or remove it.",
+      findings);
   warn_of(limits.unused, where, "holds nothing: all of its links are out of use",
           "Is it meant for other links, too?", findings);
 }
