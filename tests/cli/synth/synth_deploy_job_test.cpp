@@ -140,8 +140,10 @@ TEST(SynthDeployJob, SchedulesThatWouldMeetInOneCallAreRefused) {
   EXPECT_EQ(plans.code, 2);
   EXPECT_THAT(plans.err, AllOf(HasSubstr("[S04]"), HasSubstr("operations 0 and 1 are alike"),
                                HasSubstr("deploy one operation at a time")));
+  const std::vector<std::string> other = {"--mesh",      "x=4,y=4",   "--at-once",
+                                          "allgather y", "--at-once", "allgather x"};
   const auto files = run(
-      joined({"synth", topology("dgx-a100-x2-degraded"), "-k", "1", "--deploy", directory}, mesh));
+      joined({"synth", topology("dgx-a100-x2-degraded"), "-k", "1", "--deploy", directory}, other));
   EXPECT_EQ(files.code, 2);
   EXPECT_THAT(files.err, HasSubstr("operations 0 and 1 are alike"));
   EXPECT_TRUE(scratch.names().empty());
