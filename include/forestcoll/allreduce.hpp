@@ -104,10 +104,11 @@ struct AllreduceLimits {
 /// It is a linear program: maximise Σ x_v such that for every set T of nodes that holds a rank
 ///   broadcast(arcs into T)   + Σ_{v∈T} x_v ≥ Σ x_v  and
 ///   reduce(arcs out of T)    + Σ_{v∈T} x_v ≥ Σ x_v,
-/// both capacities together, and their echoes, are at most the arc's, and each of them enters a
-/// switch as much as it leaves it. By Edmonds' theorem (1973), and splitting off at the balanced
-/// switches (Bang-Jensen, Frank, Jackson 1995), exactly then there are trees. The fabric's own
-/// switches need not be balanced: the program takes a part of the fabric that is.
+/// both capacities together, and their echoes, are at most the arc's, what they take of arcs that
+/// share a limit is at most that, and each of them enters a switch as much as it leaves it. By
+/// Edmonds' theorem (1973), and splitting off at the balanced switches (Bang-Jensen, Frank, Jackson
+/// 1995), exactly then there are trees. The fabric's own switches need not be balanced: the program
+/// takes a part of the fabric that is.
 ///
 /// A switch where trees branch gets a twin with the same links, which is a node like a rank, but
 /// owns nothing: it need not be balanced, and T may hold it alone. Trees that branch at different
@@ -154,8 +155,8 @@ struct BranchingOptions {
 /// Whether some switch copies where the collective broadcasts, or combines where it reduces.
 [[nodiscard]] bool has_able_switches(const SwitchRoles& roles, Collective collective);
 
-/// The optimum of a broadcast or a reduce from one root, where switches copy or combine.
-struct RootedOptimum {
+/// The optimum of a collective of one phase, where switches copy or combine.
+struct PhaseOptimum {
   Ratio upper;  ///< GB/s, proved: no schedule is faster, whatever switches mix
   /// What trees reach, each by itself, in the network's units; of a reduce turned round, on the
   /// reversed network. Where they reach `upper`, by exact maximum flows, it is the optimum. Empty
@@ -170,25 +171,27 @@ struct RootedOptimum {
   }
 };
 
-/// No cut gains by what switches can do, as one root's data crosses it once in any case. So where
-/// the two sides of every switch are equal, trees over ranks reach the optimum, and trees that
-/// branch at switches only take fewer messages one after the other: sets of switches that are tried
-/// are those at which a tree of the fewest links branches, and all that can. Where what a switch
-/// gives out is more than what it takes in, only copies there use the rest (of a reduce: sums, the
-/// other way round): then the optimum is what the relaxed program of `allreduce_optimum` allows one
-/// root, and trees of several classes reach it or come near.
-/// REQUIRES: `collective` is broadcast or reduce. Errors: E14. Cost: that of `allreduce_optimum`.
-[[nodiscard]] Expected<RootedOptimum> rooted_optimum(const Network& network,
-                                                     const SwitchRoles& roles,
-                                                     Collective collective, Rank root,
-                                                     const AllreduceLimits& limits = {});
+/// No cut gains by what switches can do, as a root's data crosses it once in any case. So where the
+/// two sides of every switch are equal, and no links share a capacity, trees over ranks reach the
+/// optimum, and trees that branch at switches only take fewer messages one after the other: sets of
+/// switches that are tried are those at which a tree of the fewest links branches, and all that
+/// can. Where what a switch gives out is more than what it takes in, only copies there use the rest
+/// (of a reduce: sums, the other way round), and where what goes into a switch and what comes out
+/// of it share a capacity, a copy spares the way back in: then the optimum is what the relaxed
+/// program of `allreduce_optimum` allows these roots, and trees of several classes reach it or come
+/// near. Without a root all ranks are roots, by their weights. REQUIRES: `collective` is no
+/// allreduce, and has a root where it is broadcast or reduce. Errors: E14. Cost: that of
+/// `allreduce_optimum`.
+[[nodiscard]] Expected<PhaseOptimum> phase_optimum(const Network& network, const SwitchRoles& roles,
+                                                   Collective collective, std::optional<Rank> root,
+                                                   const AllreduceLimits& limits = {});
 
 /// The trees that `optimum` promises: of its splits the fastest, of equally fast ones that with the
 /// fewest messages in turn. Nothing where there is no split, or none could be packed.
 /// REQUIRES: `optimum` is of this collective. Cost: a packing per split.
 [[nodiscard]] std::optional<BranchingForest> branching_from_root(
     const Network& network, const SwitchRoles& roles, Collective collective, Rank root,
-    const RootedOptimum& optimum, const BranchingOptions& options = {});
+    const PhaseOptimum& optimum, const BranchingOptions& options = {});
 
 /// The trees that `optimum.split` promises. Trees that branch at the same switches are packed into
 /// what the split gives them, with a twin beside each of these switches: a rank that owns nothing,

@@ -12,6 +12,7 @@
 
 #include "forestcoll/id.hpp"
 #include "forestcoll/network.hpp"
+#include "forestcoll/palette.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
@@ -89,6 +90,10 @@ struct Drawing {
 /// input, same bytes. Cost: O((nodes + links) log links), times a few rounds where boxes are drawn
 /// as one, and a bounded search for a grid.
 [[nodiscard]] Drawing draw(const Topology& topology, const DrawOptions& options = {});
+
+/// The colour that pictures give to each kind of link: the same in every picture, unless another
+/// kind of this topology has it.
+[[nodiscard]] std::map<std::string, Color> link_colors(const Topology& topology);
 
 // A fabric in a few numbers.
 

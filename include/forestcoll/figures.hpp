@@ -1,6 +1,7 @@
 // The rates that every command names: the optimum of a fabric, and the optimum by trees.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -8,6 +9,7 @@
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
+#include "forestcoll/joint_bound.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -47,19 +49,31 @@ struct RateFigures {
 
 /// `trees` is the `bound` of this collective on this network. Where the two sides of a switch that
 /// copies or combines differ, such a phase is faster than trees by up to what the cuts allow: the
-/// optimum is between, and of a broadcast or reduce from `root` what `rooted_optimum` says. Errors
-/// of figures: those of `trees`, `allreduce_optimum` and `rooted_optimum`. Cost: of an allreduce
+/// optimum is between, and of a broadcast or reduce from `root` what `phase_optimum` says. Errors
+/// of figures: those of `trees`, `allreduce_optimum` and `phase_optimum`. Cost: of an allreduce
 /// that of `allreduce_optimum`, twice where switches copy or combine, of one root that of
-/// `rooted_optimum` there; else constant.
+/// `phase_optimum` there; else constant.
 [[nodiscard]] RateFigures rate_figures(const Network& network, const SwitchRoles& roles,
                                        Collective collective, const Expected<Bound>& trees,
                                        std::optional<Rank> root = {},
                                        const std::stop_token& stop = {});
 
-/// The same, with the bound found here.
+/// The same, with the bound found here; where links share capacities by `figures_within_limits`.
 [[nodiscard]] RateFigures rate_figures(const Network& network, const SwitchRoles& roles,
                                        Collective collective, std::optional<Rank> root,
                                        const std::stop_token& stop = {});
+
+/// Where links share capacities, by trees over GPUs: the joint optimum of a collective of all ranks
+/// (`optimum_of_all`), of this one or of a phase of it.
+using OptimumByTrees = std::function<Expected<JointOptimum>(Collective)>;
+
+/// The figures there. Errors of figures: those of `by_trees`, `allreduce_optimum` and
+/// `phase_optimum`. Cost: of an allreduce three calls of `by_trees`, else one; where switches copy
+/// or combine for the collective, that of `allreduce_optimum` or `phase_optimum` as well.
+[[nodiscard]] RateFigures figures_within_limits(const Network& network, const SwitchRoles& roles,
+                                                Collective collective, std::optional<Rank> root,
+                                                const OptimumByTrees& by_trees,
+                                                const std::stop_token& stop = {});
 
 /// Of an all-to-all: every pair has data of its own, so that switches can add nothing to `flows`.
 [[nodiscard]] RateFigures rate_figures(const Expected<RateFigure>& flows);

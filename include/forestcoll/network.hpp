@@ -40,8 +40,8 @@ struct Network {
   /// Shares of the data, in lowest integers, 0 for a rank that only relays and receives; empty
   /// where all own the same. Collectives with a root do not look at it.
   IdVector<Rank, std::int64_t> weight = {};
-  /// What the joint program holds (`joint_optimum`). Other solvers want a network without any, such
-  /// as that of a part within limits (`job_parts`).
+  /// What the programs of `joint_optimum` and `allreduce_optimum` hold. Other solvers want a
+  /// network without any, such as that of a part within limits (`job_parts`).
   std::vector<ArcLimit> limits = {};  ///< on different arcs, or with different weights
   [[nodiscard]] bool is_compute(NodeId v) const { return rank_of[v].valid(); }
 };

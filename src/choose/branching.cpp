@@ -144,7 +144,7 @@ InNetwork branching_from(Rank root, const Network& network, const SwitchRoles& r
                          const CompileOptions& options, const CollectiveForest& without) {
   const SynthesizeOptions& asked = options.synthesis;
   const auto optimum =
-      rooted_optimum(network, roles, asked.collective, root, {.stop = asked.packing.stop});
+      phase_optimum(network, roles, asked.collective, root, {.stop = asked.packing.stop});
   if (!optimum) return {};
   InNetwork known{{}, optimum->upper, optimum->reached()};
   const auto pack = [&](std::optional<std::int64_t> chunks) {

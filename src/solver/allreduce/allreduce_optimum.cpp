@@ -10,7 +10,6 @@
 #include "solver/allreduce/class_search.hpp"
 #include "solver/allreduce/part_both_ways.hpp"
 #include "solver/allreduce/split.hpp"
-#include "solver/common/limits_unknown.hpp"
 #include "solver/linear/cut_generation.hpp"
 #include "solver/linear/cut_proof.hpp"
 
@@ -75,7 +74,6 @@ Diagnostic too_large() {
 
 Expected<AllreduceOptimum> allreduce_optimum(const Network& network, const SwitchRoles& roles,
                                              const AllreduceLimits& limits) {
-  if (!network.limits.empty()) return solver::limits_unknown();
   if (has_wide_range(network)) {
     const Network usable = without_excess(network, roles, narrowest_cut(network));
     if (usable.capacity != network.capacity) return allreduce_optimum(usable, roles, limits);

@@ -10,9 +10,7 @@
 namespace forestcoll::solver {
 namespace {
 
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-
-// Whether every arc has an equal one the other way, and who copies combines.
+// Whether every arc has an equal one the other way, every limit too, and who copies combines.
 bool is_reversible(const Network& network, const SwitchRoles& roles) {
   const auto& arcs = network.graph.arcs();
   for (std::size_t a = 0; a < arcs.size(); ++a) {
@@ -20,7 +18,8 @@ bool is_reversible(const Network& network, const SwitchRoles& roles) {
     if (!back.valid() || network.capacity[back] != network.capacity[ArcId(a)]) return false;
   }
   return std::ranges::all_of(roles,
-                             [](const SwitchRole& role) { return role.copies == role.combines; });
+                             [](const SwitchRole& role) { return role.copies == role.combines; }) &&
+         has_limits_both_ways(network);
 }
 
 ArcId reverse(const Digraph& graph, ArcId a) {
@@ -177,22 +176,11 @@ void AllreduceProgram::add_objective() {
   program_.objective = terms_of(coefficients);
 }
 
-// Both phases share every arc. An orbit of arcs carries what all images of all classes take of all
-// of its arcs, and where reduce is broadcast turned round, what they take of the reverse arcs.
-void AllreduceProgram::add_capacity_rows() {
-  const Network& network = fabric_.network;
+// By orbit of arcs, what all images of all classes take of all of its arcs, and where reduce is
+// broadcast turned round, what they take of the reverse arcs: both phases share every arc.
+std::vector<AllreduceProgram::Taken> AllreduceProgram::taken_by_orbit() const {
   const Partition& orbits = fabric_.orbits.arcs;
-  std::vector<std::size_t> reversed(orbits.count, kNone);
-  std::vector<std::int64_t> members(orbits.count, 0);
-  std::vector<Capacity> capacity(orbits.count, 0);
-  for (std::size_t a = 0; a < orbits.of.size(); ++a) {
-    ++members[orbits.of[a]];
-    capacity[orbits.of[a]] = network.capacity[ArcId(a)];
-    if (fabric_.reversible) {
-      reversed[orbits.of[a]] = orbits.of[reverse(network.graph, ArcId(a)).index()];
-    }
-  }
-  std::vector<std::map<std::size_t, std::int64_t>> taken(orbits.count);
+  std::vector<Taken> taken(orbits.count);
   for (std::size_t p = 0; p < commodities_.size(); ++p) {
     const auto images = static_cast<std::int64_t>(commodities_[p].trees.images.size());
     for (std::size_t i = 0; i < commodities_[p].twins.arcs.size(); ++i) {
@@ -202,25 +190,78 @@ void AllreduceProgram::add_capacity_rows() {
         const std::size_t orbit = orbits.of[a.index()];
         taken[orbit][program_.commodities[p].variable[i]] += images;
         if (fabric_.reversible) {
-          taken[reversed[orbit]][program_.commodities[p].variable[i]] += images;
+          taken[orbits_[orbit].reversed][program_.commodities[p].variable[i]] += images;
         }
       }
     }
   }
-  std::map<std::pair<std::vector<Term>, Capacity>, std::size_t> known;  // an orbit and its reverse
-  for (std::size_t orbit = 0; orbit < orbits.count; ++orbit) {
-    std::int64_t divisor = members[orbit];
-    for (const auto& [variable, coefficient] : taken[orbit]) {
-      divisor = std::gcd(divisor, coefficient);
+  return taken;
+}
+
+void AllreduceProgram::add_capacity_rows() {
+  const Network& network = fabric_.network;
+  const Partition& orbits = fabric_.orbits.arcs;
+  orbits_.resize(orbits.count);
+  for (std::size_t a = 0; a < orbits.of.size(); ++a) {
+    OrbitOfArcs& orbit = orbits_[orbits.of[a]];
+    ++orbit.members;
+    orbit.capacity = network.capacity[ArcId(a)];
+    if (fabric_.reversible) {
+      orbit.reversed = orbits.of[reverse(network.graph, ArcId(a)).index()];
     }
-    for (auto& [variable, coefficient] : taken[orbit]) coefficient /= divisor;
-    CapacityRow row{terms_of(taken[orbit]), capacity[orbit] * (members[orbit] / divisor)};
-    const auto [at, is_new] = known.emplace(std::pair(row.terms, row.bound), known.size());
-    row_of_orbit_.push_back(at->second);
-    uses_of_orbit_.push_back(reversed[orbit] == orbit ? 2 : 1);
-    if (!is_new) continue;
-    program_.capacity.push_back(std::move(row));
-    divisor_of_row_.push_back(divisor);
+  }
+  const std::vector<Taken> taken = taken_by_orbit();
+  for (std::size_t orbit = 0; orbit < orbits.count; ++orbit) {
+    const OrbitOfArcs& arcs = orbits_[orbit];
+    const auto row = add_capacity_row(taken[orbit], arcs.members, arcs.capacity);
+    const bool both_ways = fabric_.reversible && arcs.reversed == orbit;
+    orbits_[orbit].counted.push_back({row.number, (both_ways ? 2 : 1) / row.divisor});
+  }
+  add_rows_of_limits(taken);
+}
+
+// `members` of this capacity together.
+AllreduceProgram::AddedRow AllreduceProgram::add_capacity_row(Taken taken, std::int64_t members,
+                                                              Capacity capacity) {
+  std::int64_t divisor = members;
+  for (const auto& [variable, coefficient] : taken) divisor = std::gcd(divisor, coefficient);
+  for (auto& [variable, coefficient] : taken) coefficient /= divisor;
+  CapacityRow row{terms_of(taken), capacity * (members / divisor)};
+  const auto [at, is_new] = rows_.emplace(std::pair(row.terms, row.bound), rows_.size());
+  if (is_new) program_.capacity.push_back(std::move(row));
+  return {at->second, is_new, static_cast<double>(divisor)};
+}
+
+// Limits that symmetries exchange count each arc of an orbit as often.
+void AllreduceProgram::add_rows_of_limits(const std::vector<Taken>& taken) {
+  const Network& network = fabric_.network;
+  if (network.limits.empty()) return;
+  const Partition classes = limit_orbits(network, fabric_.generators);
+  std::vector<std::map<std::size_t, std::int64_t>> times(classes.count);  // by orbit of arcs
+  std::vector<std::int64_t> members(classes.count, 0);
+  std::vector<Capacity> capacity(classes.count, 0);
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    ++members[classes.of[l]];
+    capacity[classes.of[l]] = network.limits[l].capacity;
+    for (const auto& [arc, weight] : network.limits[l].uses) {
+      times[classes.of[l]][fabric_.orbits.arcs.of[arc.index()]] += weight;
+    }
+  }
+  for (std::size_t c = 0; c < classes.count; ++c) {
+    Taken all;
+    for (auto& [orbit, count] : times[c]) {
+      count /= orbits_[orbit].members;
+      for (const auto& [variable, coefficient] : taken[orbit]) all[variable] += count * coefficient;
+    }
+    const auto row = add_capacity_row(std::move(all), members[c], capacity[c]);
+    if (!row.is_new) continue;  // of the reverse arcs, which trees on these take as well
+    for (const auto& [orbit, count] : times[c]) {
+      const double counted = static_cast<double>(count) / row.divisor;
+      orbits_[orbit].counted.push_back({row.number, counted});
+      if (fabric_.reversible) {
+        orbits_[orbits_[orbit].reversed].counted.push_back({row.number, counted});
+      }
+    }
   }
 }
 
@@ -246,9 +287,9 @@ void AllreduceProgram::add_shares_rows() {
 IdVector<ArcId, double> AllreduceProgram::arc_prices(std::span<const double> prices) const {
   IdVector<ArcId, double> by_arc;
   for (const std::size_t orbit : fabric_.orbits.arcs.of) {
-    const std::size_t row = row_of_orbit_[orbit];
-    by_arc.push_back(prices[row] * static_cast<double>(uses_of_orbit_[orbit]) /
-                     static_cast<double>(divisor_of_row_[row]));
+    double price = 0;
+    for (const auto& [row, counted] : orbits_[orbit].counted) price += prices[row] * counted;
+    by_arc.push_back(price);
   }
   return by_arc;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/network.hpp"
@@ -76,6 +77,20 @@ class AllreduceProgram {
   [[nodiscard]] IdVector<ArcId, double> arc_prices(std::span<const double> prices) const;
 
  private:
+  using Taken = std::map<std::size_t, std::int64_t>;  // coefficients by variable
+  struct AddedRow {
+    std::size_t number = 0;
+    bool is_new = false;
+    double divisor = 1;  // of all coefficients, as they were
+  };
+  struct OrbitOfArcs {
+    std::int64_t members = 0;
+    Capacity capacity = 0;
+    std::size_t reversed = 0;  // the orbit of the reverse arcs, where the fabric is reversible
+    // By row, how much it counts of what trees take of an arc.
+    std::vector<std::pair<std::size_t, double>> counted = {};
+  };
+
   AllreduceProgram(const AllreduceFabric& fabric, Weights given);
   AllreduceProgram(const AllreduceFabric& fabric, std::vector<TreeClass> classes, Weights given);
 
@@ -86,7 +101,10 @@ class AllreduceProgram {
   void add_balance_rows(const TreeCommodity& commodity);
   void finish();
   void add_objective();
+  [[nodiscard]] std::vector<Taken> taken_by_orbit() const;
   void add_capacity_rows();
+  AddedRow add_capacity_row(Taken taken, std::int64_t members, Capacity capacity);
+  void add_rows_of_limits(const std::vector<Taken>& taken);
   void add_shares_rows();
 
   const AllreduceFabric& fabric_;
@@ -95,9 +113,8 @@ class AllreduceProgram {
   std::vector<AllreduceCommodity> commodities_;
   Weights given_;                                    // shares of roots; empty: any
   std::map<std::size_t, std::size_t> common_roots_;  // of a relaxed program, by orbit of nodes
-  std::vector<std::size_t> row_of_orbit_;            // of arcs
-  std::vector<std::int64_t> divisor_of_row_;
-  std::vector<std::int64_t> uses_of_orbit_;  // of a row, by a tree on one of the orbit's arcs
+  std::map<std::pair<std::vector<Term>, Capacity>, std::size_t> rows_;  // of capacities
+  std::vector<OrbitOfArcs> orbits_;
 };
 
 }  // namespace forestcoll::solver

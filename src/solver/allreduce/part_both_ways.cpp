@@ -9,6 +9,7 @@
 namespace forestcoll::solver {
 
 std::optional<Network> part_both_ways(const Network& network) {
+  if (!network.limits.empty()) return std::nullopt;  // which may count links one way
   Network part = network;
   part.capacity = {};
   std::vector<Arc> arcs;

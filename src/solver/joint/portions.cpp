@@ -58,9 +58,6 @@ class PortionFinder {
         members_ += commodity.members.size();
       }
     }
-    for (std::size_t l = 0; l < network.limits.size(); ++l) {
-      limit_number_.emplace(network.limits[l].uses, l);
-    }
   }
 
   Portions run() {
@@ -93,50 +90,18 @@ class PortionFinder {
       if (!is_even(*commodity.of)) return {};
       sets.push_back({coded(*commodity.of, commodity.operation)});
     }
-    auto generators = find_fabric_group(network_, {}, uniform_weights(network_), sets);
-    std::erase_if(generators, [&](const NodeImage& image) { return !keeps_limits(image); });
-    return generators;
-  }
-
-  // The limit on the images of a limit's arcs, by arcs.
-  [[nodiscard]] ArcLimit image_of(const ArcLimit& limit, const NodeImage& image) const {
-    ArcLimit turned{{}, limit.capacity, {}};
-    for (const auto& [arc, times] : limit.uses) {
-      turned.uses.emplace_back(
-          network_.graph.find(image[network_.graph.tail(arc)], image[network_.graph.head(arc)]),
-          times);
-    }
-    std::ranges::sort(turned.uses);
-    return turned;
-  }
-
-  [[nodiscard]] bool keeps_limits(const NodeImage& image) const {
-    return std::ranges::all_of(network_.limits, [&](const ArcLimit& limit) {
-      const ArcLimit turned = image_of(limit, image);
-      const auto at = limit_number_.find(turned.uses);
-      return at != limit_number_.end() && network_.limits[at->second].capacity == turned.capacity;
-    });
+    return find_fabric_group(network_, {}, uniform_weights(network_), sets);
   }
 
   void add_limits(const std::vector<NodeImage>& generators, Portions& found) const {
-    const std::size_t count = network_.limits.size();
-    if (count == 0) return;
-    MemberClasses classes(count);
-    for (const NodeImage& image : generators) {
-      for (std::size_t l = 0; l < count; ++l) {
-        classes.union_set(l, limit_number_.at(image_of(network_.limits[l], image).uses));
-      }
-    }
+    if (network_.limits.empty()) return;
+    found.limits = limit_orbits(network_, generators);
     found.uses.assign(network_.graph.arc_count(), {});
-    std::map<std::size_t, std::size_t> number;
-    for (std::size_t l = 0; l < count; ++l) {
-      const auto at = number.emplace(classes.find_set(l), number.size()).first;
-      found.limits.of.push_back(at->second);
+    for (std::size_t l = 0; l < network_.limits.size(); ++l) {
       for (const auto& [arc, times] : network_.limits[l].uses) {
-        found.uses[arc].push_back({found.arcs.count + at->second, times});
+        found.uses[arc].push_back({found.arcs.count + found.limits.of[l], times});
       }
     }
-    found.limits.count = number.size();
   }
 
   // Of a class that is known, one more copy.
@@ -187,7 +152,6 @@ class PortionFinder {
   std::map<std::pair<std::size_t, NodeId>, std::size_t> number_;  // of members, by operation
   std::vector<Numbered> commodities_;
   std::size_t members_ = 0;
-  std::map<std::vector<std::pair<ArcId, std::int64_t>>, std::size_t> limit_number_;
 };
 
 }  // namespace

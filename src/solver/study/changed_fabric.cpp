@@ -36,7 +36,9 @@ ChangedFabric::ChangedFabric(const Topology& topology, Collective collective,
     : topology_(topology),
       collective_(collective),
       ranks_(topology.ranks),
-      root_(root ? topology.ranks[root->index()] : NodeId()) {}
+      root_(root ? topology.ranks[root->index()] : NodeId()),
+      by_lengths_(!topology.limits.empty() &&
+                  !forestcoll::has_able_switches(switch_roles(topology), collective)) {}
 
 Expected<Ratio> ChangedFabric::solve() {
   const auto network = to_digraph(topology_);
@@ -56,11 +58,27 @@ Expected<Ratio> ChangedFabric::solve() {
   return *algbw;
 }
 
+Expected<Ratio> ChangedFabric::upper_by_switches(const Network& network, const SwitchRoles& roles,
+                                                 std::optional<Rank> root) const {
+  if (collective_ == Collective::allreduce) {
+    const auto best = allreduce_optimum(network, roles, {.classes = 0});
+    return best ? Expected<Ratio>(best->upper) : Expected<Ratio>(best.errors());
+  }
+  const auto best = phase_optimum(network, roles, collective_, root);
+  return best ? Expected<Ratio>(best->upper) : Expected<Ratio>(best.errors());
+}
+
 Expected<Ratio> ChangedFabric::solve_within_limits(const Network& network) {
   std::optional<Rank> root;
   if (root_.valid()) root = network.rank_of[root_];
   const auto best = optimum_of_all(network, operation_of_all(network, collective_, root));
   if (!best) return best.errors();
+  const SwitchRoles roles = switch_roles(topology_);
+  if (forestcoll::has_able_switches(roles, collective_)) {
+    last_cut_proves_ = false;
+    const auto upper = upper_by_switches(network, roles, root);
+    return upper ? std::max(*upper, best->reached) : upper;
+  }
   last_lengths_.clear();
   for (std::size_t a = 0; a < best->lengths.size(); ++a) {
     if (best->lengths[ArcId(a)] == 0) continue;
@@ -114,7 +132,7 @@ Expected<Ratio> ChangedFabric::scaled(const std::vector<LinkId>& links,
 }
 
 bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
-  if (!topology_.limits.empty()) {
+  if (by_lengths_) {
     return std::ranges::all_of(tight_lengths_, [&](const Directions& lengths) {
       return std::ranges::any_of(links, [&](LinkId id) {
         const TopologyLink& link = topology_.links[id];
@@ -135,7 +153,7 @@ bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
 }
 
 void ChangedFabric::keep_tight_cut() {
-  if (!topology_.limits.empty()) return tight_lengths_.push_back(last_lengths_);
+  if (by_lengths_) return tight_lengths_.push_back(last_lengths_);
   if (!last_cut_proves_ || collective_ == Collective::allreduce) return;
   std::vector<bool> sends(topology_.nodes.size(), false);
   for (const NodeId v : last_cut_) sends[v.index()] = true;

@@ -20,10 +20,8 @@ namespace forestcoll::solver {
 /// Every result is GB/s of algbw, exact, and 0 where compute nodes are cut off: the `at_most` of
 /// the optimum that `rate_figures` has of the changed fabric. Each phase is solved from the
 /// narrowest of the cuts met so far; with more than 500 links by cuts alone, which unbalanced
-/// switches can keep trees from. Where the fabric has limits, it is the `at_most` of
-/// `optimum_of_all`: of trees over compute nodes, whatever switches copy or combine. Errors: E14
-/// where a number does not fit. Cost: a rate each, of an allreduce the bound of
-/// `allreduce_optimum`, with limits a joint optimum.
+/// switches can keep trees from. Errors: E14 where a number does not fit. Cost: a rate each, of an
+/// allreduce the bound of `allreduce_optimum`; with limits that of `figures_within_limits`.
 class ChangedFabric {
  public:
   /// REQUIRES: a root exactly where the collective needs one.
@@ -41,7 +39,7 @@ class ChangedFabric {
 
   /// False where a known bottleneck of the fabric as it is has none of these links across it, or
   /// has no lengths of them: to widen them is of no use. Always true of an allreduce without
-  /// limits, whose two phases share the links.
+  /// limits, whose two phases share the links, and of what switches copy or combine within limits.
   [[nodiscard]] bool may_pay(const std::vector<LinkId>& links) const;
   /// Keeps the cut of the last solution, or its lengths, whose rate was that of the fabric as it
   /// is, if they prove that.
@@ -56,6 +54,8 @@ class ChangedFabric {
   [[nodiscard]] Expected<Ratio> scaled(const std::vector<LinkId>& links,
                                        const std::vector<Ratio>& factors);
   [[nodiscard]] Expected<Ratio> solve_within_limits(const Network& network);
+  [[nodiscard]] Expected<Ratio> upper_by_switches(const Network& network, const SwitchRoles& roles,
+                                                  std::optional<Rank> root) const;
   [[nodiscard]] bool has_work() const;
   [[nodiscard]] bool has_able_switches() const;
   [[nodiscard]] static Cuts usable(const Cuts& cuts, const Network& network);
@@ -65,6 +65,7 @@ class ChangedFabric {
   Collective collective_;
   std::vector<NodeId> ranks_;  // of the whole fabric
   NodeId root_;                // invalid: the collective has none
+  bool by_lengths_;            // of links and limits, in place of cuts
   Cuts forward_cuts_, backward_cuts_;
   std::vector<NodeId> last_cut_;
   bool last_cut_proves_ = true;

@@ -6,6 +6,7 @@
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/rate.hpp"
+#include "forestcoll/whole_collective.hpp"
 
 namespace forestcoll {
 namespace {
@@ -57,7 +58,7 @@ RateFigures of_phase(const SwitchRoles& roles, const Expected<Bound>& trees) {
 }
 
 // Of one root, whose trees over GPUs reach `trees`.
-RateFigures of_root(const Ratio& trees, const Expected<RootedOptimum>& known) {
+RateFigures of_root(const Ratio& trees, const Expected<PhaseOptimum>& known) {
   const RateFigure by_trees{trees, trees};
   if (!known) return {known.errors(), by_trees};
   const Ratio reached = std::max(trees, known->reached().value_or(trees));
@@ -70,7 +71,7 @@ RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Colle
                          const Expected<Bound>& trees, std::optional<Rank> root,
                          const std::stop_token& stop) {
   if (root && trees && has_able_switches(roles, collective)) {
-    return of_root(trees->algbw, rooted_optimum(network, roles, collective, *root, {.stop = stop}));
+    return of_root(trees->algbw, phase_optimum(network, roles, collective, *root, {.stop = stop}));
   }
   if (collective != Collective::allreduce) return of_phase(roles, trees);
   return of_allreduce(network, roles,
@@ -80,7 +81,15 @@ RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Colle
 
 RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Collective collective,
                          std::optional<Rank> root, const std::stop_token& stop) {
-  return rate_figures(network, roles, collective, bound(network, collective, root), root, stop);
+  if (network.limits.empty()) {
+    return rate_figures(network, roles, collective, bound(network, collective, root), root, stop);
+  }
+  return figures_within_limits(
+      network, roles, collective, root,
+      [&](Collective one) {
+        return optimum_of_all(network, operation_of_all(network, one, root), {.stop = stop});
+      },
+      stop);
 }
 
 RateFigures rate_figures(const Expected<RateFigure>& flows) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "solver/symmetry/network_orbits.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
 namespace forestcoll::solver {
@@ -181,31 +182,12 @@ class Finder {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> arc_pair_index_;
 };
 
-// Symmetries know nothing of roles.
+// Symmetries know nothing of roles, nor of what links share.
 bool keeps_roles(const IdVector<NodeId, NodeId>& image, const SwitchRoles& roles) {
   for (std::size_t v = 0; v < roles.size(); ++v) {
     if (roles[NodeId(v)] != roles[image[NodeId(v)]]) return false;
   }
   return true;
-}
-
-// Nor of what links share.
-bool keeps_limits(const IdVector<NodeId, NodeId>& image, const Network& network) {
-  using Ends = std::vector<std::tuple<NodeId, NodeId, std::int64_t>>;
-  std::set<std::pair<Ends, Capacity>> limits, images;
-  for (const ArcLimit& limit : network.limits) {
-    Ends of, turned;
-    for (const auto& [arc, weight] : limit.uses) {
-      const NodeId tail = network.graph.tail(arc), head = network.graph.head(arc);
-      of.emplace_back(tail, head, weight);
-      turned.emplace_back(image[tail], image[head], weight);
-    }
-    std::ranges::sort(of);
-    std::ranges::sort(turned);
-    limits.emplace(std::move(of), limit.capacity);
-    images.emplace(std::move(turned), limit.capacity);
-  }
-  return limits == images;
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ std::vector<NodeImage> find_fabric_group(const Network& network, const SwitchRol
     if (auto part = without_marks(image, nodes)) generators.push_back(*std::move(part));
   }
   add_exchanges(network, roles, generators);
+  std::erase_if(generators, [&](const NodeImage& image) { return !keeps_limits(image, network); });
   return generators;
 }
 

@@ -19,9 +19,9 @@ struct MarkedSet {
   std::vector<std::pair<NodeId, Capacity>> nodes;
 };
 
-/// Generators of a group of automorphisms that keep capacities, weights, what switches can do
-/// and these sets, of compute nodes: those of `find_symmetries` and `find_other_automorphisms`, and
-/// the exchanges of switches with the same neighbours. Cost: that of the two, and O(m log m).
+/// Generators of a group of automorphisms that keep capacities, limits, weights, what switches can
+/// do and these sets, of compute nodes: those of `find_symmetries` and `find_other_automorphisms`,
+/// and the exchanges of switches with the same neighbours. Cost: that of the two, and O(m log m).
 [[nodiscard]] std::vector<NodeImage> find_fabric_group(const Network& network,
                                                        const SwitchRoles& roles,
                                                        const Weights& weights,

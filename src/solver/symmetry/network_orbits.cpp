@@ -1,5 +1,10 @@
 #include "solver/symmetry/network_orbits.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+
 #include "base/check.hpp"
 #include "solver/symmetry/symmetry.hpp"
 
@@ -38,7 +43,61 @@ std::vector<std::size_t> in_numbers(const NodeImage& image) {
   return numbers;
 }
 
+using LimitUses = std::vector<std::pair<ArcId, std::int64_t>>;
+
+template <typename ImageOfArc>
+LimitUses moved(const LimitUses& uses, const ImageOfArc& image_of_arc) {
+  LimitUses image;
+  for (const auto& [arc, weight] : uses) image.emplace_back(image_of_arc(arc), weight);
+  std::ranges::sort(image);
+  return image;
+}
+
+LimitUses image_of(const LimitUses& uses, const NodeImage& image, const Digraph& graph) {
+  return moved(
+      uses, [&](ArcId arc) { return graph.find(image[graph.tail(arc)], image[graph.head(arc)]); });
+}
+
+std::map<LimitUses, std::size_t> numbers_of_limits(const Network& network) {
+  std::map<LimitUses, std::size_t> numbers;
+  for (const ArcLimit& limit : network.limits) numbers.emplace(limit.uses, numbers.size());
+  return numbers;
+}
+
+template <typename ImageOfUses>
+bool keeps_all(const Network& network, const ImageOfUses& image_of_uses) {
+  const auto numbers = numbers_of_limits(network);
+  return std::ranges::all_of(network.limits, [&](const ArcLimit& limit) {
+    const auto at = numbers.find(image_of_uses(limit.uses));
+    return at != numbers.end() && network.limits[at->second].capacity == limit.capacity;
+  });
+}
+
 }  // namespace
+
+bool keeps_limits(const NodeImage& image, const Network& network) {
+  return keeps_all(network,
+                   [&](const LimitUses& uses) { return image_of(uses, image, network.graph); });
+}
+
+bool has_limits_both_ways(const Network& network) {
+  const Digraph& graph = network.graph;
+  return keeps_all(network, [&](const LimitUses& uses) {
+    return moved(uses, [&](ArcId arc) { return graph.find(graph.head(arc), graph.tail(arc)); });
+  });
+}
+
+Partition limit_orbits(const Network& network, std::span<const NodeImage> automorphisms) {
+  const auto numbers = numbers_of_limits(network);
+  std::vector<std::vector<std::size_t>> images;
+  for (const NodeImage& image : automorphisms) {
+    auto& of_limits = images.emplace_back();
+    for (const ArcLimit& limit : network.limits) {
+      of_limits.push_back(numbers.at(image_of(limit.uses, image, network.graph)));
+    }
+  }
+  return orbits_of(network.limits.size(), images);
+}
 
 NetworkOrbits orbits_under(const Network& network, std::span<const NodeImage> automorphisms) {
   const Digraph& graph = network.graph;

@@ -28,6 +28,16 @@ struct NetworkOrbits {
 [[nodiscard]] NetworkOrbits orbits_under(const Network& network,
                                          std::span<const NodeImage> automorphisms);
 
+/// Whether the image of every limit is a limit of the network. REQUIRES: arcs are mapped to arcs.
+/// Cost: O(u log u) of all uses.
+[[nodiscard]] bool keeps_limits(const NodeImage& image, const Network& network);
+/// Whether every limit, on the same links the other way, is a limit of the network. REQUIRES: every
+/// arc has one back.
+[[nodiscard]] bool has_limits_both_ways(const Network& network);
+/// The orbits of limits. REQUIRES: all automorphisms keep them.
+[[nodiscard]] Partition limit_orbits(const Network& network,
+                                     std::span<const NodeImage> automorphisms);
+
 /// Under the group that all automorphisms found together generate: a linear program about the
 /// network has an optimum that is the same on all of an orbit, the average of an optimum's images.
 /// Cost: that of `find_symmetries`.

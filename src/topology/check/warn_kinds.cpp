@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/check/validate.hpp"
-#include "topology/format/nearest.hpp"
 #include "topology/model/link_kind.hpp"
 
 namespace forestcoll::topology {

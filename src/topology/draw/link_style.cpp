@@ -12,7 +12,8 @@
 #include "topology/draw/labels.hpp"
 #include "topology/model/link_kind.hpp"
 
-namespace forestcoll::topology {
+namespace forestcoll {
+namespace topology {
 namespace {
 
 // Where there are more lines than this, they are thinner.
@@ -68,34 +69,46 @@ std::string range(const std::set<std::pair<Ratio, std::int64_t>>& links) {
 
 }  // namespace
 
-LinkStyle::LinkStyle(const Topology& topology, const DrawOptions& options, const Ratio& widest,
-                     std::size_t lines)
-    : topology_(topology), options_(options), widest_(widest.to_double()) {
-  crowd_ = std::max(1.0, static_cast<double>(lines) / static_cast<double>(kMostWideLines));
+}  // namespace topology
+
+std::map<std::string, Color> link_colors(const Topology& topology) {
   std::set<std::string> kinds;
   for (const TopologyLink& link : topology.links) kinds.insert(link.kind);
+  std::map<std::string, Color> colors;
   std::set<std::size_t> taken;
   const auto take = [&](const std::string& kind, std::size_t color) {
-    colors_.emplace(kind, color % kLinkColors);
+    colors.emplace(kind, link_color(color));
     taken.insert(color % kLinkColors);
   };
   std::vector<std::string> late;
   for (const std::string& kind : kinds) {
-    if (taken.contains(usual_color(kind))) {
+    if (taken.contains(topology::usual_color(kind))) {
       late.push_back(kind);
     } else {
-      take(kind, usual_color(kind));
+      take(kind, topology::usual_color(kind));
     }
   }
   for (const std::string& kind : late) {
     std::size_t color = 0;
     while (color < kLinkColors && taken.contains(color)) ++color;
-    take(kind, color == kLinkColors ? usual_color(kind) : color);
+    take(kind, color == kLinkColors ? topology::usual_color(kind) : color);
   }
+  return colors;
+}
+
+namespace topology {
+
+LinkStyle::LinkStyle(const Topology& topology, const DrawOptions& options, const Ratio& widest,
+                     std::size_t lines)
+    : topology_(topology),
+      options_(options),
+      widest_(widest.to_double()),
+      colors_(link_colors(topology)) {
+  crowd_ = std::max(1.0, static_cast<double>(lines) / static_cast<double>(kMostWideLines));
 }
 
 Color LinkStyle::color(const std::string& kind) const {
-  return link_color(colors_.at(kind));
+  return colors_.at(kind);
 }
 
 double LinkStyle::width(const Ratio& bandwidth) const {
@@ -163,4 +176,5 @@ std::optional<std::size_t> round_of(const Rounds& rounds, std::size_t from, std:
   return at->second;
 }
 
-}  // namespace forestcoll::topology
+}  // namespace topology
+}  // namespace forestcoll

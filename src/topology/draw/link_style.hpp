@@ -21,7 +21,7 @@ class LinkStyle {
   LinkStyle(const Topology& topology, const DrawOptions& options, const Ratio& widest,
             std::size_t lines);
 
-  /// The same colour for a kind in every picture, unless another kind of this fabric has it.
+  /// See `link_colors`.
   [[nodiscard]] Color color(const std::string& kind) const;
   [[nodiscard]] double width(const Ratio& bandwidth) const;
 
@@ -39,7 +39,7 @@ class LinkStyle {
   const Topology& topology_;
   const DrawOptions& options_;
   double widest_ = 1, crowd_ = 1;
-  std::map<std::string, std::size_t> colors_;  ///< by kind: the number of its colour
+  std::map<std::string, Color> colors_;  ///< by kind
 };
 
 /// The first round in which data goes from one to the other, by the hops of a schedule.

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/format/text_encoding.hpp"
 
 namespace forestcoll::topology {

@@ -10,8 +10,8 @@
 
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/format/host_list.hpp"
-#include "topology/format/nearest.hpp"
 #include "topology/model/findings.hpp"
 #include "topology/model/pcie_direction.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/words.hpp"
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 
 namespace forestcoll::topology {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/generate/machine.hpp"
 #include "topology/generate/makers.hpp"
 #include "topology/generate/parameters.hpp"
@@ -42,7 +42,7 @@ Expected<TopologyDocument> generate_wiring(const std::string& expression,
 }
 
 Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
-  topology::NearestText nearest(name);
+  NearestText nearest(name);
   for (const Maker& maker : makers) nearest.offer(maker.generator.name);
   return make_error(Code::G01, fmt::format("no fabric is called {}", topology::quote(name)),
                     nearest.best().empty()

@@ -9,7 +9,7 @@
 #include "base/check.hpp"
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/format/units.hpp"
 #include "topology/model/findings.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/words.hpp"
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/format/units.hpp"
 
@@ -161,7 +161,7 @@ void GraphBuilder::add_to_node(const std::string& id, const Attributes& attribut
 void GraphBuilder::require_node(const std::string& id, const Where& where) {
   const auto found = index_.find(id);
   if (found != index_.end() && declared_[found->second]) return;
-  topology::NearestText nearest(id);
+  NearestText nearest(id);
   if (!failed_) {  // the first is enough: this looks at every node
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (declared_[i]) nearest.offer(graph_.nodes[i].id);

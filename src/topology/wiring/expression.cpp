@@ -14,7 +14,7 @@
 
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll::topology {

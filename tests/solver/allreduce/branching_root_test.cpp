@@ -20,7 +20,7 @@ namespace {
 
 std::optional<BranchingForest> made_from(Rank root, const Network& network,
                                          const SwitchRoles& roles, Collective collective) {
-  const auto optimum = rooted_optimum(network, roles, collective, root);
+  const auto optimum = phase_optimum(network, roles, collective, root);
   EXPECT_TRUE(optimum);
   return branching_from_root(network, roles, collective, root, *optimum);
 }
@@ -111,7 +111,7 @@ TEST(BranchingFromRoot, CopiesGainRateWhereASwitchGivesOutMore) {
   const Network network = fabric.build();
   SwitchRoles roles(network.graph.node_count());
   roles[NodeId(w)].copies = true;
-  const auto optimum = rooted_optimum(network, roles, Collective::broadcast, Rank(0));
+  const auto optimum = phase_optimum(network, roles, Collective::broadcast, Rank(0));
   ASSERT_TRUE(optimum);
   EXPECT_EQ(optimum->upper, network.unit * Ratio(11));
   EXPECT_EQ(optimum->reached(), optimum->upper);
@@ -153,7 +153,7 @@ TEST(BranchingFromRootLong, NoTreesAreFasterOnUnbalancedFabrics) {
     const auto best = best_by_all_trees(network, roles, collective, root);
     if (!best) continue;
     ++compared;
-    const auto optimum = rooted_optimum(network, roles, collective, root);
+    const auto optimum = phase_optimum(network, roles, collective, root);
     ASSERT_TRUE(optimum && optimum->reached()) << seed;
     const double unit = network.unit.to_double();
     EXPECT_NEAR(optimum->reached()->to_double(), *best * unit, 1e-6 * *best * unit) << seed;

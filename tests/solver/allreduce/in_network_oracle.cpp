@@ -174,35 +174,62 @@ bool add_columns(const Network& network, const SwitchRoles& roles, bool reduce, 
   return true;
 }
 
-// Maximises what the columns of the phases together carry; where there are two, as much is reduced
-// at a node as is broadcast from it.
+// What nodes have at a root: as much to reduce as to broadcast; any of one root; all ranks as much.
+enum class Roots { as_reduced, one, equal };
+
+// Maximises what the columns of the phases together carry.
 std::optional<double> best_of(const std::vector<Column>& columns, const Network& network,
-                              bool are_both) {
+                              Roots roots) {
   if (columns.empty()) return 0.0;  // GLPK takes no program without columns
   glp_prob* const program = glp_create_prob();
   glp_set_obj_dir(program, GLP_MAX);
   const auto arcs = static_cast<int>(network.graph.arc_count());
   const auto nodes = static_cast<int>(network.graph.node_count());
-  glp_add_rows(program, arcs + nodes);
+  const auto limits = static_cast<int>(network.limits.size());
+  const bool are_both = roots == Roots::as_reduced;
+  glp_add_rows(program, arcs + nodes + limits);
   for (int a = 0; a < arcs; ++a) {
     glp_set_row_bnds(program, a + 1, GLP_UP, 0,
                      static_cast<double>(network.capacity[ArcId(std::int32_t(a))]));
   }
   for (int v = 0; v < nodes; ++v) {
-    glp_set_row_bnds(program, arcs + v + 1, are_both ? GLP_FX : GLP_FR, 0, 0);
+    glp_set_row_bnds(program, arcs + v + 1, roots == Roots::one ? GLP_FR : GLP_FX, 0, 0);
   }
-  glp_add_cols(program, static_cast<int>(columns.size()));
+  for (int l = 0; l < limits; ++l) {
+    glp_set_row_bnds(program, arcs + nodes + l + 1, GLP_UP, 0,
+                     static_cast<double>(network.limits[static_cast<std::size_t>(l)].capacity));
+  }
+  const auto all = static_cast<int>(columns.size()) + 1;
+  glp_add_cols(program, all);
+  glp_set_col_bnds(program, all, GLP_LO, 0, 0);
+  if (roots == Roots::equal) {  // the last column is what every rank has
+    std::vector<int> rows = {0};
+    for (const NodeId v : network.ranks) rows.push_back(arcs + v.value + 1);
+    const std::vector<double> values(rows.size(), -1);
+    glp_set_mat_col(program, all, static_cast<int>(rows.size()) - 1, rows.data(), values.data());
+    glp_set_obj_coef(program, all, static_cast<double>(network.ranks.size()));
+  }
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const Column& column = columns[j];
     const int number = static_cast<int>(j) + 1;
     glp_set_col_bnds(program, number, GLP_LO, 0, 0);
-    glp_set_obj_coef(program, number, are_both && column.reduce ? 0 : 1);
+    const bool counts = roots == Roots::one || (are_both && !column.reduce);
+    glp_set_obj_coef(program, number, counts ? 1 : 0);
     std::vector<int> rows = {0, arcs + column.root.value + 1};
-    std::vector<double> values = {0, column.reduce ? -1.0 : 1.0};
+    std::vector<double> values = {0, are_both && column.reduce ? -1.0 : 1.0};
     for (int a = 0; a < arcs; ++a) {
       if (column.load[static_cast<std::size_t>(a)] == 0) continue;
       rows.push_back(a + 1);
       values.push_back(column.load[static_cast<std::size_t>(a)]);
+    }
+    for (int l = 0; l < limits; ++l) {
+      double used = 0;
+      for (const auto& [arc, weight] : network.limits[static_cast<std::size_t>(l)].uses) {
+        used += static_cast<double>(weight) * column.load[arc.index()];
+      }
+      if (used == 0) continue;
+      rows.push_back(arcs + nodes + l + 1);
+      values.push_back(used);
     }
     glp_set_mat_col(program, number, static_cast<int>(rows.size()) - 1, rows.data(), values.data());
   }
@@ -224,18 +251,20 @@ std::optional<double> best_by_all_trees(const Network& network, const SwitchRole
     if (!add_columns(network, roles, reduce, height, network.ranks, true, columns))
       return std::nullopt;
   }
-  return best_of(columns, network, true);
+  return best_of(columns, network, Roots::as_reduced);
 }
 
 std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
-                                        Collective collective, Rank root) {
+                                        Collective collective, std::optional<Rank> root) {
   std::vector<Column> columns;
-  const bool reduce = collective == Collective::reduce;
-  if (!add_columns(network, roles, reduce, network.ranks.size() + roles.size(),
-                   {network.ranks[root.index()]}, false, columns)) {
+  const bool reduce = collective == Collective::reduce || collective == Collective::reduce_scatter;
+  const std::vector<NodeId> roots =
+      root ? std::vector<NodeId>{network.ranks[root->index()]} : network.ranks;
+  if (!add_columns(network, roles, reduce, network.ranks.size() + roles.size(), roots, false,
+                   columns)) {
     return std::nullopt;
   }
-  return best_of(columns, network, false);
+  return best_of(columns, network, root ? Roots::one : Roots::equal);
 }
 
 namespace {
@@ -356,6 +385,11 @@ std::string find_split_flaw(const Network& network, const SwitchRoles& roles,
   }
   for (std::size_t a = 0; a < load.size(); ++a) {
     if (load[ArcId(a)] > Ratio(network.capacity[ArcId(a)])) return "an arc carries too much";
+  }
+  for (const ArcLimit& limit : network.limits) {
+    Ratio used = 0;
+    for (const auto& [arc, weight] : limit.uses) used = used + load[arc] * Ratio(weight);
+    if (used > Ratio(limit.capacity)) return "arcs of a limit carry too much together";
   }
   const auto roots = roots_of(split.broadcast);
   if (roots != roots_of(split.reduce)) return "the phases have other roots";

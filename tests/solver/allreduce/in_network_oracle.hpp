@@ -17,14 +17,15 @@ namespace forestcoll::testing {
 std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
                                         std::size_t height = 1'000);
 
-/// The same of a broadcast from one root, or of a reduce to it.
+/// The same of a broadcast from one root, or of a reduce to it; without a root, of an allgather or
+/// a reduce-scatter.
 std::optional<double> best_by_all_trees(const Network& network, const SwitchRoles& roles,
-                                        Collective collective, Rank root);
+                                        Collective collective, std::optional<Rank> root);
 
 /// What a split says of itself, by definition. Empty where it holds: nothing takes more of an arc
-/// than it has, echoes counted; only able switches branch; what goes through a switch leaves it;
-/// every rank and every spanned switch can be sent all data of its trees; both phases have the same
-/// roots.
+/// or a limit than it has, echoes counted; only able switches branch; what goes through a switch
+/// leaves it; every rank and every spanned switch can be sent all data of its trees; both phases
+/// have the same roots.
 std::string find_split_flaw(const Network& network, const SwitchRoles& roles,
                             const AllreduceSplit& split);
 

@@ -137,7 +137,7 @@ void add_switches(const Fabric& fabric, Rank root, BoundAnswer& answer) {
     if (!is_rooted(row.collective) || !has_able_switches(roles, row.collective)) continue;
     if (!row.rates.by_trees) continue;
     const Ratio without = row.rates.by_trees->at_most;
-    auto optimum = rooted_optimum(fabric.network, roles, row.collective, root);
+    auto optimum = phase_optimum(fabric.network, roles, row.collective, root);
     if (optimum && optimum->upper <= without) continue;
     answer.by_switches.push_back({row.collective, without, std::move(optimum)});
   }

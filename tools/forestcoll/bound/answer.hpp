@@ -44,7 +44,7 @@ struct UnknownBound {
 struct FasterBySwitches {
   Collective collective;
   Ratio without;  ///< GB/s
-  Expected<RootedOptimum> optimum;
+  Expected<PhaseOptimum> optimum;
 };
 
 /// A collective of all ranks with the lengths of links and limits that prove it.

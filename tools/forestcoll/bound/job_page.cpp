@@ -5,9 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "common/job/figures.hpp"
@@ -15,6 +13,7 @@
 #include "common/report/flags.hpp"
 #include "common/report/html_page.hpp"
 #include "common/report/time_report.hpp"
+#include "forestcoll/convert.hpp"
 #include "forestcoll/palette.hpp"
 #include "forestcoll/text.hpp"
 
@@ -41,7 +40,8 @@ std::string lettered_name(const JobStep& step, std::size_t operation) {
   return letter_of(operation) + " " + step.operations[operation].name;
 }
 
-class SvgText {
+// Bars with words beside them, as SVG.
+class BarChart {
  public:
   void text(double x, double y, std::string_view words, Ink ink = Ink::text, bool bold = false) {
     out_ += fmt::format(
@@ -115,7 +115,7 @@ std::string step_bars(const Job& job, const std::vector<StepBound>& bounds, cons
     lengths.push_back(length_of(job.steps[i], bounds[i], timed));
     longest = std::max({longest, lengths.back().at_once, lengths.back().in_turn});
   }
-  SvgText out;
+  BarChart out;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const JobStep& step = job.steps[i];
     const double top = kRow * static_cast<double>(i) + kMargin;
@@ -169,22 +169,15 @@ Topology by_users(const JobStep& step, const StepBound& bound, const Fabric& fab
   return topology;
 }
 
-// The colour that the picture gives to an operation, or, where it has no link alone, another: a
-// kind of link that is no medium has the colour of its place among the kinds in order, the first
-// where there are more kinds than colours.
+// The colour that the picture gives to the links of an operation, or, where it has none alone,
+// another.
 std::vector<Color> colors_of(const JobStep& step, const Topology& drawn) {
-  std::set<std::string> kinds;
-  for (const TopologyLink& link : drawn.links) kinds.insert(link.kind);
-  std::size_t next = kinds.size();
+  const auto drawn_colors = link_colors(drawn);
+  std::size_t next = drawn_colors.size();
   std::vector<Color> colors;
   for (std::size_t i = 0; i < step.operations.size(); ++i) {
-    const auto known = kinds.find(lettered_name(step, i));
-    const auto place = static_cast<std::size_t>(std::distance(kinds.begin(), known));
-    if (known == kinds.end()) {
-      colors.push_back(link_color(next++));
-    } else {
-      colors.push_back(link_color(place < kLinkColors ? place : 0));
-    }
+    const auto known = drawn_colors.find(lettered_name(step, i));
+    colors.push_back(known == drawn_colors.end() ? link_color(next++) : known->second);
   }
   return colors;
 }
@@ -197,7 +190,7 @@ std::string link_bars(const JobStep& step, const StepBound& bound, const Fabric&
   for (std::size_t i = 0; i < step.operations.size(); ++i) {
     shares.push_back(shares_by_kind(bound, i, fabric));
   }
-  SvgText out;
+  BarChart out;
   double top = kMargin;
   for (const auto& [kind, unused] : shares.front()) {
     const std::string name = kind.empty() ? "links" : kind;

@@ -17,6 +17,7 @@
 #include "common/options/solver_options.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/json_version.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
@@ -150,7 +151,9 @@ Json json_report(const ProvedPaths& proved, const ParsedDemand& demand, const Al
                  {"busbw", {{name, exact_or_reached(rates.busbw, is_exact)}}},
                  {"collective", name},
                  {name, to_json(proof, demand, fabric.topology, fabric.network)}};
-  if (proved.by) report[name].update(to_json(*proved.by, fabric));
+  if (proved.by) {
+    report[name].update(to_json(proved.by->optimum, fabric.topology, fabric.network));
+  }
   Json figures;
   put_figures(figures, found.figures);
   for (const auto& [figure, value] : figures.items()) report[figure][name] = value;

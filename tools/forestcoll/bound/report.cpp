@@ -10,6 +10,7 @@
 
 #include "bound/within_limits.hpp"
 #include "common/report/allreduce_report.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 
@@ -124,9 +125,12 @@ void put_bottleneck(Json& report, const BoundAnswer& answer, const Fabric& fabri
     report["bottleneck"] = to_json(answer.phases.front().bottleneck, fabric.topology);
     return;
   }
-  report["bottleneck"] = to_json(answer.proved.front(), fabric);
+  const auto lengths = [&](const ProvedByLengths& proved) {
+    return to_json(proved.optimum, fabric.topology, fabric.network);
+  };
+  report["bottleneck"] = lengths(answer.proved.front());
   for (const ProvedByLengths& proved : answer.proved) {
-    report["bottlenecks"][std::string(to_string(proved.collective))] = to_json(proved, fabric);
+    report["bottlenecks"][std::string(to_string(proved.collective))] = lengths(proved);
   }
 }
 
@@ -225,7 +229,9 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
     report["alltoall"] = to_json(
         alltoall->proof, demand_of(Collective::alltoall, fabric.network.ranks.size(), std::nullopt),
         fabric.topology, fabric.network);
-    if (alltoall->proved) report["alltoall"].update(to_json(*alltoall->proved, fabric));
+    if (alltoall->proved)
+      report["alltoall"].update(
+          to_json(alltoall->proved->optimum, fabric.topology, fabric.network));
   }
   if (const auto& weight = fabric.network.weight; !weight.empty()) {
     report["weights"] = std::vector<std::int64_t>(weight.begin(), weight.end());

@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
+#include "common/report/lengths_report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/figures.hpp"
 #include "forestcoll/joint_bound.hpp"
 #include "forestcoll/verify.hpp"
 #include "forestcoll/whole_collective.hpp"
@@ -25,64 +27,48 @@ Expected<ProvedByLengths> prove(const Network& network, JobOperation operation,
   limits.stop = stop;
   auto optimum = joint_optimum(network, *demand, limits);
   if (!optimum) return optimum.errors();
+  optimum->loads.clear();
   return ProvedByLengths{operation.collective, *std::move(demand), *std::move(optimum)};
-}
-
-Expected<BoundRow> row_of(const ProvedByLengths& proved, std::optional<Rank> root,
-                          const Fabric& fabric) {
-  const JointOptimum& optimum = proved.optimum;
-  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
-  const auto busbw = checked_mul(optimum.at_most, busbw_factor(proved.collective, ranks));
-  if (!busbw) {
-    return make_error(Code::E14, "the exact busbw of this fabric does not fit 64 bits",
-                      "round the bandwidths to a coarser grid with --quantize");
-  }
-  return BoundRow{proved.collective, root, optimum.at_most, *busbw,
-                  figures_within_limits(optimum, switch_roles(fabric.topology), proved.collective)};
 }
 
 // Solves each collective once.
 class Rows {
  public:
-  explicit Rows(const Fabric& fabric) : fabric_(fabric) {}
+  explicit Rows(const Fabric& fabric) : fabric_(fabric), roles_(switch_roles(fabric.topology)) {}
 
   Expected<void> add(Collective collective, std::optional<Rank> root) {
     auto proved = prove(fabric_.network, operation_of_all(fabric_.network, collective, root));
     if (!proved) return proved.errors();
-    auto row = row_of(*proved, root, fabric_);
-    if (!row) return row.errors();
-    answer_.rows.push_back(*std::move(row));
+    solved_.emplace(collective, proved->optimum);
+    RateFigures rates = figures_within_limits(fabric_.network, roles_, collective, root,
+                                              [&](Collective one) { return by_trees(one); });
+    const Ratio algbw = rates.optimum ? rates.optimum->at_most : proved->optimum.at_most;
+    const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
+    const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
+    if (!busbw) {
+      return make_error(Code::E14, "the exact busbw of this fabric does not fit 64 bits",
+                        "round the bandwidths to a coarser grid with --quantize");
+    }
+    answer_.rows.push_back({collective, root, algbw, *busbw, std::move(rates)});
     answer_.proved.push_back(*std::move(proved));
     return {};
   }
 
-  // Of an allreduce that stands among the rows, beside its phases or without them.
-  Expected<void> describe_allreduce() {
-    const auto gather = rate_of(Collective::allgather);
-    const auto scatter = rate_of(Collective::reduce_scatter);
-    const auto row = std::ranges::find(answer_.rows, Collective::allreduce, &BoundRow::collective);
-    if (!gather) return gather.errors();
-    if (!scatter) return scatter.errors();
-    row->rates.allreduce = allreduce_within_limits(row->rates, gather, scatter);
-    if (answer_.rows.size() == 1) answer_.rate_per_root = per_root(*gather);
-    return {};
-  }
-
-  BoundAnswer finish() {
-    const BoundRow& first = answer_.rows.front();
-    if (!answer_.rate_per_root) {
-      answer_.rate_per_root = is_rooted(first.collective) ? first.algbw : per_root(first.algbw);
-    }
+  Expected<BoundAnswer> finish() {
+    const Collective first = answer_.rows.front().collective;
+    const auto phase = by_trees(first == Collective::allreduce ? Collective::allgather : first);
+    if (!phase) return phase.errors();
+    answer_.rate_per_root = is_rooted(first) ? phase->at_most : per_root(phase->at_most);
     return std::move(answer_);
   }
 
  private:
-  Expected<Ratio> rate_of(Collective collective) {
-    const auto row = std::ranges::find(answer_.rows, collective, &BoundRow::collective);
-    if (row != answer_.rows.end()) return row->algbw;
-    const auto optimum =
-        optimum_of_all(fabric_.network, operation_of_all(fabric_.network, collective));
-    return optimum ? Expected<Ratio>(optimum->at_most) : Expected<Ratio>(optimum.errors());
+  Expected<JointOptimum> by_trees(Collective collective) {
+    const auto known = solved_.find(collective);
+    if (known != solved_.end()) return known->second;
+    auto optimum = optimum_of_all(fabric_.network, operation_of_all(fabric_.network, collective));
+    if (optimum) solved_.emplace(collective, *optimum);
+    return optimum;
   }
 
   [[nodiscard]] std::optional<Ratio> per_root(const Ratio& algbw) const {
@@ -92,6 +78,8 @@ class Rows {
   }
 
   const Fabric& fabric_;
+  SwitchRoles roles_;
+  std::map<Collective, JointOptimum> solved_;  // of all ranks, by trees
   BoundAnswer answer_;
 };
 
@@ -125,9 +113,6 @@ Expected<BoundAnswer> solve_within_limits(const Fabric& fabric, const BoundArgum
     const auto root = is_rooted(collective) ? asked->root : std::optional<Rank>();
     if (const auto done = rows.add(collective, root); !done) return done.errors();
   }
-  if (std::ranges::count(asked->collectives, Collective::allreduce) > 0) {
-    if (const auto done = rows.describe_allreduce(); !done) return done.errors();
-  }
   return rows.finish();
 }
 
@@ -155,19 +140,18 @@ std::string flaw_of_lengths(const ProvedByLengths& proved, const Network& networ
 }
 
 std::string bottleneck_in_words(const ProvedByLengths& proved, const Fabric& fabric) {
-  const auto lines = in_words(ProvingLengths{proved.optimum.lengths, proved.optimum.limit_lengths},
-                              fabric.topology, fabric.network);
+  const bool is_able = !is_personalized(proved.collective) &&
+                       has_able_switches(switch_roles(fabric.topology), proved.collective);
+  const char* by_trees = is_able ? " by trees" : "";
+  const auto lines = in_words(proved.optimum, fabric.topology, fabric.network);
   const std::string_view name = to_string(proved.collective);
-  if (lines.size() == 1) return fmt::format("bottleneck of {}: {}\n", name, lines.front());
+  if (lines.size() == 1)
+    return fmt::format("bottleneck of {}{}: {}\n", name, by_trees, lines.front());
   std::string text = fmt::format(
-      "bottleneck of {}, as lengths: all data covers at least as much as these carry\n", name);
+      "bottleneck of {}{}, as lengths: all data covers at least as much as these carry\n", name,
+      by_trees);
   for (const std::string& line : lines) text += "  " + line + "\n";
   return text;
-}
-
-Json to_json(const ProvedByLengths& proved, const Fabric& fabric) {
-  return to_json(ProvingLengths{proved.optimum.lengths, proved.optimum.limit_lengths},
-                 fabric.topology, fabric.network);
 }
 
 }  // namespace forestcoll::cli

@@ -38,7 +38,5 @@ struct PathsWithinLimits {
 
 /// "bottleneck of allgather: limit bus of 16 GB/s, …", or several lines.
 [[nodiscard]] std::string bottleneck_in_words(const ProvedByLengths& proved, const Fabric& fabric);
-/// {"lengths", "shared_limits"}.
-[[nodiscard]] Json to_json(const ProvedByLengths& proved, const Fabric& fabric);
 
 }  // namespace forestcoll::cli

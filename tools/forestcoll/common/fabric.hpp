@@ -91,18 +91,10 @@ struct LoadedTopology : ReadingNotes {
                                                      const Failures& failures,
                                                      const Console& console);
 
-/// Lengths that prove a rate: of the links of a network, and of its limits.
-struct ProvingLengths {
-  ArcLengths links;
-  std::vector<std::int64_t> limits;
-};
-
 /// The same, ready to be compiled for.
 struct Fabric : forestcoll::Fabric, ReadingNotes {
-  /// Of `links()`: what proves the optimum of the collective that the network is a part for; set
-  /// by `divide_limits`.
-  std::optional<ProvingLengths> lengths = {};
-  /// Set with `lengths`: the optimum, without its shares and loads.
+  /// Set by `divide_limits`: the optimum on `links()` of the collective that the network is a part
+  /// for, with the lengths that prove it, without shares and loads.
   std::optional<JointOptimum> optimum = {};
   /// Set by `divide_limits`: what switches of `links()` can do, which the topology has no more.
   std::optional<SwitchRoles> roles = {};

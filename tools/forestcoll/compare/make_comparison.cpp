@@ -11,6 +11,7 @@
 
 #include "common/files/io.hpp"
 #include "common/limits.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
@@ -110,7 +111,7 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
                                  : no_target("leave out --trees");
   Comparison comparison{.figures = {std::move(rates), std::move(reached)}};
   comparison.optimum = *base;
-  comparison.is_by_lengths = fabric.lengths && is_held_by_limits(*fabric.lengths);
+  comparison.is_by_lengths = fabric.optimum && is_held_by_limits(*fabric.optimum);
   if (comparison.is_by_lengths) return comparison;
   auto bottleneck = cut_of(*best, network);
   if (!bottleneck) return bottleneck.errors();

@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 
-#include "common/limits.hpp"
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/ratio.hpp"
 
@@ -32,7 +32,7 @@ std::string three_digits(double value) {
 // Of all links and limits, of which the network has parts alone.
 std::string lengths_in_words(const Fabric& fabric) {
   constexpr std::size_t kMost = 3;
-  const auto lines = in_words(*fabric.lengths, fabric.topology, fabric.links());
+  const auto lines = in_words(*fabric.optimum, fabric.topology, fabric.links());
   std::string text;
   for (std::size_t i = 0; i < std::min(kMost, lines.size()); ++i) {
     text += (i == 0 ? "" : "; ") + lines[i];

@@ -17,10 +17,10 @@
 #include "common/files/graphviz.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
-#include "common/limits.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
@@ -58,18 +58,18 @@ struct Facts {
   Ratio between_halves, back;                  ///< GB/s, of the links alone
   Ratio allgather;                             ///< GB/s
   Bottleneck bottleneck;                       ///< a cut, unless limits hold the allgather up
-  std::optional<ProvingLengths> lengths = {};  ///< where they do
+  std::optional<JointOptimum> by_limits = {};  ///< where they do
 };
 
 // With limits, where they make it slower.
 Expected<void> hold_by_limits(Facts& facts, const Network& network) {
-  const auto optimum = optimum_of_all(network, operation_of_all(network, Collective::allgather));
+  auto optimum = optimum_of_all(network, operation_of_all(network, Collective::allgather));
   if (!optimum) return optimum.errors();
-  ProvingLengths lengths{optimum->lengths, optimum->limit_lengths};
-  if (!is_held_by_limits(lengths)) return {};
+  if (!is_held_by_limits(*optimum)) return {};
+  optimum->loads.clear();
   facts.allgather = optimum->at_most;
   facts.bottleneck = {};
-  facts.lengths = std::move(lengths);
+  facts.by_limits = *std::move(optimum);
   return {};
 }
 
@@ -107,14 +107,14 @@ Expected<Facts> find_facts(const Fabric& fabric) {
 }
 
 std::string bottleneck_in_words(const Facts& facts, const Fabric& fabric) {
-  if (!facts.lengths) return in_words(facts.bottleneck, fabric.topology);
+  if (!facts.by_limits) return in_words(facts.bottleneck, fabric.topology);
   return fmt::format("{}",
-                     fmt::join(in_words(*facts.lengths, fabric.topology, fabric.network), "; "));
+                     fmt::join(in_words(*facts.by_limits, fabric.topology, fabric.network), "; "));
 }
 
 Json bottleneck_json(const Facts& facts, const Fabric& fabric) {
-  return facts.lengths ? to_json(*facts.lengths, fabric.topology, fabric.network)
-                       : to_json(facts.bottleneck, fabric.topology);
+  return facts.by_limits ? to_json(*facts.by_limits, fabric.topology, fabric.network)
+                         : to_json(facts.bottleneck, fabric.topology);
 }
 
 // What is wrong with a time limit; nothing where it is one.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <set>
 #include <utility>
 
+#include "common/report/lengths_report.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -62,27 +62,10 @@ bool StepFigures::is_exact(std::size_t operation) const {
   return bound_.together.is_exact() && checked_mul(bound_.together.reached, part).has_value();
 }
 
-IdVector<ArcId, std::string> kinds_of_arcs(const Fabric& fabric) {
-  IdVector<ArcId, std::set<std::string>> kinds(fabric.network.graph.arc_count());
-  for (const TopologyLink& link : fabric.topology.links) {
-    const ArcId there = fabric.network.graph.find(link.src, link.dst);
-    const ArcId back = fabric.network.graph.find(link.dst, link.src);
-    if (there.valid()) kinds[there].insert(link.kind);
-    if (back.valid() && link.full_duplex) kinds[back].insert(link.kind);
-  }
-  IdVector<ArcId, std::string> joined;
-  for (const auto& of_arc : kinds) {
-    std::string text;
-    for (const std::string& kind : of_arc) text += (text.empty() ? "" : "+") + kind;
-    joined.push_back(std::move(text));
-  }
-  return joined;
-}
-
 std::map<std::string, double> shares_by_kind(const StepBound& bound, std::size_t operation,
                                              const Fabric& fabric) {
   std::map<std::string, double> load, capacity;
-  const auto kinds = kinds_of_arcs(fabric);
+  const auto kinds = kinds_of_arcs(fabric.topology, fabric.network);
   for (std::size_t a = 0; a < kinds.size(); ++a) {
     const auto room = static_cast<double>(fabric.network.capacity[ArcId(a)]);
     load[kinds[ArcId(a)]] += room * bound.together.loads[operation][ArcId(a)];

@@ -39,8 +39,6 @@ class StepFigures {
 [[nodiscard]] bool all_have_bytes(const Job& job, const std::vector<StepBound>& bounds);
 [[nodiscard]] double seconds_of(const Job& job, const std::vector<StepBound>& bounds);
 
-/// The labels of the links that each arc stands for.
-[[nodiscard]] IdVector<ArcId, std::string> kinds_of_arcs(const Fabric& fabric);
 /// What part an operation takes of all links of a kind.
 [[nodiscard]] std::map<std::string, double> shares_by_kind(const StepBound& bound,
                                                            std::size_t operation,

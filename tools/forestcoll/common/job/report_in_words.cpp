@@ -2,13 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <utility>
 
 #include "common/job/figures.hpp"
 #include "common/job/report.hpp"
-#include "common/limits.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
@@ -38,15 +37,6 @@ std::string groups_in_words(const Groups& groups) {
 std::string rate_in_words(const Ratio& reached, bool is_exact) {
   return is_exact ? number(reached) : number(reached.to_double());
 }
-
-// Links of one kind, length and capacity that the same operations fill.
-struct BindingLinks {
-  std::string kind;
-  std::int64_t length = 0;
-  Capacity capacity = 0;
-  std::vector<std::size_t> operations;
-  auto operator<=>(const BindingLinks&) const = default;
-};
 
 std::string binding_in_words(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
   std::string text;
@@ -119,42 +109,13 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Max
 
 std::vector<BindingLine> binding_lines(const JobStep& step, const StepBound& bound,
                                        const Fabric& fabric) {
-  const Network& network = fabric.network;
-  const auto kinds = kinds_of_arcs(fabric);
-  std::map<BindingLinks, std::vector<ArcId>> found;
-  for (std::size_t a = 0; a < kinds.size(); ++a) {
-    const ArcId arc(a);
-    if (bound.together.lengths[arc] == 0) continue;
-    BindingLinks links{kinds[arc], bound.together.lengths[arc], network.capacity[arc], {}};
-    for (std::size_t i = 0; i < bound.together.loads.size(); ++i) {
-      if (bound.together.loads[i][arc] > 0) links.operations.push_back(i);
-    }
-    found[links].push_back(arc);
-  }
   std::vector<BindingLine> lines;
-  for (const auto& [links, arcs] : found) {
+  for (auto& line : length_lines(bound.together, fabric.topology, fabric.network)) {
     std::string names;
-    for (const std::size_t i : links.operations) {
+    for (const std::size_t i : line.operations) {
       names += (names.empty() ? "" : ", ") + step.operations[i].name;
     }
-    const auto bandwidth = checked_mul(Ratio(links.capacity), network.unit);
-    lines.push_back(
-        {fmt::format("{} of {}{}{} GB/s, {} -> {}{}", counted(arcs.size(), "link"), links.kind,
-                     links.kind.empty() ? "" : " ", number(bandwidth.value_or(Ratio(0))),
-                     fabric.topology.nodes[network.graph.tail(arcs.front())].id,
-                     fabric.topology.nodes[network.graph.head(arcs.front())].id,
-                     arcs.size() > 1 ? ", …" : ""),
-         fmt::format("length {}", links.length), names});
-  }
-  for (std::size_t l = 0; l < network.limits.size(); ++l) {
-    const std::int64_t length = bound.together.limit_lengths[l];
-    if (length == 0) continue;
-    const ArcLimit& limit = network.limits[l];
-    const bool is_weighed =
-        std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
-    lines.push_back(
-        {limit_in_words(fabric.topology, network, l),
-         fmt::format("length {} each{}", length, is_weighed ? ", times its weight" : ""), ""});
+    lines.push_back({std::move(line.links), std::move(line.length), std::move(names)});
   }
   return lines;
 }

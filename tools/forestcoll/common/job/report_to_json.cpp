@@ -5,8 +5,8 @@
 
 #include "common/job/figures.hpp"
 #include "common/job/report.hpp"
-#include "common/limits.hpp"
 #include "common/report/alltoall_report.hpp"
+#include "common/report/lengths_report.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
@@ -65,27 +65,13 @@ Json operation_json(const JobOperation& operation, const StepBound& bound, std::
   return json;
 }
 
-Json lengths_json(const ArcLengths& lengths, const Fabric& fabric) {
-  Json list = Json::array();
-  for (std::size_t a = 0; a < lengths.size(); ++a) {
-    const std::int64_t length = lengths[ArcId(a)];
-    if (length == 0) continue;
-    const Arc& arc = fabric.network.graph.arcs()[a];
-    list.push_back({{"src", fabric.topology.nodes[arc.tail].id},
-                    {"dst", fabric.topology.nodes[arc.head].id},
-                    {"length", length}});
-  }
-  return list;
-}
-
-Json limits_json(const std::vector<std::int64_t>& lengths, const Fabric& fabric) {
-  Json list = Json::array();
-  for (std::size_t l = 0; l < fabric.network.limits.size(); ++l) {
-    if (lengths[l] == 0) continue;
-    list.push_back(limit_json(fabric.topology, fabric.network, l));
-    list.back()["length"] = lengths[l];
-  }
-  return list;
+// "shared_limits" where the fabric has limits.
+void put_lengths(Json& json, const ArcLengths& links, const std::vector<std::int64_t>& limits,
+                 const Fabric& fabric) {
+  json["lengths"] = lengths_json(links, fabric.topology, fabric.network, LengthForm::number);
+  if (fabric.network.limits.empty()) return;
+  json["shared_limits"] =
+      limit_lengths_json(limits, fabric.topology, fabric.network, LengthForm::number);
 }
 
 // The proofs of levels above the joint rate.
@@ -94,10 +80,8 @@ Json levels_json(const MaxMinRates& beyond, const Fabric& fabric) {
   for (std::size_t l = 1; l < beyond.levels.size(); ++l) {
     const MaxMinLevel& level = beyond.levels[l];
     if (level.lengths.size() == 0) continue;
-    Json one = {{"operations", level.operations}, {"lengths", lengths_json(level.lengths, fabric)}};
-    if (!fabric.network.limits.empty())
-      one["shared_limits"] = limits_json(level.limit_lengths, fabric);
-    list.push_back(std::move(one));
+    list.push_back({{"operations", level.operations}});
+    put_lengths(list.back(), level.lengths, level.limit_lengths, fabric);
   }
   return list;
 }
@@ -127,10 +111,8 @@ Json step_json(const JobStep& step, const StepBound& bound, const MaxMinRates* b
   json["in_turn"] = {{"rate", exact(bound.in_turn)}};
   if (timed) json["in_turn"]["seconds"] = figures.seconds_in_turn();
   json["operations"] = std::move(operations);
-  json["lengths"] = lengths_json(bound.together.lengths, fabric);
+  put_lengths(json, bound.together.lengths, bound.together.limit_lengths, fabric);
   if (beyond != nullptr) json["max_min_proofs"] = levels_json(*beyond, fabric);
-  if (!fabric.network.limits.empty())
-    json["shared_limits"] = limits_json(bound.together.limit_lengths, fabric);
   return json;
 }
 

@@ -7,9 +7,8 @@
 
 namespace forestcoll::cli {
 
-/// Returns the candidate with the fewest inserted, deleted and replaced characters, the first of
-/// equals; empty where none is near enough to be meant: a third of the word, at least one. Else the
-/// first that has it as a whole part between hyphens.
+/// Returns the nearest candidate (`NearestText`), or else the first that has the word as a whole
+/// part between hyphens; empty where none is meant.
 [[nodiscard]] std::string nearest_word(std::string_view word,
                                        std::span<const std::string> candidates);
 

@@ -123,7 +123,7 @@ std::string in_network_in_words(const Expected<AllreduceOptimum>& optimum,
                                     number(*optimum->value), more, number(optimum->upper)));
 }
 
-Json to_json(const Expected<RootedOptimum>& optimum) {
+Json to_json(const Expected<PhaseOptimum>& optimum) {
   if (!optimum) return {{"not_computed", to_json(optimum.errors().front())}};
   Json json = {{"at_most", exact(optimum->upper)}};
   const auto reached = optimum->reached();
@@ -133,7 +133,7 @@ Json to_json(const Expected<RootedOptimum>& optimum) {
   return json;
 }
 
-std::string in_network_in_words(Collective collective, const Expected<RootedOptimum>& optimum,
+std::string in_network_in_words(Collective collective, const Expected<PhaseOptimum>& optimum,
                                 const Ratio& without) {
   const std::string subject =
       fmt::format("{} with in-network {}", to_string(collective),

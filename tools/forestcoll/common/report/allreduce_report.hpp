@@ -28,9 +28,9 @@ namespace forestcoll::cli {
 
 /// The same of a broadcast or reduce that is faster so: {"at_most"}, with "reached",
 /// "trees_at_most" and "exact" as of an allreduce.
-[[nodiscard]] Json to_json(const Expected<RootedOptimum>& optimum);
+[[nodiscard]] Json to_json(const Expected<PhaseOptimum>& optimum);
 [[nodiscard]] std::string in_network_in_words(Collective collective,
-                                              const Expected<RootedOptimum>& optimum,
+                                              const Expected<PhaseOptimum>& optimum,
                                               const Ratio& without);
 
 }  // namespace forestcoll::cli

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/lengths_report.hpp"
 #include "forestcoll/bottleneck.hpp"
 #include "forestcoll/codes.hpp"
 
@@ -180,14 +181,7 @@ Json to_json(const AlltoallProof& proof, const ParsedDemand& demand, const Topol
     json["reached_seconds"] = 1 / proof.reached.to_double() / kBytesPerSecond;
     json["least_seconds"] = 1 / proof.at_most.to_double() / kBytesPerSecond;
   }
-  Json lengths = Json::array();
-  for (std::size_t a = 0; a < proof.lengths.size(); ++a) {
-    if (proof.lengths[ArcId(a)] == 0) continue;
-    lengths.push_back({{"src", topology.nodes[network.graph.tail(ArcId(a))].id},
-                       {"dst", topology.nodes[network.graph.head(ArcId(a))].id},
-                       {"length", exact(Ratio(proof.lengths[ArcId(a)]))}});
-  }
-  json["lengths"] = std::move(lengths);
+  json["lengths"] = lengths_json(proof.lengths, topology, network, LengthForm::exact);
   return json;
 }
 

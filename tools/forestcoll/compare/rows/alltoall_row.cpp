@@ -43,8 +43,8 @@ Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest
                   reached_by_default(fabric, request.collective, request.root,
                                      default_target(request.collective), console, demand)}};
   comparison.optimum = rates->algbw_at_most;
-  comparison.is_by_lengths = fabric.lengths.has_value();
-  if (!fabric.lengths) comparison.bottleneck.sending = optimum->proof.cut;
+  comparison.is_by_lengths = fabric.optimum.has_value();
+  if (!fabric.optimum) comparison.bottleneck.sending = optimum->proof.cut;
   comparison.alltoall = AlltoallLimit{demand, std::move(optimum->proof)};
   return comparison;
 }

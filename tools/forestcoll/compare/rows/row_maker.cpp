@@ -38,7 +38,7 @@ std::optional<BranchingForest> better_branching(const Fabric& fabric,
   if (roles.empty()) return std::nullopt;
   if (without.root) {
     if (!has_able_switches(roles, without.collective)) return std::nullopt;
-    const auto optimum = rooted_optimum(network, roles, without.collective, *without.root);
+    const auto optimum = phase_optimum(network, roles, without.collective, *without.root);
     if (!optimum) return std::nullopt;
     auto forest = branching_from_root(network, roles, without.collective, *without.root, *optimum);
     const bool is_better =

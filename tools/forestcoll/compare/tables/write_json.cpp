@@ -1,9 +1,9 @@
 #include <string>
 
-#include "common/limits.hpp"
 #include "common/report/allreduce_report.hpp"
 #include "common/report/alltoall_report.hpp"
 #include "common/report/flags.hpp"
+#include "common/report/lengths_report.hpp"
 #include "common/report/rate_report.hpp"
 #include "common/report/time_report.hpp"
 #include "compare/tables/write.hpp"
@@ -106,7 +106,7 @@ Json bottleneck_json(const Comparison& comparison) {
   const Fabric& fabric = *comparison.fabric;
   Json json;
   if (comparison.is_by_lengths) {
-    json = to_json(*fabric.lengths, fabric.topology, fabric.links());
+    json = to_json(*fabric.optimum, fabric.topology, fabric.links());
   } else if (const auto& limit = comparison.alltoall) {
     json["lengths"] =
         to_json(limit->proof, limit->demand, fabric.topology, fabric.network)["lengths"];

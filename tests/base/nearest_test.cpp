@@ -1,4 +1,4 @@
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace forestcoll::topology {
+namespace forestcoll {
 namespace {
 
 // The whole table, as a definition.
@@ -65,4 +65,4 @@ TEST(NearestText, NothingFarIsSuggested) {
 }
 
 }  // namespace
-}  // namespace forestcoll::topology
+}  // namespace forestcoll

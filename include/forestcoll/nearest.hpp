@@ -1,11 +1,11 @@
-// "Did you mean …?"
+// "Did you mean …?": the nearest of several names.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string_view>
 
-namespace forestcoll::topology {
+namespace forestcoll {
 
 /// The edit distance (insert, delete, replace) of two texts where it is at most `limit`; nothing
 /// where it is more. Cost: O(limit × length).
@@ -26,4 +26,4 @@ class NearestText {
   std::size_t limit_;
 };
 
-}  // namespace forestcoll::topology
+}  // namespace forestcoll

@@ -1,10 +1,10 @@
-#include "topology/format/nearest.hpp"
+#include "forestcoll/nearest.hpp"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-namespace forestcoll::topology {
+namespace forestcoll {
 
 std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
                                          std::size_t limit) {
@@ -64,4 +64,4 @@ void NearestText::offer(std::string_view candidate) {
   limit_ = *distance;
 }
 
-}  // namespace forestcoll::topology
+}  // namespace forestcoll

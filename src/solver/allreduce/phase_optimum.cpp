@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -44,31 +45,31 @@ bool is_better(const BranchingForest& a, const BranchingForest& b) {
   return messages_in_turn(a) < messages_in_turn(b);
 }
 
-Diagnostic does_not_fit_from_root() {
-  return make_error(Code::E14,
-                    "the exact optimum of this fabric from one root does not fit 64 bits",
+Diagnostic phase_does_not_fit() {
+  return make_error(Code::E14, "the exact optimum of this phase does not fit 64 bits",
                     "round the bandwidths to a coarser grid with `quantize`");
 }
 
-/// Out-trees from one rank.
-class RootedTrees {
+/// Out-trees from ranks, by their weights.
+class PhaseTrees {
  public:
-  RootedTrees(const Network& network, const SwitchRoles& roles, Rank root,
-              const AllreduceLimits& limits)
-      : weights_(single_root(network, root)), fabric_(network, roles, weights_), limits_(limits) {
+  PhaseTrees(const Network& network, const SwitchRoles& roles, Weights weights,
+             const AllreduceLimits& limits)
+      : weights_(std::move(weights)), fabric_(network, roles, weights_), limits_(limits) {
     fabric_.broadcast_alone = true;
     fabric_.reversible = false;
   }
 
   // By all trees that branch at the same switches, where these reach what a cut allows; else by
   // trees of several kinds, up to what could be if data were mixed in switches that copy.
-  [[nodiscard]] Expected<RootedOptimum> solve() const {
+  [[nodiscard]] Expected<PhaseOptimum> solve() const {
     const Rate rate = optimal_rate(fabric_.network, weights_, {}, limits_.stop);
-    const Ratio cut(rate.inverse.den(), rate.inverse.num());
-    const auto allowed = checked_mul(cut, fabric_.network.unit);
-    if (!allowed) return does_not_fit_from_root();
-    RootedOptimum optimum{.upper = *allowed, .splits = splits_of_one_class(cut)};
-    return optimum.splits.empty() ? solve_by_classes(cut) : optimum;
+    const auto all = std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0});
+    const auto cut = checked_div(Ratio(all), rate.inverse);
+    const auto allowed = cut ? checked_mul(*cut, fabric_.network.unit) : std::nullopt;
+    if (!allowed) return phase_does_not_fit();
+    PhaseOptimum optimum{.upper = *allowed, .splits = splits_of_one_class(*cut)};
+    return optimum.splits.empty() ? solve_by_classes(*cut) : optimum;
   }
 
  private:
@@ -123,7 +124,7 @@ class RootedTrees {
     return program;
   }
 
-  [[nodiscard]] Expected<RootedOptimum> solve_by_classes(const Ratio& cut) const {
+  [[nodiscard]] Expected<PhaseOptimum> solve_by_classes(const Ratio& cut) const {
     const Network& network = fabric_.network;
     const auto relaxed = AllreduceProgram::of_shares(fabric_, weights_);
     CutGeneration generation(relaxed.program());
@@ -135,8 +136,8 @@ class RootedTrees {
       if (proved) upper = std::min(upper, proved->bound);
     }
     const auto algbw = checked_mul(upper, network.unit);
-    if (!algbw) return does_not_fit_from_root();
-    RootedOptimum optimum{.upper = *algbw};
+    if (!algbw) return phase_does_not_fit();
+    PhaseOptimum optimum{.upper = *algbw};
     if (outcome != CutGeneration::Outcome::complete) return optimum;
     if (upper < cut) optimum.splits = splits_of_one_class(upper);
     if (!optimum.splits.empty()) return optimum;
@@ -167,19 +168,20 @@ bool has_able_switches(const SwitchRoles& roles, Collective collective) {
           able(&SwitchRole::combines));
 }
 
-Expected<RootedOptimum> rooted_optimum(const Network& network, const SwitchRoles& roles,
-                                       Collective collective, Rank root,
-                                       const AllreduceLimits& limits) {
-  if (collective == Collective::broadcast) {
-    return RootedTrees(network, roles, root, limits).solve();
+Expected<PhaseOptimum> phase_optimum(const Network& network, const SwitchRoles& roles,
+                                     Collective collective, std::optional<Rank> root,
+                                     const AllreduceLimits& limits) {
+  const Weights weights = root ? single_root(network, *root) : shares(network);
+  if (collective == Collective::broadcast || collective == Collective::allgather) {
+    return PhaseTrees(network, roles, weights, limits).solve();
   }
   const Network turned = reversed(network);
-  return RootedTrees(turned, turned_round(roles), root, limits).solve();
+  return PhaseTrees(turned, turned_round(roles), weights, limits).solve();
 }
 
 std::optional<BranchingForest> branching_from_root(const Network& network, const SwitchRoles& roles,
                                                    Collective collective, Rank root,
-                                                   const RootedOptimum& optimum,
+                                                   const PhaseOptimum& optimum,
                                                    const BranchingOptions& options) {
   const bool inward = collective == Collective::reduce;
   const Network from_root = inward ? reversed(network) : network;
