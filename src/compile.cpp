@@ -78,7 +78,7 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
     return done.errors();
   }
   if (options.previous_branching != nullptr) {
-    result.kept = kept_trees(*options.previous_branching, forest, fabric.network);
+    result.kept = kept_trees(*options.previous_branching, forest, fabric.links());
   }
   result.seconds.emit = watch.restart();
   // Verify.

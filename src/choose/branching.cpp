@@ -221,9 +221,10 @@ InNetwork branching_forest(const Fabric& fabric, const CompileOptions& options,
   if (!may_branch(options)) return {};
   const SwitchRoles roles = switch_roles(fabric.topology);
   if (roles.empty()) return {};
-  if (!without.root) return branching_allreduce(fabric.network, roles, options, without.algbw);
+  const Network& network = fabric.links();  // whatever is left for trees over GPUs
+  if (!without.root) return branching_allreduce(network, roles, options, without.algbw);
   if (!has_able_switches(roles, options.synthesis.collective)) return {};
-  return branching_from(*without.root, fabric.network, roles, options, without);
+  return branching_from(*without.root, network, roles, options, without);
 }
 
 void heed_switches(const InNetwork& in_network, const CompileOptions& options,

@@ -24,20 +24,29 @@ class BranchingLoads {
 
   // GB/s, for so many chunks; nothing where exact arithmetic does not hold it.
   [[nodiscard]] std::optional<Ratio> algbw(std::int64_t chunks) const {
-    std::size_t worst = 0;
-    for (std::size_t a = 1; a < load_.size(); ++a) {
-      if (load_[ArcId(a)] * network_.capacity[ArcId(worst)] >
-          load_[ArcId(worst)] * network_.capacity[ArcId(a)]) {
-        worst = a;
-      }
+    Used worst;
+    for (std::size_t a = 0; a < load_.size(); ++a) {
+      worst = busier(worst, {load_[ArcId(a)], network_.capacity[ArcId(a)]});
     }
-    const auto per_chunk =
-        Ratio::reduced(Int128{network_.capacity[ArcId(worst)]}, load_[ArcId(worst)]);
+    for (const ArcLimit& limit : network_.limits) {
+      Used together{0, limit.capacity};
+      for (const auto& [arc, weight] : limit.uses) together.load += load_[arc] * weight;
+      worst = busier(worst, together);
+    }
+    const auto per_chunk = Ratio::reduced(Int128{worst.capacity}, worst.load);
     const auto all = per_chunk ? checked_mul(*per_chunk, Ratio(chunks)) : std::nullopt;
     return all ? checked_mul(*all, network_.unit) : std::nullopt;
   }
 
  private:
+  struct Used {
+    Int128 load = 0;
+    Capacity capacity = 1;
+  };
+  static const Used& busier(const Used& a, const Used& b) {
+    return b.load * a.capacity > a.load * b.capacity ? b : a;
+  }
+
   void add_path(const std::vector<NodeId>& path, bool inward, std::int64_t chunks) {
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {
       load_[network_.graph.find(path[i], path[i + 1])] += chunks;

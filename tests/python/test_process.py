@@ -26,7 +26,7 @@ SECONDS_AT_MOST = 10
     "work",
     [
         "fc.synthesize(mi250, k='optimal', format='forest', effort='max')",
-        "fc.synthesize(fc.generate('dgx-a100', boxes=16), 'allgather')",
+        "fc.synthesize(fc.generate('dgx-a100', boxes=64), 'allgather')",
         "fc.compare(fc.generate('dgx-a100', boxes=4))",
     ],
 )

@@ -236,6 +236,18 @@ TEST_F(SharedLimitsLong, HaveOneOptimum) {
   EXPECT_EQ(able["optimum_by_trees"]["allreduce"]["exact"], "10/3");
 }
 
+TEST_F(SharedLimitsLong, HoldWhereSwitchesCopyAndSum) {
+  scratch_.write("able.json", kAble);
+  for (const std::string format : {"forest", "mscclpp"}) {
+    SCOPED_TRACE(format);
+    const auto made =
+        json_of({"synth", file("able.json"), "--format", format, "-o", file("s.json"), "--json"});
+    EXPECT_EQ(made["algbw"]["exact"], "4");
+    EXPECT_THAT(run({"verify", file("s.json"), "--topology", file("able.json")}).out,
+                HasSubstr("algbw on the topology: 4 GB/s\n  limited by what several links share"));
+  }
+}
+
 // Two GPUs of a line reach one another through the third alone.
 TEST_F(SharedLimitsLong, LeaveNoTreesOfHeightOneOfALine) {
   scratch_.write("line.json", R"({"format": "forestcoll-topology", "version": 1, "name": "line",

@@ -96,8 +96,6 @@ struct Fabric : forestcoll::Fabric, ReadingNotes {
   /// Set by `divide_limits`: the optimum on `links()` of the collective that the network is a part
   /// for, with the lengths that prove it, without shares and loads.
   std::optional<JointOptimum> optimum = {};
-  /// Set by `divide_limits`: what switches of `links()` can do, which the topology has no more.
-  std::optional<SwitchRoles> roles = {};
 };
 /// Errors: those of `load_topology`, E14.
 [[nodiscard]] Expected<Fabric> load_fabric(const std::string& path, const ReadingOptions& options,

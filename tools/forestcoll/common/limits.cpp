@@ -32,16 +32,6 @@ const char* stars_in_words(Collective collective) {
 
 constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
 
-// The shares are of trees that branch at GPUs alone.
-bool take_roles(Topology& topology) {
-  bool had_any = false;
-  for (TopologyNode& node : topology.nodes) {
-    had_any |= std::exchange(node.multicast, false);
-    had_any |= std::exchange(node.reduce, false);
-  }
-  return had_any;
-}
-
 }  // namespace
 
 Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
@@ -110,8 +100,6 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
   if (!part) return part.errors();
   auto network = to_digraph(*part);
   if (!network) return network.errors();
-  fabric.roles = switch_roles(fabric.topology);
-  const bool had_roles = take_roles(fabric.topology);
   note(console,
        fmt::format("{}: of the links that share them, what {}{} at the best rate takes of each is "
                    "used: {} GB/s{}",
@@ -124,7 +112,6 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
                               "which may leave less to those of height 1",
                               kMostRanksOfStars));
   }
-  if (had_roles) note(console, "with limits, in-network multicast and reduction are not used");
   if (!are_stars) {
     fabric.optimum = *std::move(optimum);
     fabric.optimum->loads.clear();

@@ -100,8 +100,8 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
   const auto best = bound(network, request.collective, request.root);
   if (!best) return best.errors();
   auto rates = fabric.optimum
-                   ? rates_within_limits(fabric.links(), *fabric.roles, request.collective,
-                                         request.root, fabric.optimum)
+                   ? rates_within_limits(fabric.links(), switch_roles(fabric.topology),
+                                         request.collective, request.root, fabric.optimum)
                    : rate_figures(network, switch_roles(fabric.topology), request.collective, best,
                                   request.root);
   const auto base = base_of(rates);

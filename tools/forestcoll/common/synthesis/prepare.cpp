@@ -182,7 +182,7 @@ RateFigures rates_of(const PreparedSynthesis& prepared) {
     return paths_figures(optimum->proof, demand);
   }
   const Network& network = prepared.with_relays ? *prepared.with_relays : fabric.links();
-  const SwitchRoles roles = fabric.roles ? *fabric.roles : switch_roles(fabric.topology);
+  const SwitchRoles roles = switch_roles(fabric.topology);
   const std::stop_token stop = prepared.limit.token();
   if (network.limits.empty()) {
     return rate_figures(network, roles, asked.collective, asked.root, stop);

@@ -33,7 +33,7 @@ namespace {
 
 std::optional<BranchingForest> better_branching(const Fabric& fabric,
                                                 const CollectiveForest& without) {
-  const Network& network = fabric.network;
+  const Network& network = fabric.links();
   const SwitchRoles roles = switch_roles(fabric.topology);
   if (roles.empty()) return std::nullopt;
   if (without.root) {
