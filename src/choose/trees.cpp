@@ -34,11 +34,13 @@ using choose::fit_threadblocks;
 using choose::FittedForest;
 using choose::synthesize_at;
 
+constexpr std::int64_t kMostEqual = 16;
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
 constexpr double kGainOfMoreChunks = 1.05;    // by the model, which is no finer
 const Ratio kLeastOfEqualShares(49, 50);      // of their rate, for their trees to be taken
 constexpr std::size_t kMostRanksPacked = 16;  // for whom others are packed at once
+constexpr std::size_t kMostRanksTried = 64;   // for whom the model has the word on all
 
 // At least half a percent more; of a plan, which no model times here, as much as by the model.
 bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
@@ -125,16 +127,18 @@ std::optional<FittedForest> fewer_that_fit(const Synthesis& best, const Fabric& 
   return std::nullopt;
 }
 
-// With `best`, the best by rate up to 16: for schedules, all that have a higher rate than fewer
-// trees; and more trees, as long as they gain and fit.
+// With `best`, the best by rate up to 16: for schedules, fewer trees, as the model may find them
+// faster; of many ranks those alone that have a higher rate than fewer yet. And more trees, as long
+// as they gain and fit.
 std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
                                   const CompileOptions& options) {
   std::vector<RateAtK> rows = best.tradeoff;
   const Ratio optimum = best.forest.optimum;
   std::vector<FittedForest> found;
+  const bool are_many = fabric.network.ranks.size() > kMostRanksTried;
   std::optional<Ratio> rate;
   for (const RateAtK& row : rows) {
-    if (!is_schedule(options.format) || (rate && row.algbw <= *rate)) continue;
+    if (!is_schedule(options.format) || (are_many && rate && row.algbw <= *rate)) continue;
     if (row.k >= best.forest.k || stop_requested(options)) break;
     rate = row.algbw;
     auto fewer = synthesize_at(fabric.network, options.synthesis, row.k);
@@ -161,6 +165,28 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
   }
   for (FittedForest& each : found) each.chosen.synthesis.tradeoff = rows;
   return found;
+}
+
+// Where a runtime's routes are others than the trees', or shares are unequal, the highest rate of
+// trees says little: equal shares of all numbers of trees, made for the routes of a runtime.
+void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
+                    const CompileOptions& options) {
+  const Synthesis best = found.back().chosen.synthesis;
+  const auto by_peers = choose::algbw_by_peers(best.forest, fabric.network);
+  const bool has_own_shares = !best.forest.weight.empty() && fabric.network.weight.empty();
+  const bool is_as_told = by_peers && *by_peers >= best.forest.algbw;
+  if ((is_as_told && !has_own_shares) || fabric.network.ranks.size() > kMostRanksTried) return;
+  SynthesizeOptions fixed = options.synthesis;
+  for (std::int64_t k = 1; k <= kMostEqual && !stop_requested(options); k *= 2) {
+    fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+    auto equal = choose::synthesize_as_written(fabric.network, fixed, options.format);
+    if (!equal || equal->front().stopped) continue;
+    Synthesis& first = equal->front();
+    first.forest.optimum = best.forest.optimum;
+    first.optimum_at_least = best.optimum_at_least;
+    first.tradeoff = best.tradeoff;
+    found.push_back(fit_threadblocks(std::move(first), fabric, options));
+  }
 }
 
 // Shares that differ by one at most, the larger ones evenly among the ranks.
@@ -268,6 +294,7 @@ Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileO
     even.push_back(fit_threadblocks(std::move(each), fabric, options));
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
+  add_as_written(found, fabric, options);
   if (std::ranges::none_of(found, &FittedForest::fits)) return choose_by_rate(std::move(found));
   return *choose_by_model(std::move(found), fabric, options);
 }

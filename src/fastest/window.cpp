@@ -171,6 +171,16 @@ SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t conte
 
 Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found, std::int64_t bytes,
                            const Contest::Takes& takes, std::optional<std::int64_t> buffer_bytes) {
+  const auto of_sizes_around = [&]() -> std::optional<Winner> {
+    auto other = contest.winner(bytes, takes, Contest::Of::files_around);
+    if (!other) return std::nullopt;
+    const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
+    const bool is_for_more = window.first < bytes || bytes < window.last;
+    return is_for_more ? std::move(other) : std::nullopt;
+  };
+  if (contest.is_below(bytes, found.seconds / kMostOfTheBest, takes, Contest::Of::files_around)) {
+    if (auto other = of_sizes_around()) return *std::move(other);
+  }
   const auto runtime = runtime_choice(contest, fabric);
   if (!runtime) return found;
   const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
@@ -180,10 +190,10 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
     return found;
   }
   const auto own = contest.winner(bytes, may_run, Contest::Of::all);
-  auto other = contest.winner(bytes, takes, Contest::Of::files_around);
-  if (!own || !other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
-  const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
-  return window.first == bytes && window.last == bytes ? std::move(found) : *std::move(other);
+  if (!own) return found;
+  auto other = of_sizes_around();
+  if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
+  return *std::move(other);
 }
 
 std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
