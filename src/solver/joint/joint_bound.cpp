@@ -133,6 +133,14 @@ Expected<JointOptimum> optimum_alone(const Network& network, const JointDemand& 
                        limits);
 }
 
+// Times in floating point, a little more than they are, where their exact sum does not fit.
+std::optional<Ratio> no_less_than(double time) {
+  constexpr int kTimeBits = 40;
+  const double parts = std::ceil(std::ldexp(time, kTimeBits) * (1 + 0x1p-40));
+  if (!(parts < 0x1p62)) return std::nullopt;
+  return Ratio(static_cast<std::int64_t>(parts) + 1, std::int64_t{1} << kTimeBits);
+}
+
 // 1 / Σ (buffer / whole) / rate, of buffers with their weights, or without: then all are done when
 // the one with the least weight is, were they at once.
 std::optional<Ratio> rate_in_turn(const StepBound& bound, bool weighted) {
@@ -145,8 +153,10 @@ std::optional<Ratio> rate_in_turn(const StepBound& bound, bool weighted) {
     const Ratio without = weighted ? Ratio(1) : Ratio(least, bound.demand.weight(i));
     const auto part = checked_mul(Ratio(bound.demand.buffers[i], bound.demand.whole()), without);
     if (!part) return std::nullopt;
-    const auto of_one = checked_div(*part, bound.alone[i].reached);
-    const auto sum = of_one ? checked_add(time, *of_one) : std::nullopt;
+    const Ratio& rate = bound.alone[i].reached;
+    const auto of_one = checked_div(*part, rate);
+    auto sum = of_one ? checked_add(time, *of_one) : std::nullopt;
+    if (!sum) sum = no_less_than(time.to_double() + part->to_double() / rate.to_double());
     if (!sum) return std::nullopt;
     time = *sum;
   }

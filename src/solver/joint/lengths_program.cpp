@@ -1,6 +1,7 @@
 #include "solver/joint/lengths_program.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -17,25 +18,32 @@ constexpr double kSmoothing = 0.5;
 // The two sides of a bound are this near in floating point where they are equal.
 constexpr double kEqual = 1e-11;
 
-std::size_t count_variables(const Portions& portions) {
-  std::size_t count = portions.class_count() + portions.portions.size();
-  for (const Portion& portion : portions.portions) {
-    for (const auto& way : portion.ways) count += way.size();
-  }
+// After many pivots, which take seconds, this near is near enough.
+constexpr std::int64_t kManyPivots = 30'000;
+constexpr double kNear = 0.005;
+
+constexpr std::size_t kTime = 0;  // the first variable
+
+// This many are kept, where there are twice as many.
+constexpr std::size_t kColumnsPerRow = 2;
+constexpr std::size_t kDropped = static_cast<std::size_t>(-1);
+
+std::size_t count_ways(const Portions& portions) {
+  std::size_t count = 0;
+  for (const Portion& portion : portions.portions) count += portion.ways.size();
   return count;
 }
 
 }  // namespace
 
 LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
-    : portions_(portions), variables_(count_variables(portions)), program_(variables_) {
+    : portions_(portions),
+      program_(1 + count_ways(portions), LinearProgram::Matrix::by_columns_and_rows,
+               LinearProgram::Growth::variables) {
   const std::vector<Capacity> capacity = capacity_by_class(network, portions);
-  double all = 0;
-  for (const Capacity each : capacity) all += static_cast<double>(each);
-  std::vector<Term> room;
-  for (std::size_t k = 0; k < capacity.size(); ++k) room.push_back({k, capacity[k]});
-  program_.add_at_most(room, all);
-  ++first_row_;
+  for (const Capacity each : capacity) room_ += static_cast<double>(each);
+  program_.maximise(kTime, -room_);
+  for (const Capacity each : capacity) program_.add_at_most(std::array{Term{kTime, -each}}, 0);
 
   double largest = 0, most = 0;
   for (const Portion& portion : portions.portions) {
@@ -45,19 +53,23 @@ LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
     most = std::max(most, amount);
   }
   unit_ = largest / most;
-  std::size_t next = portions.class_count() + portions.portions.size();
+  std::size_t way_variable = kTime + 1, next_row = capacity.size();
   for (std::size_t p = 0; p < portions.portions.size(); ++p) {
     worth_[p] /= largest;
-    program_.maximise(portions.class_count() + p, worth_[p]);
-    auto& first = piece_variable_.emplace_back();
+    std::vector<Term> all;
+    auto& first = piece_row_.emplace_back();
     for (const auto& way : portions.portions[p].ways) {
-      first.push_back(next);
-      std::vector<Term> row{{portions.class_count() + p, 1}};
-      for (std::size_t i = 0; i < way.size(); ++i) row.push_back({next++, -1});
-      program_.add_at_most(row, 0);
-      ++first_row_;
+      all.push_back({way_variable, -1});
+      first.push_back(next_row);
+      for (std::size_t i = 0; i < way.size(); ++i, ++next_row) {
+        program_.add_at_most(std::array{Term{way_variable, 1}}, 0);
+      }
+      ++way_variable;
     }
+    program_.add_at_most(all, -worth_[p]);
+    ++next_row;
   }
+  rows_ = next_row;
   best_.assign(portions.class_count(), 1);
 }
 
@@ -68,7 +80,9 @@ bool LengthsProgram::run(Pricing& pricing, const Limits& limits) {
     if (!added && at == lengths_) return true;
     if (rounds_ == limits.rounds || limits.stop.stop_requested()) return !lengths_.empty();
     if (added && !solve(limits)) return !lengths_.empty();
+    if (added) drop_dear_columns();
     if (value_ - best_value_ <= kEqual * value_ && !added) return true;
+    if (pivots_ > kManyPivots && value_ - best_value_ <= kNear * value_) return true;
     // Where the lengths between brought nothing, those of the program do, or all is found.
     const double stays = added ? kSmoothing : 0;
     for (std::size_t k = 0; k < at.size(); ++k) {
@@ -84,13 +98,37 @@ bool LengthsProgram::solve(const Limits& limits) {
   if (!solved) return false;
   lengths_.clear();
   for (std::size_t k = 0; k < portions_.class_count(); ++k) {
-    lengths_.push_back(std::max(program_.value(k), 0.0));
+    lengths_.push_back(std::max(program_.price(k), 0.0));
   }
-  value_ = 0;
-  for (std::size_t p = 0; p < worth_.size(); ++p) {
-    value_ += worth_[p] * program_.value(portions_.class_count() + p);
-  }
+  value_ = room_ * program_.value(kTime);
   return true;
+}
+
+// A simplex looks at all columns for each pivot, and few are in the solution.
+void LengthsProgram::drop_dear_columns() {
+  const std::size_t most = kColumnsPerRow * rows_;
+  if (columns_.size() <= 2 * most || value_ >= value_at_drop_ * (1 - kEqual)) return;
+  value_at_drop_ = value_;
+  const std::size_t first = kTime + 1 + count_ways(portions_);
+  std::vector<std::pair<double, std::size_t>> by_cost;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const bool sends = program_.value(first + i) > 0;
+    by_cost.emplace_back(sends ? 0 : std::max(program_.reduced_cost(first + i), 0.0), i);
+  }
+  std::ranges::sort(by_cost);
+  std::vector<std::size_t> variables;
+  for (std::size_t i = most; i < by_cost.size(); ++i) {
+    if (by_cost[i].first > 0) variables.push_back(by_cost[i].second);
+  }
+  std::ranges::sort(variables);
+  for (auto& variable : variables) {
+    Column& column = columns_[variable];
+    known_.erase({piece_row_[column.portion][column.way] + column.piece, column.crossing.load});
+    column.portion = kDropped;
+    variable += first;
+  }
+  std::erase_if(columns_, [](const Column& column) { return column.portion == kDropped; });
+  program_.remove_variables(variables);
 }
 
 ArcLengths LengthsProgram::whole_lengths(const std::vector<double>& at) const {
@@ -134,11 +172,11 @@ bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at
     for (std::size_t w = 0; w < crossings[p].size(); ++w) {
       for (std::size_t i = 0; i < crossings[p][w].size(); ++i) {
         Crossing& crossing = crossings[p][w][i];
-        const std::size_t variable = piece_variable_[p][w] + i;
-        if (!known_.emplace(variable, crossing.load).second) continue;
-        std::vector<Term> row{{variable, portions_.portions[p].parts}};
-        for (const auto& [k, times] : crossing.load) row.push_back({k, -times});
-        program_.add_at_most(row, 0);
+        const std::size_t row = piece_row_[p][w] + i;
+        if (!known_.emplace(row, crossing.load).second) continue;
+        std::vector<LinearProgram::InRow> in_rows{{row, -portions_.portions[p].parts}};
+        for (const auto& [k, times] : crossing.load) in_rows.push_back({k, times});
+        program_.add_variable(in_rows);
         columns_.push_back({p, w, i, std::move(crossing)});
         added = true;
       }
@@ -151,17 +189,18 @@ std::vector<double> LengthsProgram::way_weights() const {
   std::vector<double> weights;
   for (const Portion& portion : portions_.portions) {
     for (std::size_t w = 0; w < portion.ways.size(); ++w) {
-      const double price = std::max(program_.price(1 + weights.size()), 0.0);
-      weights.push_back(unit_ * price / static_cast<double>(portion.parts));
+      const double sent = std::max(program_.value(kTime + 1 + weights.size()), 0.0);
+      weights.push_back(unit_ * sent / static_cast<double>(portion.parts));
     }
   }
   return weights;
 }
 
 std::vector<double> LengthsProgram::weights() const {
+  const std::size_t first = kTime + 1 + count_ways(portions_);
   std::vector<double> weights;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
-    weights.push_back(unit_ * std::max(program_.price(first_row_ + i), 0.0));
+    weights.push_back(unit_ * std::max(program_.value(first + i), 0.0));
   }
   return weights;
 }

@@ -20,6 +20,8 @@ constexpr int kNone = -1;
 struct LinearProgram::State {
   ClpSimplex program;
 
+  Growth growth = Growth::rows;
+
   // What each of our rows is: a row of CLP's, or the bound of a column, which costs it nothing.
   struct Row {
     int row = kNone, column = kNone;
@@ -40,6 +42,28 @@ struct LinearProgram::State {
     starts.push_back(static_cast<int>(columns.size()));
     lower.push_back(least);
     upper.push_back(most);
+  }
+
+  // Likewise of variables.
+  struct {
+    std::vector<int> starts{0}, rows;
+    std::vector<double> coefficients;
+  } added;
+
+  void add_column(std::span<const InRow> in_rows) {
+    for (const InRow& in_row : in_rows) {
+      added.rows.push_back(rows[in_row.row].row);
+      added.coefficients.push_back(static_cast<double>(in_row.coefficient));
+    }
+    added.starts.push_back(static_cast<int>(added.rows.size()));
+  }
+
+  void hand_over_columns() {
+    const auto count = static_cast<int>(added.starts.size()) - 1;
+    if (count == 0) return;
+    program.addColumns(count, nullptr, nullptr, nullptr, added.starts.data(), added.rows.data(),
+                       added.coefficients.data());
+    added = {};
   }
 
   // CLP crashes on a program without rows.
@@ -67,8 +91,9 @@ struct LinearProgram::State {
   }
 };
 
-LinearProgram::LinearProgram(std::size_t variables, Matrix matrix)
+LinearProgram::LinearProgram(std::size_t variables, Matrix matrix, Growth growth)
     : state_(std::make_unique<State>()) {
+  state_->growth = growth;
   state_->program.setLogLevel(0);
   state_->program.setPrimalTolerance(kSolverTolerance);
   state_->program.setDualTolerance(kSolverTolerance);
@@ -93,7 +118,8 @@ void LinearProgram::maximise(std::size_t variable, double coefficient) {
 }
 
 void LinearProgram::add_at_most(std::span<const Term> terms, double bound) {
-  const bool is_bound = terms.size() == 1 && terms.front().coefficient == 1 && bound >= 0;
+  const bool is_bound = state_->growth == Growth::rows && terms.size() == 1 &&
+                        terms.front().coefficient == 1 && bound >= 0;
   if (is_bound && state_->add_bound(static_cast<int>(terms.front().variable), bound)) return;
   state_->add_row(terms, -COIN_DBL_MAX, bound);
 }
@@ -102,10 +128,24 @@ void LinearProgram::add_equal(std::span<const Term> terms, double right) {
   state_->add_row(terms, right, right);
 }
 
+void LinearProgram::add_variable(std::span<const InRow> in_rows) {
+  state_->add_column(in_rows);
+}
+
+void LinearProgram::remove_variables(std::span<const std::size_t> variables) {
+  const std::vector<int> columns(variables.begin(), variables.end());
+  state_->program.deleteColumns(static_cast<int>(columns.size()), columns.data());
+}
+
 bool LinearProgram::solve(std::int64_t most_pivots) {
   state_->hand_over_rows();
+  state_->hand_over_columns();
   state_->program.setMaximumIterations(static_cast<int>(std::min(most_pivots, kAnyPivots)));
-  state_->program.dual();
+  if (state_->growth == Growth::variables) {
+    state_->program.primal();
+  } else {
+    state_->program.dual();
+  }
   return state_->program.isProvenOptimal();
 }
 
@@ -115,6 +155,10 @@ std::int64_t LinearProgram::pivots() const {
 
 double LinearProgram::value(std::size_t variable) const {
   return state_->program.primalColumnSolution()[variable];
+}
+
+double LinearProgram::reduced_cost(std::size_t variable) const {
+  return state_->program.dualColumnSolution()[variable];
 }
 
 double LinearProgram::price(std::size_t row) const {
