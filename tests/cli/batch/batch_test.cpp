@@ -274,6 +274,19 @@ TEST(BatchLong, ImportsOtherFormatsOnDemand) {
   EXPECT_THAT(batch.statuses(), ElementsAre(Pair("links.csv allreduce", "ok")));
 }
 
+TEST(BatchLong, LeavesOutMachinesAndItsOwnOutputs) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  batch.add("machine.json", R"({"format": "forestcoll-machine", "version": 1})");
+  EXPECT_EQ(batch.run().code, 0);
+  EXPECT_THAT(batch.statuses(), ElementsAre(Pair("a.json allreduce", "ok")));
+  const Scratch scratch;
+  scratch.write("a.json", pair_topology("10"));
+  const auto into_itself = run({"batch", scratch / "", "-o", scratch / ""});
+  EXPECT_EQ(into_itself.code, 2);
+  EXPECT_THAT(into_itself.err, AllOf(HasSubstr("[J01]"), HasSubstr("name another one with -o")));
+}
+
 TEST(BatchLong, NamesTellTargetsAndTreesApart) {
   const BatchDirectories batch;
   batch.add("a.json", pair_topology("10"));

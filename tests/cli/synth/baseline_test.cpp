@@ -100,6 +100,7 @@ TEST(AlgorithmLong, WrongRequestsAreRefused) {
   const std::vector<Case> cases = {
       {{"--algorithm", "taccl"}, "[B09]"},
       {{"--algorithm", "multitree", "-c", "broadcast", "--root", "0"}, "[B06]"},
+      {{"--algorithm", "recursive-doubling", "-c", "allgather"}, "[B06]"},
       {{"--algorithm", "nvls"}, "[B03]"},
       {{"--algorithm", "ring", "-k", "2"}, "[S04]"},
       {{"--algorithm", "ring", "--max-height", "3"}, "[S04]"},

@@ -63,7 +63,7 @@ TEST(SynthDeployJob, LauncherRunsTheGroupsOfAnOperation) {
   const auto all = bash_in(directory, path + "1 echo -G 1");
   EXPECT_EQ(all.code, 0) << all.err;
   EXPECT_THAT(all.out, AllOf(HasSubstr("MOD 8\n"), HasSubstr("-np 16 --hostfile " + directory),
-                             HasSubstr("-b 1024 -e 1073741824 -f 2 -d float"), HasSubstr("-G 1")));
+                             HasSubstr("-b 1024 -e 4294967296 -f 2 -d float"), HasSubstr("-G 1")));
   EXPECT_THAT(bash_in(directory, path + "0 echo").out, HasSubstr("DIV 8\n"));
   EXPECT_EQ(bash_in(directory, path + "2 echo").code, 2);
   const auto usage = bash_in(directory, path);
@@ -113,7 +113,7 @@ TEST(SynthDeployJob, LauncherHasSizesForAllGroups) {
   const std::string directory = scratch / "out";
   ASSERT_EQ(deploy({"-c", "allreduce", "--groups", "DIV 6"}, directory).code, 0);
   EXPECT_THAT(read_file(directory + "/run.sh"),
-              HasSubstr("split=\"DIV 6\" sizes=\"-b 1056 -e 1073741824 -f 2\""));
+              HasSubstr("split=\"DIV 6\" sizes=\"-b 1056 -e 4294967296 -f 2\""));
 }
 
 // Runtimes go through files by name.

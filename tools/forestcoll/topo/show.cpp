@@ -37,7 +37,7 @@ namespace {
 /// Nobody can read more in one picture.
 constexpr std::size_t kMostItems = 1500;
 constexpr double kMostSeconds = 1e6;
-constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000;
+constexpr std::size_t kLeastWidth = 100, kMostWidth = 1'000'000, kMostDetail = 1'000'000;
 
 struct ShowArguments {
   std::string topology;
@@ -389,6 +389,7 @@ Command add_topo_show(CLI::App& program) {
       .option("--detail", options->detail, "N",
               "Largest number of nodes that are drawn one by one; with more, a box is one node,\n"
               "and so are nodes that are linked alike")
+      ->check(CLI::Range(std::size_t{0}, kMostDetail).description(""))
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--detail"; });
   general

@@ -92,6 +92,12 @@ Expected<SolvedBaseline> solve_baseline(const Fabric& fabric, Collective collect
   const BaselineOptions options{.graph = *graph ? &**graph : nullptr,
                                 .cross_nic = arguments.cross_nic,
                                 .nccl_constants = arguments.nccl_constants};
+  if (find_baseline(arguments.algorithm) == nullptr) {
+    return make_error(
+        Code::B06,
+        fmt::format("{} has no {} of its own", arguments.algorithm, to_string(collective)),
+        "it serves allreduce");
+  }
   auto made = make_baseline(arguments.algorithm, fabric.topology, fabric.links(), collective, root,
                             options);
   if (!made) return made.errors();

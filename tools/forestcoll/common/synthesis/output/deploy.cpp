@@ -23,7 +23,7 @@ namespace forestcoll::cli {
 namespace {
 
 // Where a window is open, nccl-tests is given sizes that say something.
-constexpr std::int64_t kLeastTested = 1024, kMostTested = std::int64_t{1} << 30;
+constexpr std::int64_t kLeastTested = 1024, kMostTested = std::int64_t{1} << 32;
 constexpr std::int64_t kElementBytes = 4;  // float, which nccl-tests takes by default
 
 bool adds(Collective collective) {

@@ -141,7 +141,8 @@ Expected<void> refuse_with_deploy(const SynthArguments& arguments, Format format
 
 Expected<void> refuse_with_tune(const SynthArguments& arguments, Format format) {
   if (!is_schedule(format)) {
-    return make_error(Code::S04, "--tune writes schedules, not forests",
+    return make_error(Code::S04,
+                      "--tune, --deploy and a directory as -o write schedules, not forests",
                       "write --format msccl or mscclpp");
   }
   const bool has_directory =
