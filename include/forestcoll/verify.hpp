@@ -33,10 +33,11 @@ struct LinkLoad {
   Ratio bandwidth;  ///< GB/s
 };
 
-/// A chunk of an allreduce that a rank adds up in another order than rank 0 does.
+/// A chunk of an allreduce that a rank adds up in another order than the first rank of its group.
 struct BitDifference {
   Rank rank;
   std::int64_t chunk = 0;
+  Rank first = Rank(0);
 };
 
 /// The calls that select a schedule, in numbers.
@@ -76,6 +77,9 @@ struct Verdict {
   std::optional<bool> same_bits;
   std::optional<BitDifference> bit_difference;  ///< the first, if they may differ
   std::int64_t ranks = 0;
+  /// Of a plan for several process groups at once: the ranks of each, in the order of its own.
+  /// Empty: all ranks are one.
+  std::vector<std::vector<Rank>> groups = {};
   std::int64_t chunks = 0;  ///< of the whole buffer; for a forest, trees counted by multiplicity
   std::int32_t threadblocks = 0, channels = 0, steps = 0;  ///< largest over the GPUs
   bool free_at_one_in_flight = false;  ///< no deadlock with one operation in flight either (D = 1)

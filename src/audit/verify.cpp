@@ -43,6 +43,9 @@ constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxTunerBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxGraphBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxMemoryChunks = std::size_t{1} << 26;
+constexpr const char* kOfGroups =
+    "all ranks make the call at once, whole buffers of all groups being of one size; a rank in no "
+    "group gives two of that size, which are left as they are";
 constexpr const char* kOfUnequalParts =
     "every rank has the part of the data that the file gives it, in place at its offset in the "
     "whole buffer: a call that gives all ranks as much, as NCCL's calls do, is refused or gets "
@@ -70,7 +73,8 @@ void note_results(const Program& program, const Results& results, Verdict& verdi
   if (program.pattern != Pattern::allreduce) return;
   verdict.same_bits = verdict.same_bits.value_or(true) && !results.bits;
   if (results.bits && !verdict.bit_difference) {
-    verdict.bit_difference = BitDifference{Rank(results.bits->rank), results.bits->chunk};
+    verdict.bit_difference =
+        BitDifference{Rank(results.bits->rank), results.bits->chunk, Rank(results.bits->first)};
   }
 }
 
@@ -135,7 +139,7 @@ bool add_group_loads(const Network& network, const Topology& topology,
 // What the topology says that the ranks own has to be what the file gives them.
 bool own_what_they_should(const Program& program, const Network& network, const Topology& topology,
                           Findings& findings) {
-  if (!declares_parts(program.pattern)) return true;
+  if (!declares_parts(program.pattern) || !program.groups.empty()) return true;
   const OwnParts parts(program);
   const auto weight_of = [&](std::int32_t r) {
     return network.weight.empty() ? 1 : network.weight[Rank(static_cast<std::size_t>(r))];
@@ -296,11 +300,13 @@ Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
   verdict.collective = parse_collective(verdict.collective_name).value_or(Collective::allgather);
   verdict.ranks = program.ranks;
   verdict.chunks = program.chunks;
+  for (const auto& group : program.groups) verdict.groups.emplace_back(group.begin(), group.end());
   describe(*plan, verdict);
   if (!findings.blocked()) {
     put_usable(*plan, findings, verdict);
     verdict.conditions = plan_conditions(*plan, release);
     if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
+    if (!program.groups.empty()) verdict.conditions.emplace_back(kOfGroups);
     const std::int64_t slices = slices_of(*plan);
     run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices), topology,
              findings, verdict);

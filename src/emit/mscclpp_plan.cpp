@@ -214,6 +214,18 @@ void append_gpu(std::string& out, std::size_t rank, const PlanGpu& gpu, std::int
   out += "],\n   \"semaphores\":[]}";
 }
 
+// A key of ours, which no runtime reads: which ranks do the collective together.
+std::string groups_text(const ExecutionPlan& plan) {
+  if (plan.process_groups.empty()) return {};
+  std::string text;
+  for (const auto& group : plan.process_groups) {
+    std::vector<std::int32_t> ranks;
+    for (const Rank rank : group) ranks.push_back(rank.value);
+    text += (text.empty() ? "" : ",") + numbers(ranks);
+  }
+  return fmt::format(" \"process_groups\":[{}],\n", text);
+}
+
 }  // namespace
 
 bool sends_from_the_callers(const PlanOperation& operation) {
@@ -237,9 +249,9 @@ bool sends_from_the_callers(const ExecutionPlan& plan) {
 std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name) {
   FORESTCOLL_CHECK(plan.collective != Collective::reduce, "MSCCL++ has no collective reduce");
   std::string out = fmt::format(
-      "{{\"name\":{},\n{} \"collective\":\"{}\",\"protocol\":\"{}\",\"inplace\":{},"
+      "{{\"name\":{},\n{}{} \"collective\":\"{}\",\"protocol\":\"{}\",\"inplace\":{},"
       "\"reuse_resources\":false,\n \"gpus\":[",
-      emit::json_string(name), sends_from_the_callers(plan) ? kComment : "",
+      emit::json_string(name), sends_from_the_callers(plan) ? kComment : "", groups_text(plan),
       name_of(plan.collective), plan.packets ? "LL" : "Simple", plan.in_place);
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     out += r > 0 ? ",\n" : "\n";

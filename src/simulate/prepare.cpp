@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -85,6 +86,13 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
       "`verify()` says all that is wrong");
 }
 
+// Of a plan for several groups, the largest.
+std::int64_t ranks_together(const Verdict& verdict) {
+  std::int64_t most = 0;
+  for (const auto& group : verdict.groups) most = std::max(most, std::ssize(group));
+  return most > 0 ? most : verdict.ranks;
+}
+
 double busbw_of(std::string_view collective_name, std::int64_t ranks) {
   const auto collective = parse_collective(collective_name);
   if (!collective) return static_cast<double>(ranks - 1) / static_cast<double>(ranks);
@@ -110,7 +118,7 @@ class Preparation {
         findings_(file) {
     const Verdict& verdict = acceptance.verdict;
     description_ = {verdict.format, verdict.collective_name, "Simple", verdict.ranks,
-                    busbw_of(verdict.collective_name, verdict.ranks)};
+                    busbw_of(verdict.collective_name, ranks_together(verdict))};
     chunks_ = verdict.chunks;
   }
 

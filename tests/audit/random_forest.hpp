@@ -15,9 +15,24 @@
 
 namespace audit_test {
 
-/// `parents` picks from the ranks reached so far: `chain` the last, else any.
+/// The beginning of an edge over some of the nodes n … n + relays − 1, each at most once.
+inline forestcoll::PrefixId over_relays(forestcoll::RouteTable& table, int parent, int n,
+                                        int relays, std::mt19937_64& random) {
+  forestcoll::PrefixId prefix(static_cast<std::int32_t>(parent));
+  std::vector<forestcoll::NodeId> nodes;
+  for (int v = n; v < n + relays; ++v) nodes.emplace_back(v);
+  std::shuffle(nodes.begin(), nodes.end(), random);
+  if (relays > 0) nodes.resize(random() % (nodes.size() + 1));
+  for (const forestcoll::NodeId node : nodes) {
+    prefix = table.extend(prefix, table.add_segment(std::array{node}));
+  }
+  return prefix;
+}
+
+/// Parents are from the ranks reached so far: of a `chain` the last, else any. `relays`: so many
+/// nodes after the ranks, over which edges lead at random.
 inline forestcoll::Forest random_forest(int n, int k, const std::vector<int>& roots, bool chain,
-                                        std::mt19937_64& random) {
+                                        std::mt19937_64& random, int relays = 0) {
   using forestcoll::NodeId;
   std::vector<NodeId> ranks;
   for (int r = 0; r < n; ++r) ranks.emplace_back(static_cast<std::int32_t>(r));
@@ -40,7 +55,7 @@ inline forestcoll::Forest random_forest(int n, int k, const std::vector<int>& ro
       int height = 0;
       for (const int v : order) {
         const int parent = chain ? reached.back() : reached[random() % reached.size()];
-        own[static_cast<std::size_t>(v)] = {forestcoll::PrefixId(static_cast<std::int32_t>(parent)),
+        own[static_cast<std::size_t>(v)] = {over_relays(table, parent, n, relays, random),
                                             segments[static_cast<std::size_t>(v)]};
         depth[static_cast<std::size_t>(v)] = depth[static_cast<std::size_t>(parent)] + 1;
         height = std::max(height, depth[static_cast<std::size_t>(v)]);
@@ -54,10 +69,11 @@ inline forestcoll::Forest random_forest(int n, int k, const std::vector<int>& ro
 }
 
 /// All phases that the collective needs, each with trees of its own. `weights`: how often each rank
-/// is a root; empty: once.
+/// is a root; empty: once. `relays`: as for `random_forest`.
 inline forestcoll::CollectiveForest random_collective(forestcoll::Collective collective, int n,
                                                       int k, bool chain, std::mt19937_64& random,
-                                                      const std::vector<int>& weights = {}) {
+                                                      const std::vector<int>& weights = {},
+                                                      int relays = 0) {
   using forestcoll::Collective;
   forestcoll::CollectiveForest forest;
   forest.collective = collective;
@@ -75,8 +91,8 @@ inline forestcoll::CollectiveForest random_collective(forestcoll::Collective col
   const bool reduces = collective != Collective::allgather && collective != Collective::broadcast;
   const bool spreads = collective == Collective::allgather || collective == Collective::broadcast ||
                        collective == Collective::allreduce;
-  if (reduces) forest.reduce = random_forest(n, k, roots, chain, random).reversed();
-  if (spreads) forest.broadcast = random_forest(n, k, roots, chain, random);
+  if (reduces) forest.reduce = random_forest(n, k, roots, chain, random, relays).reversed();
+  if (spreads) forest.broadcast = random_forest(n, k, roots, chain, random, relays);
   return forest;
 }
 

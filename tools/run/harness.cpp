@@ -22,6 +22,7 @@ class Harness {
   Harness(const Schedule& schedule, const Options& options, std::int64_t root)
       : schedule_(schedule),
         facts_(schedule.facts()),
+        groups_(facts_.process_groups()),
         options_(options),
         root_(root),
         watchdog_(options.timeout, std::chrono::microseconds(options.nap)) {
@@ -30,8 +31,15 @@ class Harness {
     if (facts_.in_place) placements_.push_back(Placement::in_place);
   }
 
+  Harness(const Harness&) = delete;
+  Harness& operator=(const Harness&) = delete;
+  ~Harness() {
+    if (group_ != MPI_COMM_NULL) MPI_Comm_free(&group_);
+  }
+
   Expected<Outcome> run() {
     if (const auto done = check_processes(); !done) return done.errors();
+    join_group();
     print_header();
     for (const ElementType type : options_.types) {
       for (const ReduceOp op : ops()) {
@@ -63,6 +71,21 @@ class Harness {
                         fmt::format("give -r 0 to {}", facts_.ranks - 1));
     }
     return {};
+  }
+
+  // The ranks of the file's group, in its order.
+  void join_group() {
+    const std::int32_t number = groups_.number(rank_);
+    place_ = groups_.place(rank_);
+    MPI_Comm_split(MPI_COMM_WORLD, number < 0 ? MPI_UNDEFINED : number, static_cast<int>(place_),
+                   &group_);
+  }
+
+  // Every call has other contents, and every group of a call.
+  [[nodiscard]] Contents next_contents(const CallShape& shape, ElementType type, ReduceOp op) {
+    constexpr std::uint64_t kGroups = 1U << 20;
+    const auto group = static_cast<std::uint64_t>(std::max(groups_.number(rank_), 0));
+    return {shape, type, op, root_, calls_++ * kGroups + group};
   }
 
   [[nodiscard]] bool reduces() const { return run::reduces(facts_.pattern); }
@@ -115,34 +138,36 @@ class Harness {
     std::string remarks;
     for (const Placement placement : placements_) {
       shape.placement = placement;
-      Memory memory(shape, rank_);
+      Memory memory(shape, place_);
       row.placements.push_back(measure(*rank_run, memory, shape, type, op, remarks));
       if (options_.vs_mpi && !row.mpi_seconds) row.mpi_seconds = time_mpi(memory, shape, type, op);
     }
-    print(table_row(row, facts_.pattern, facts_.ranks) + remarks);
+    print(table_row(row, facts_.pattern, facts_.most_together()) + remarks);
     ++rows_;
   }
 
   Measurement measure(RankRun& rank_run, Memory& memory, const CallShape& shape, ElementType type,
                       ReduceOp op, std::string& remarks) {
     Measurement result;
-    Contents(shape, type, op, root_, calls_++).fill(memory, rank_);
+    next_contents(shape, type, op).fill(memory, place_);
     Call call{&rank_run, &memory, op};
     const auto run_once = [&] { call_together({&call, 1}, watchdog_); };
     result.seconds = time(run_once);
     for (int i = 0; i < options_.checks; ++i) {
-      const Contents contents(shape, type, op, root_, calls_++);
-      contents.fill(memory, rank_);
+      const Contents contents = next_contents(shape, type, op);
+      contents.fill(memory, place_);
       MPI_Barrier(MPI_COMM_WORLD);
       run_once();
-      result.wrong = result.wrong.value_or(0) + count_wrong(contents.wrong(memory, rank_), remarks);
+      result.wrong =
+          result.wrong.value_or(0) + count_wrong(contents.wrong(memory, place_), remarks);
     }
     wrong_ += result.wrong.value_or(0);
     return result;
   }
 
   double time_mpi(Memory& memory, const CallShape& shape, ElementType type, ReduceOp op) {
-    MpiCollective collective(shape, type, op, root_);
+    if (shape.is_idle) return time([] {});
+    MpiCollective collective(shape, type, op, root_, group_);
     return time([&] { collective.call(memory); });
   }
 
@@ -171,11 +196,14 @@ class Harness {
 
   const Schedule& schedule_;
   const ScheduleFacts& facts_;
+  const audit::ProcessGroups groups_;
   const Options& options_;
   std::int64_t root_;
   Watchdog watchdog_;
   std::vector<Placement> placements_;
   int rank_ = 0;
+  std::int64_t place_ = 0;  // in its group
+  MPI_Comm group_ = MPI_COMM_NULL;
   std::uint64_t calls_ = 0;  // the seed of the next contents
   std::int64_t wrong_ = 0, rows_ = 0;
 };

@@ -1,6 +1,8 @@
 #include "run/schedule.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "audit/common/line_index.hpp"
 #include "audit/flows/file.hpp"
@@ -36,14 +38,22 @@ CallShape shape_of_call(const Schedule& schedule, std::int64_t rank, std::int64_
                         ElementType type) {
   const ScheduleFacts& facts = schedule.facts();
   CallShape shape;
-  shape.pattern = facts.pattern;
-  shape.ranks = facts.ranks;
+  const auto group = facts.process_groups().size(static_cast<std::int32_t>(rank));
+  shape.is_idle = group == 0;
+  shape.pattern = shape.is_idle ? Pattern::allreduce : facts.pattern;  // whole buffers
+  shape.ranks = std::max<std::int64_t>(group, 1);
   shape.element_bytes = size_of(type);
   shape.whole = bytes / static_cast<std::int64_t>(shape.element_bytes);
   shape.parts = facts.parts ? &*facts.parts : nullptr;
   shape.chunk = shape.whole / facts.chunks;
   shape.scratch = schedule.scratch_chunks(rank) * shape.chunk;
   return shape;
+}
+
+std::int64_t ScheduleFacts::most_together() const {
+  std::int64_t most = 0;
+  for (const auto& group : groups) most = std::max(most, std::ssize(group));
+  return most > 0 ? most : ranks;
 }
 
 bool reduces(Pattern pattern) {

@@ -21,13 +21,18 @@ struct ScheduleFacts {
   std::string protocol;
   Pattern pattern = Pattern::allreduce;
   std::int64_t ranks = 0;
-  std::int64_t chunks = 1;                    ///< of the whole buffer
+  audit::RankLists groups = {};  ///< of ranks that do the collective together; empty: all
+  std::int64_t chunks = 1;       ///< of the whole buffer
   std::optional<audit::OwnParts> parts = {};  ///< in chunks, where ranks own unequal parts
   std::int64_t grain = 1;                     ///< bytes that a chunk's size is a multiple of
   bool in_place = false, out_of_place = false;
   bool only_sums = false;                     ///< the runtime has no other operation
   std::int64_t min_bytes = 0, max_bytes = 0;  ///< the window of sizes, ends included
   bool is_refused_by_runtimes = false;  ///< for limits or its form; it still does what it says
+
+  [[nodiscard]] audit::ProcessGroups process_groups() const { return {groups, ranks}; }
+  /// Ranks of the largest group.
+  [[nodiscard]] std::int64_t most_together() const;
 };
 
 inline constexpr std::int64_t kDefaultBufferBytes = std::int64_t{4} << 20;
@@ -86,7 +91,8 @@ inline constexpr std::size_t kReported = 20;  ///< findings about a file, at mos
 [[nodiscard]] Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text,
                                                                 std::string_view file);
 
-/// What a rank's call of so many bytes moves, which are whole chunks; out of place.
+/// What a rank's call of so many bytes moves, which are whole chunks; out of place. The ranks of
+/// the shape are those of its group, of which it has the place that `process_groups` says.
 [[nodiscard]] CallShape shape_of_call(const Schedule& schedule, std::int64_t rank,
                                       std::int64_t bytes, ElementType type);
 

@@ -45,6 +45,14 @@ std::int32_t RankSets::common(std::int32_t a, std::int32_t b) const {
   return -1;
 }
 
+std::int32_t RankSets::of(const std::vector<std::int32_t>& members) {
+  std::vector<std::uint64_t> bits(words_, 0);
+  for (const std::int32_t rank : members) {
+    bits[static_cast<std::size_t>(rank) / 64] |= std::uint64_t{1} << (rank % 64);
+  }
+  return intern(bits);
+}
+
 RankSets::Union RankSets::unite(std::int32_t a, std::int32_t b) {
   if (common(a, b) >= 0) return {-1, Refusal::overlap};
   if (bits_.size() + words_ > kMaxWords) return {-1, Refusal::memory};

@@ -19,6 +19,8 @@ class RankSets {
   [[nodiscard]] static std::int32_t single(std::int32_t rank) { return rank; }
   [[nodiscard]] std::int32_t all() const { return all_; }
   [[nodiscard]] bool contains(std::int32_t set, std::int32_t rank) const;
+  /// The set of these ranks. Cost: O(ranks / 64).
+  [[nodiscard]] std::int32_t of(const std::vector<std::int32_t>& members);
 
   /// Why there is no union.
   enum class Refusal { overlap, memory };
@@ -55,6 +57,9 @@ class PartialSums {
     return ranks_[static_cast<std::size_t>(sum)];
   }
   [[nodiscard]] const RankSets& sets() const { return sets_; }
+  [[nodiscard]] std::int32_t set_of(const std::vector<std::int32_t>& members) {
+    return sets_.of(members);
+  }
 
   struct Sum {
     std::int32_t sum = -1;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "forestcoll/ratio.hpp"
 
@@ -82,12 +83,13 @@ BufferSizes buffer_sizes(Pattern pattern, std::int64_t whole, std::int64_t part)
 }
 
 OwnParts::OwnParts(const Program& program)
-    : chunks_(program.chunks), ranks_(program.ranks), part_(chunks_ / ranks_) {
-  if (!declares_parts(program.pattern) || std::ssize(program.gpus) != ranks_) return;
+    : chunks_(program.chunks), groups_(program.groups, program.ranks) {
+  if (!declares_parts(program.pattern) || !program.groups.empty()) return;
+  if (std::ssize(program.gpus) != program.ranks) return;
   std::vector<std::int64_t> sizes(program.gpus.size(), 0);
   Int128 declared = 0;
   for (const Gpu& gpu : program.gpus) {
-    if (gpu.id >= ranks_) return;
+    if (gpu.id >= program.ranks) return;
     const std::int64_t size = input_is_part(program.pattern) ? gpu.input_chunks : gpu.output_chunks;
     sizes[static_cast<std::size_t>(gpu.id)] = size;
     declared += size;
@@ -98,8 +100,16 @@ OwnParts::OwnParts(const Program& program)
   for (const std::int64_t size : sizes) begin_.push_back(begin_.back() + size);
 }
 
-std::int32_t OwnParts::owner(std::int64_t chunk) const {
-  if (are_equal()) return static_cast<std::int32_t>(chunk / part_);
+bool OwnParts::cover() const {
+  if (!are_equal()) return true;
+  const auto divides = [&](std::int64_t members) { return chunks_ % members == 0; };
+  if (groups_.lists().empty()) return divides(groups_.size(0));
+  return std::ranges::all_of(groups_.lists(),
+                             [&](const auto& group) { return divides(std::ssize(group)); });
+}
+
+std::int32_t OwnParts::owner(std::int64_t chunk, std::int32_t rank) const {
+  if (are_equal()) return groups_.member(rank, chunk / size(rank));
   const auto after = std::upper_bound(begin_.begin(), begin_.end(), chunk);
   return static_cast<std::int32_t>(after - begin_.begin()) - 1;
 }

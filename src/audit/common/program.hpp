@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
+#include "audit/common/process_groups.hpp"
 
 namespace forestcoll::audit {
 
@@ -91,6 +92,7 @@ struct Program {
   std::int64_t buffer_bytes = 0;  ///< NCCL_BUFFSIZE that it is made for; 0: the runtime's own
   std::int32_t line = 0;
   std::vector<Gpu> gpus;  ///< in the order of the file; by id once the structure is checked
+  RankLists groups = {};  ///< of ranks that do the collective together; empty: all do
 };
 
 [[nodiscard]] inline Place place_of(const Gpu& gpu) {
@@ -110,31 +112,40 @@ struct BufferSizes {
 /// Of a rank whose own part has `part` of the `whole` buffer's chunks.
 [[nodiscard]] BufferSizes buffer_sizes(Pattern pattern, std::int64_t whole, std::int64_t part);
 
-/// The own parts of all ranks, which lie in the whole buffer in the order of the ranks.
+/// The own parts of all ranks, which lie in the whole buffer in the order of the ranks; of process
+/// groups each in the order of its own. All of it is the part of a rank in no group.
 class OwnParts {
  public:
   /// What the GPUs of an allgather declare as inputs, or those of a reduce_scatter as outputs,
-  /// where that is the whole buffer together; else equal parts, rounded down. Cost: linear in the
-  /// GPUs.
+  /// where that is the whole buffer together; else, and in process groups, equal parts, rounded
+  /// down. Cost: linear in the GPUs.
   explicit OwnParts(const Program& program);
 
-  /// Whether the whole buffer is all that the parts hold.
-  [[nodiscard]] bool cover() const { return !are_equal() || part_ * ranks_ == chunks_; }
+  /// Whether the whole buffer is all that the parts hold, in each group.
+  [[nodiscard]] bool cover() const;
+  /// Among those of a group.
   [[nodiscard]] bool are_equal() const { return begin_.empty(); }
   /// The first chunk, in the whole buffer, and the number of chunks.
   [[nodiscard]] std::int64_t begin(std::int32_t rank) const {
-    return are_equal() ? rank * part_ : begin_[static_cast<std::size_t>(rank)];
+    return are_equal() ? groups_.place(rank) * size(rank) : begin_[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] std::int64_t size(std::int32_t rank) const {
-    return are_equal() ? part_ : begin(rank + 1) - begin(rank);
+    return are_equal() ? equal_size(rank) : begin(rank + 1) - begin(rank);
   }
-  /// Whose part holds a chunk of the whole buffer. REQUIRES: parts cover it. Cost: O(log ranks).
-  [[nodiscard]] std::int32_t owner(std::int64_t chunk) const;
+  /// Whose part holds a chunk of the whole buffer of this rank's group. REQUIRES: parts cover it,
+  /// and the rank is in a group. Cost: O(log ranks).
+  [[nodiscard]] std::int32_t owner(std::int64_t chunk, std::int32_t rank) const;
+  [[nodiscard]] const ProcessGroups& groups() const { return groups_; }
 
  private:
-  std::int64_t chunks_, ranks_;
-  std::int64_t part_ = 0;            // of each rank, where all are equal
-  std::vector<std::int64_t> begin_;  // of each rank, and the end, where they are not
+  [[nodiscard]] std::int64_t equal_size(std::int32_t rank) const {
+    const std::int64_t members = groups_.size(rank);
+    return members == 0 ? chunks_ : chunks_ / members;
+  }
+
+  std::int64_t chunks_;
+  ProcessGroups groups_;
+  std::vector<std::int64_t> begin_;  // of each rank, and the end, where they are unequal
 };
 
 }  // namespace forestcoll::audit

@@ -31,6 +31,7 @@ SymbolicMemory::SymbolicMemory(const Program& program, const MemoryMap& memory, 
       sums_(static_cast<std::int32_t>(program.ranks)),
       content_(memory.total()),
       writer_(memory.total(), -1) {
+  for (const auto& group : groups().lists()) sets_.push_back(sums_.set_of(group));
   fill_inputs();
 }
 
@@ -134,8 +135,10 @@ Results SymbolicMemory::check_results() {
 
 std::optional<BitsDiffer> SymbolicMemory::compare_bits() const {
   for (std::int32_t r = 1; r < ranks(); ++r) {
+    if (groups().size(r) == 0) continue;
+    const std::int32_t first = groups().member(r, 0);
     for (std::int64_t c = 0; c < memory_.output_chunks(r); ++c) {
-      if (output(r, c).sum != output(0, c).sum) return BitsDiffer{r, c};
+      if (output(r, c).sum != output(first, c).sum) return BitsDiffer{r, first, c};
     }
   }
   return std::nullopt;
@@ -184,13 +187,12 @@ std::int32_t SymbolicMemory::most_complete_rank() const {
 
 SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t chunk,
                                                  std::optional<std::int32_t> root) const {
-  const std::int64_t part = program_.chunks / program_.ranks;  // of a pair, in an alltoall
   std::int64_t index = chunk;
-  std::int32_t set = sums_.sets().all();
+  std::int32_t set = all_of(rank);
   switch (program_.pattern) {
     case Pattern::allgather:
     case Pattern::gather:
-      set = RankSets::single(memory_.parts().owner(chunk));
+      set = RankSets::single(memory_.parts().owner(chunk, rank));
       break;
     case Pattern::reduce_scatter:
       index += memory_.parts().begin(rank);
@@ -203,10 +205,12 @@ SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t
     case Pattern::sendrecv:
       set = RankSets::single(*root);
       break;
-    case Pattern::alltoall:  // what every rank has for this one, in the order of ranks
-      index = rank * part + chunk % part;
-      set = RankSets::single(static_cast<std::int32_t>(chunk / part));
+    case Pattern::alltoall: {  // what every rank has for this one, in the order of ranks
+      const std::int64_t part = memory_.parts().size(rank);
+      index = memory_.parts().begin(rank) + chunk % part;
+      set = RankSets::single(memory_.parts().owner(chunk, rank));
       break;
+    }
     case Pattern::allreduce:
     case Pattern::reduce:
       break;
@@ -216,8 +220,25 @@ SymbolicMemory::Promise SymbolicMemory::promised(std::int32_t rank, std::int64_t
 
 void SymbolicMemory::check_rank(std::int32_t rank, std::optional<std::int32_t> root) {
   last_reported_writer_ = -2;
+  if (groups().size(rank) == 0) return check_idle(rank);
   for (std::int64_t c = 0; c < memory_.output_chunks(rank); ++c) {
     check_chunk(rank, c, promised(rank, c, root));
+  }
+}
+
+// Out of place nothing writes to inputs, as other findings say.
+void SymbolicMemory::check_idle(std::int32_t rank) {
+  for (std::int64_t c = 0; c < memory_.output_chunks(rank); ++c) {
+    const std::int32_t writer = writer_[memory_.locate(rank, Buffer::output, c)];
+    if (writer < 0) continue;
+    Place place = place_of_(writer);
+    rank_ = place.rank;
+    place.chunk = name({rank, Buffer::output, c});
+    findings_.add(
+        Rule::result, place,
+        fmt::format("writes to the buffer of a rank in no process group{}", memory_.mode_text()),
+        "pass its data on through scratch");
+    return;
   }
 }
 

@@ -14,9 +14,10 @@
 
 namespace forestcoll::audit {
 
-/// A rank whose result is summed up in another order than rank 0's, so that its bits may differ.
+/// A rank whose result is summed up in another order than that of its group's first rank, so that
+/// its bits may differ.
 struct BitsDiffer {
-  std::int32_t rank = 0;
+  std::int32_t rank = 0, first = 0;
   std::int64_t chunk = 0;
 };
 
@@ -55,7 +56,8 @@ class SymbolicMemory {
   [[nodiscard]] Content add(Content a, Content b, const ChunkRef& into);
   void write(const ChunkRef& chunk, Content value);
 
-  /// Checks that each rank ends with what the collective promises.
+  /// Checks that each rank ends with what the collective promises in its group, and one in no group
+  /// with what it had.
   Results check_results();
 
  private:
@@ -71,6 +73,12 @@ class SymbolicMemory {
   }
   [[nodiscard]] std::string name(const ChunkRef& chunk) const;
   [[nodiscard]] const Content& output(std::int32_t rank, std::int64_t chunk) const;
+  [[nodiscard]] const ProcessGroups& groups() const { return memory_.parts().groups(); }
+  // Of the rank's group.
+  [[nodiscard]] std::int32_t all_of(std::int32_t rank) const {
+    return groups().lists().empty() ? sums_.sets().all()
+                                    : sets_[static_cast<std::size_t>(groups().number(rank))];
+  }
   void fill_inputs();
   void report(Rule rule, const ChunkRef& chunk, std::string message, std::string remedy = {});
   [[nodiscard]] std::int32_t most_frequent_source() const;
@@ -80,6 +88,7 @@ class SymbolicMemory {
   [[nodiscard]] Promise promised(std::int32_t rank, std::int64_t chunk,
                                  std::optional<std::int32_t> root) const;
   void check_rank(std::int32_t rank, std::optional<std::int32_t> root);
+  void check_idle(std::int32_t rank);
   void check_chunk(std::int32_t rank, std::int64_t chunk, Promise expected);
   [[nodiscard]] std::string describe(Content found, Promise expected) const;
 
@@ -88,6 +97,7 @@ class SymbolicMemory {
   PlaceOf place_of_;
   Findings& findings_;
   PartialSums sums_;
+  std::vector<std::int32_t> sets_;  // of all members, by process group
   std::vector<Content> content_;
   std::vector<std::int32_t> writer_;  // the step that wrote a chunk last
   std::int32_t step_ = -1, rank_ = -1;

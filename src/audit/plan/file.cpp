@@ -185,6 +185,8 @@ std::int64_t* PlanReader::number_field() {
 
 std::vector<std::int64_t>* PlanReader::number_list() {
   switch (inside()) {
+    case Inside::process_group:
+      return &plan_.process_groups.back();
     case Inside::op_channels:
       return &op().channels;
     case Inside::op_semaphores:
@@ -345,6 +347,10 @@ bool PlanReader::start_array() {
   if (owner == Inside::file && key_ == "gpus") plan_.has_gpus = true;
   if (owner == Inside::gpu && key_ == "channels") in_threadblock_ = false;
   if (owner == Inside::op && key_ == "ops") pipeline_ = op_;
+  if (owner == Inside::process_groups) {
+    if (!hold_another()) return false;
+    plan_.process_groups.emplace_back();
+  }
   const auto list = list_in(owner, key_, in_threadblock_);
   if (!list) other("a list");
   return push(list.value_or(Inside::skipped));

@@ -116,6 +116,8 @@ struct PlanFile {
   std::int64_t threads = 1024;  ///< of a threadblock
   std::uint64_t min_size = 0, max_size = UINT64_MAX;
   std::vector<PlanGpu> gpus;
+  /// Of this project's plans: which ranks do the collective together; empty: all.
+  std::vector<std::vector<std::int64_t>> process_groups;
 };
 
 /// Chunks of what min_message_size and max_message_size count: an allgather's output, else the

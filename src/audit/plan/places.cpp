@@ -11,8 +11,9 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
     std::string_view key;
     PlanPlace list;
   };
-  constexpr std::array<ListPlace, 20> kPlaces = {
+  constexpr std::array<ListPlace, 21> kPlaces = {
       {{PlanPlace::file, "gpus", PlanPlace::gpus},
+       {PlanPlace::file, "process_groups", PlanPlace::process_groups},
        {PlanPlace::gpu, "threadblocks", PlanPlace::threadblocks},
        {PlanPlace::gpu, "channels", PlanPlace::channel_lists},
        {PlanPlace::gpu, "remote_buffers", PlanPlace::remote_buffers},
@@ -35,6 +36,7 @@ std::optional<PlanPlace> list_in(PlanPlace owner, std::string_view key, bool in_
   for (const ListPlace& place : kPlaces) {
     if (place.owner == owner && place.key == key) return place.list;
   }
+  if (owner == PlanPlace::process_groups) return PlanPlace::process_group;
   // Peers of a GPU, or channels of a threadblock.
   if (owner == PlanPlace::channel_list &&
       key == (in_threadblock ? "channel_ids" : "connected_to")) {

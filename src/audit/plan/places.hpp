@@ -9,6 +9,8 @@ namespace forestcoll::audit {
 enum class PlanPlace {
   nothing,
   file,
+  process_groups,
+  process_group,
   gpus,
   gpu,
   threadblocks,

@@ -1,4 +1,4 @@
-// A rank's threadblock goes through the levels of its group of trees. On each it sends what is due,
+// A rank's threadblock goes through the levels of its trees. On each it sends what is due,
 // all puts at once, then tells the receivers; then it waits for what others send it on this level,
 // all of it, and adds it up. A message of level L carries only data of messages below L, and every
 // rank sends its messages of a level before it waits for any, so no circle of waits can close.
@@ -10,6 +10,8 @@
 // takes them for as far into their allocations as its own are, and ports send from where an
 // allocation begins. So all that is sent arrives in scratch, from which a rank copies what it is to
 // keep and sends on what others are to have, and what goes through a port is copied there first.
+//
+// A relay, outside of the group, sends what arrived in its scratch on from there, as it is.
 #include "schedule/mscclpp/blocks.hpp"
 
 #include <algorithm>
@@ -18,8 +20,6 @@
 #include <set>
 #include <tuple>
 #include <utility>
-
-#include "schedule/root_chunks.hpp"
 
 namespace forestcoll::schedule {
 namespace {
@@ -30,22 +30,20 @@ using Kind = PlanOperation::Kind;
 class Addresses {
  public:
   explicit Addresses(const PlanContext& context)
-      : collective_(context.forest.collective),
-        blocks_(root_chunks(context.forest, context.box_of.size())),
-        in_place_(context.in_place) {}
+      : collective_(context.forest().collective), in_place_(context.in_place) {}
 
   // What the rank contributes, or as a root spreads.
   [[nodiscard]] Location source(const Segment& segment) const {
     if (collective_ != Collective::allgather) return {Buffer::input, segment.first};
     if (in_place_) return {Buffer::output, segment.first};
-    return {Buffer::input, segment.first - blocks_[segment.root].begin};
+    return {Buffer::input, segment.own};
   }
   // Where the result belongs.
   [[nodiscard]] Location result(const Segment& segment) const {
     if (collective_ == Collective::allgather) return {Buffer::output, segment.first};
     if (in_place_) return {Buffer::input, segment.first};
     if (collective_ != Collective::reduce_scatter) return {Buffer::output, segment.first};
-    return {Buffer::output, segment.first - blocks_[segment.root].begin};
+    return {Buffer::output, segment.own};
   }
   // Where a rank keeps a partial sum whose first operand arrived in that slot of its scratch.
   [[nodiscard]] Location sum(const Segment& segment, Rank rank, std::int64_t slot) const {
@@ -61,11 +59,10 @@ class Addresses {
 
  private:
   Collective collective_;
-  IdVector<Rank, ChunkRange> blocks_;
   bool in_place_;
 };
 
-// Writes one rank's threadblock.
+// Writes one rank's threadblock, if there is anything for it.
 class BlockWriter {
  public:
   BlockWriter(const PlanContext& context, const Addresses& addresses, Rank rank, PlanGpu& gpu)
@@ -76,14 +73,18 @@ class BlockWriter {
         builder_(context.box_of, rank, gpu) {}
 
   void begin(std::int64_t count) { builder_.block.count = count; }
-  void send(const Transfer& transfer, Location to) { sends_.push_back({transfer, to}); }
-  // `slot`: of the scratch, where it arrives to be added, or for any buffers.
+  // `from`: where what is passed on has come; none: what this rank has of the segment.
+  void send(const Transfer& transfer, std::optional<Location> from, Location to) {
+    sends_.push_back({transfer, to, from});
+  }
+  // `slot`: of the scratch, where it arrives to be added or passed on, or for any buffers.
   void receive(const Transfer& transfer, std::int64_t slot) {
-    receives_.push_back({transfer, {Buffer::scratch, slot}});
+    receives_.push_back({transfer, {Buffer::scratch, slot}, std::nullopt});
   }
   void own(std::int32_t segment) { owned_.push_back(segment); }
 
   void finish() {
+    if (sends_.empty() && receives_.empty() && owned_.empty()) return;
     write_loop();
     write_handshakes();
     gpu_.threadblocks.push_back(std::move(builder_.block));
@@ -93,6 +94,7 @@ class BlockWriter {
   struct Due {
     Transfer transfer;
     Location at;
+    std::optional<Location> from;
   };
 
   [[nodiscard]] const Segment& segment(std::int32_t number) const {
@@ -115,8 +117,8 @@ class BlockWriter {
       return std::tuple(a.transfer.level, a.transfer.segment, a.transfer.src) <
              std::tuple(b.transfer.level, b.transfer.segment, b.transfer.src);
     };
-    std::sort(sends_.begin(), sends_.end(), by_distance);
-    std::sort(receives_.begin(), receives_.end(), by_segment);
+    std::stable_sort(sends_.begin(), sends_.end(), by_distance);
+    std::stable_sort(receives_.begin(), receives_.end(), by_segment);
     copy_own();
     std::size_t s = 0, r = 0;
     while (s < sends_.size() || r < receives_.size()) {
@@ -159,7 +161,7 @@ class BlockWriter {
     std::vector<Shipment> shipments;
     std::map<std::int32_t, Location> staged;  // by segment
     for (const Due& each : due) {
-      const Location from = sendable(each.transfer, staged);
+      const Location from = sendable(each, staged);
       shipments.push_back({each.transfer.dst, from, each.at});
     }
     if (!staged.empty()) add({});
@@ -168,8 +170,9 @@ class BlockWriter {
   }
 
   // Where it is sent from: for any buffers, and through a port, a copy in scratch.
-  Location sendable(const Transfer& transfer, std::map<std::int32_t, Location>& staged) {
-    const Location from = current(transfer.segment);
+  Location sendable(const Due& due, std::map<std::int32_t, Location>& staged) {
+    const Transfer& transfer = due.transfer;
+    const Location from = due.from.value_or(current(transfer.segment));
     const bool by_port =
         kind_between(context_.box_of, transfer.src, transfer.dst) == PlanChannel::port;
     if (!context_.any_buffers || !by_port || from.buffer == Buffer::scratch) return from;
@@ -198,6 +201,7 @@ class BlockWriter {
     in_step_ = false;
     std::map<std::int32_t, std::vector<std::int64_t>> slots;  // by segment
     for (const Due& each : due) {
+      if (each.transfer.to_relay) continue;  // it stays where it is until it is sent on
       if (each.transfer.reduces) {
         slots[each.transfer.segment].push_back(each.at.index);
       } else if (context_.any_buffers) {
@@ -234,27 +238,34 @@ class BlockWriter {
   }
 
   // Before: who is written to first says that it is ready. In an allreduce the sum itself shows
-  // that all ranks have begun. After: who was written to last through a port says that all has
-  // arrived, which shows the sender that its memory is no longer read.
+  // that all of the group have begun, but not that relays have. After: who was written to last
+  // through a port says that all has arrived, which shows the sender that its memory is no longer
+  // read; to a relay nothing else shows that.
   void write_handshakes() {
-    const bool reduces = context_.forest.reduce.has_value();
-    const bool spreads = context_.forest.broadcast.has_value();
-    const auto channels_of = [&](const std::vector<Due>& list, bool of_reduce, bool to) {
+    const bool reduces = context_.forest().reduce.has_value();
+    const bool spreads = context_.forest().broadcast.has_value();
+    const auto begins = [&](const Transfer& transfer) {
+      return transfer.reduces == reduces || transfer.to_relay;
+    };
+    const auto ends = [&](const Transfer& transfer) {
+      return transfer.reduces == !spreads || transfer.passes_on >= 0;
+    };
+    const auto channels_of = [&](const std::vector<Due>& list, const auto& is_meant, bool to) {
       std::vector<BlockChannel> channels;
       for (const Due& each : list) {
-        if (each.transfer.reduces != of_reduce) continue;
+        if (!is_meant(each.transfer)) continue;
         channels.push_back(builder_.channel_to(to ? each.transfer.dst : each.transfer.src));
       }
       return channels;
     };
     PlanThreadblock& block = builder_.block;
-    append_on_channels(Kind::signal, channels_of(receives_, reduces, false), block.before);
-    append_on_channels(Kind::wait, channels_of(sends_, reduces, true), block.before);
+    append_on_channels(Kind::signal, channels_of(receives_, begins, false), block.before);
+    append_on_channels(Kind::wait, channels_of(sends_, begins, true), block.before);
     if (!block.before.empty()) block.before.emplace_back();
-    const auto arrived = ports_among(channels_of(receives_, !spreads, false));
+    const auto arrived = ports_among(channels_of(receives_, ends, false));
     if (!arrived.empty()) block.after.emplace_back();
     append_on_channels(Kind::signal, arrived, block.after);
-    append_on_channels(Kind::wait, ports_among(channels_of(sends_, !spreads, true)), block.after);
+    append_on_channels(Kind::wait, ports_among(channels_of(sends_, ends, true)), block.after);
   }
 
   const PlanContext& context_;
@@ -270,7 +281,7 @@ class BlockWriter {
 
 }  // namespace
 
-void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> group,
+void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan) {
   const Addresses addresses(context);
   std::vector<BlockWriter> writers;
@@ -278,25 +289,29 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
     writers.emplace_back(context, addresses, Rank(r), plan.gpus[Rank(r)]);
   }
   std::vector<Transfer> transfers;
-  for (const std::int32_t number : group) {
+  for (const std::int32_t number : numbers) {
     const Segment& segment = context.segments[static_cast<std::size_t>(number)];
-    append_transfers(context.forest, segment, number, transfers);
+    append_transfers(context.group_of(segment), segment, number, transfers);
     writers[segment.root.index()].own(number);
   }
-  // Two ranks that send to each other in this group get one channel, at both ends the next of
+  // Two ranks that send to each other here get one channel, at both ends the next of
   // theirs: so the n-th at one end leads to the n-th at the other.
+  std::vector<Location> arrivals;
   for (const Transfer& transfer : transfers) {
     const Segment& segment = context.segments[static_cast<std::size_t>(transfer.segment)];
     PlanGpu& gpu = plan.gpus[transfer.dst];
     Location to = addresses.result(segment);
-    if (transfer.reduces || context.any_buffers) {
+    if (transfer.reduces || transfer.to_relay || context.any_buffers) {
       to = {Buffer::scratch, gpu.scratch_chunks};
       gpu.scratch_chunks += segment.count;
     }
-    writers[transfer.src.index()].send(transfer, to);
+    std::optional<Location> from;
+    if (transfer.passes_on >= 0) from = arrivals[static_cast<std::size_t>(transfer.passes_on)];
+    arrivals.push_back(to);
+    writers[transfer.src.index()].send(transfer, from, to);
     writers[transfer.dst.index()].receive(transfer, to.index);
   }
-  const std::int64_t count = context.segments[static_cast<std::size_t>(group.front())].count;
+  const std::int64_t count = context.segments[static_cast<std::size_t>(numbers.front())].count;
   for (BlockWriter& writer : writers) {
     writer.begin(count);
     writer.finish();

@@ -1,4 +1,4 @@
-// The threadblocks that serve one group of segments, one on every rank.
+// The threadblocks that serve some segments, one on every rank that has a part in them.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,24 @@ inline constexpr std::size_t kMaxBlockChannels = 16;     // of a threadblock and
 inline constexpr std::size_t kMaxOperationChannels = 8;  // of an operation
 inline constexpr std::size_t kMaxPortChannels = 128;     // of a GPU
 
-/// What all groups share.
+/// What all threadblocks share.
 struct PlanContext {
-  const CollectiveForest& forest;
+  std::span<const GroupForest> groups;
   const std::vector<Segment>& segments;
   const IdVector<Rank, std::int32_t>& box_of;
   bool in_place = true;
   bool any_buffers = false;
+
+  /// Of all groups.
+  [[nodiscard]] const CollectiveForest& forest() const { return *groups.front().forest; }
+  [[nodiscard]] const GroupForest& group_of(const Segment& segment) const {
+    return groups[segment.group];
+  }
 };
 
-/// Appends to every GPU of `plan` the threadblock that serves these segments, which are all of
-/// `count` chunks. Cost: O(segments · ranks · log).
-void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> group,
+/// Appends to every GPU of `plan` that has a part in them the threadblock that serves the segments
+/// of these numbers, which are all of as many chunks. Cost: O(segments · hops · log).
+void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan);
 
 }  // namespace forestcoll::schedule

@@ -1,4 +1,4 @@
-// From a forest to an execution plan: segments are dealt to as many threadblocks as there may be,
+// From forests to an execution plan: segments are dealt to as many threadblocks as there may be,
 // and to fewer where their channels are too many for a GPU's proxy.
 #include <fmt/format.h>
 
@@ -26,13 +26,71 @@ namespace {
 
 using schedule::Segment;
 
+constexpr std::int64_t kMostChunks = std::int64_t{1} << 24;  // of a buffer
 constexpr const char* kSmaller = "use a smaller `k`, or write the forest with `format=forest`";
 
 std::size_t rank_count(const CollectiveForest& forest) {
   return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
 }
 
-// Groups of segments of one size, each for one threadblock of every GPU: as many as allowed, each
+// Of the whole buffer: those of the last root that has any end it.
+std::int64_t chunk_count(const CollectiveForest& forest) {
+  const auto blocks = schedule::root_chunks(forest, rank_count(forest));
+  return std::ranges::max(blocks, {}, &schedule::ChunkRange::end).end;
+}
+
+CollectiveForest scaled(CollectiveForest forest, std::int64_t factor) {
+  if (factor == 1) return forest;
+  forest.k *= factor;
+  if (forest.reduce) forest.reduce = forest.reduce->scaled(factor);
+  if (forest.broadcast) forest.broadcast = forest.broadcast->scaled(factor);
+  return forest;
+}
+
+// The same forests with as many chunks in all groups.
+Expected<std::vector<CollectiveForest>> in_equal_chunks(std::span<const GroupForest> groups) {
+  std::int64_t chunks = 1;
+  for (const GroupForest& group : groups) {
+    const std::int64_t own = chunk_count(*group.forest);
+    const std::int64_t factor = own / std::gcd(own, chunks);
+    if (factor > kMostChunks / chunks) {
+      return make_error(
+          Code::T04,
+          fmt::format("the groups' buffers have more than {} chunks in common", kMostChunks),
+          "ask for one number of trees in all groups with `k`");
+    }
+    chunks *= factor;
+  }
+  std::vector<CollectiveForest> forests;
+  for (const GroupForest& group : groups) {
+    forests.push_back(scaled(*group.forest, chunks / chunk_count(*group.forest)));
+  }
+  return forests;
+}
+
+// How many segments the busiest rank has a part in.
+std::size_t most_segments_of_a_rank(const schedule::PlanContext& context) {
+  if (context.groups.size() == 1) return context.segments.size();  // a member
+  std::vector<std::size_t> segments(context.box_of.size(), 0);
+  std::vector<schedule::Transfer> transfers;
+  std::set<Rank> ranks;
+  for (const Segment& segment : context.segments) {
+    transfers.clear();
+    append_transfers(context.group_of(segment), segment, 0, transfers);
+    ranks.clear();
+    for (const auto& transfer : transfers) ranks.insert({transfer.src, transfer.dst});
+    for (const Rank rank : ranks) ++segments[rank.index()];
+  }
+  return std::ranges::max(segments);
+}
+
+std::size_t most_threadblocks_of_a_rank(const ExecutionPlan& plan) {
+  std::size_t most = 0;
+  for (const PlanGpu& gpu : plan.gpus) most = std::max(most, gpu.threadblocks.size());
+  return most;
+}
+
+// Lists of segments of one size, each for one threadblock of every GPU: as many as allowed, each
 // size its share of them.
 std::vector<std::vector<std::int32_t>> deal(const std::vector<Segment>& segments,
                                             std::size_t threadblocks) {
@@ -40,17 +98,17 @@ std::vector<std::vector<std::int32_t>> deal(const std::vector<Segment>& segments
   for (std::size_t s = 0; s < segments.size(); ++s) {
     by_size[segments[s].count].push_back(static_cast<std::int32_t>(s));
   }
-  std::vector<std::vector<std::int32_t>> groups;
+  std::vector<std::vector<std::int32_t>> dealt;
   for (const auto& [size, list] : by_size) {
     const std::size_t share = std::max<std::size_t>(
         1, list.size() * threadblocks / std::max(segments.size(), threadblocks));
-    const std::size_t first = groups.size();
-    groups.resize(first + share);
+    const std::size_t first = dealt.size();
+    dealt.resize(first + share);
     for (std::size_t i = 0; i < list.size(); ++i) {
-      groups[first + i % share].push_back(list[i]);
+      dealt[first + i % share].push_back(list[i]);
     }
   }
-  return groups;
+  return dealt;
 }
 
 // A threadblock takes part in a tree with all that its rank receives and sends there. What one tree
@@ -59,7 +117,8 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
   std::vector<schedule::Transfer> transfers;
   for (std::size_t s = 0; s < context.segments.size(); ++s) {
     transfers.clear();
-    append_transfers(context.forest, context.segments[s], static_cast<std::int32_t>(s), transfers);
+    const Segment& segment = context.segments[s];
+    append_transfers(context.group_of(segment), segment, static_cast<std::int32_t>(s), transfers);
     std::map<std::pair<Rank, PlanChannel>, std::set<Rank>> peers;
     std::map<std::pair<Rank, PlanChannel>, std::size_t> buffers;
     for (const auto& transfer : transfers) {
@@ -75,7 +134,7 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
           Code::T03,
           fmt::format("a tree of rank {} joins rank {} to {} others {}, which takes {} channels or "
                       "remote buffers in one threadblock, but MSCCL++ holds {}",
-                      context.segments[s].root.value, end.first.value, joined.size(),
+                      segment.root.value, end.first.value, joined.size(),
                       end.second == PlanChannel::memory ? "of its box" : "of other boxes", most,
                       schedule::kMaxBlockChannels),
           "write MSCCL XML, or the forest with `format=forest`");
@@ -95,66 +154,116 @@ Expected<void> refuse_ranks_without_data(const CollectiveForest& forest) {
       "give every GPU a positive weight, or write MSCCL XML");
 }
 
+bool has_all_in_order(const GroupForest& group, std::size_t ranks) {
+  if (group.members.size() != ranks) return false;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    if (group.members[r] != Rank(r)) return false;
+  }
+  return true;
+}
+
+// How large the ranks' buffers are, and which ranks do what together.
+void size_buffers(const schedule::PlanContext& context, ExecutionPlan& plan) {
+  const std::int64_t whole = chunk_count(context.forest());
+  for (PlanGpu& gpu : plan.gpus) gpu.input_chunks = gpu.output_chunks = whole;
+  for (const GroupForest& group : context.groups) {
+    const auto blocks = schedule::root_chunks(*group.forest, group.members.size());
+    for (std::size_t i = 0; i < group.members.size(); ++i) {
+      PlanGpu& gpu = plan.gpus[group.members[i]];
+      const std::int64_t own = blocks[Rank(i)].size();
+      if (plan.collective == Collective::allgather) gpu.input_chunks = own;
+      if (plan.collective == Collective::reduce_scatter) gpu.output_chunks = own;
+    }
+  }
+  if (has_all_in_order(context.groups.front(), plan.gpus.size())) return;
+  for (const GroupForest& group : context.groups) plan.process_groups.push_back(group.members);
+}
+
+// The executor starts no kernel without a threadblock.
+void occupy_idle_ranks(ExecutionPlan& plan) {
+  for (PlanGpu& gpu : plan.gpus) {
+    if (!gpu.threadblocks.empty()) continue;
+    gpu.threadblocks.emplace_back().before.emplace_back();
+  }
+}
+
 ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& options,
-                    std::span<const std::vector<std::int32_t>> groups) {
-  const CollectiveForest& forest = context.forest;
+                    std::span<const std::vector<std::int32_t>> dealt) {
   ExecutionPlan plan;
-  plan.collective = forest.collective;
+  plan.collective = context.forest().collective;
   plan.in_place = options.in_place;
   plan.unit_bytes = options.unit_bytes;
   plan.min_bytes = options.min_bytes;
-  const std::size_t ranks = rank_count(forest);
-  plan.gpus = IdVector<Rank, PlanGpu>(ranks);
-  const auto blocks = schedule::root_chunks(forest, ranks);
-  const std::int64_t whole =
-      std::ranges::max(blocks, {}, &schedule::ChunkRange::end).end;  // of the last that has any
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const std::int64_t own = blocks[Rank(r)].size();
-    PlanGpu& gpu = plan.gpus[Rank(r)];
-    gpu.input_chunks = forest.collective == Collective::allgather ? own : whole;
-    gpu.output_chunks = forest.collective == Collective::reduce_scatter ? own : whole;
-  }
-  for (const auto& group : groups) schedule::append_threadblocks(context, group, plan);
+  plan.gpus = IdVector<Rank, PlanGpu>(context.box_of.size());
+  size_buffers(context, plan);
+  for (const auto& numbers : dealt) schedule::append_threadblocks(context, numbers, plan);
+  occupy_idle_ranks(plan);
   plan.max_bytes = schedule::max_bytes_of(options, plan);
   return plan;
 }
 
-}  // namespace
-
-Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
-                                      const IdVector<Rank, std::int32_t>& box_of,
-                                      const PlanOptions& options) {
-  FORESTCOLL_CHECK(forest.reduce || forest.broadcast, "a collective has a forest");
-  FORESTCOLL_CHECK(box_of.size() == rank_count(forest), "every rank has an entry");
-  FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
-  if (const auto done = refuse_ranks_without_data(forest); !done) return done.errors();
-  if (forest.collective == Collective::reduce) {
+Expected<void> refuse_groups(std::span<const GroupForest> groups) {
+  for (const GroupForest& group : groups) {
+    FORESTCOLL_CHECK(group.forest->reduce || group.forest->broadcast, "a collective has a forest");
+    FORESTCOLL_CHECK(group.members.size() == rank_count(*group.forest), "every rank has an entry");
+    if (auto done = refuse_ranks_without_data(*group.forest); !done) return done;
+    if (group.forest->collective != Collective::reduce) continue;
     return make_error(Code::T06, "MSCCL++ has no collective reduce",
                       "use reduce_scatter or allreduce, or another `format`");
   }
-  const std::vector<Segment> segments = schedule::cut_into_segments(forest);
-  const schedule::PlanContext context{forest, segments, box_of, options.in_place,
-                                      options.any_buffers};
-  if (const auto done = refuse_wide_trees(context); !done) return done.errors();
-  // Fewer threadblocks have fewer channels, and more operations each.
+  return {};
+}
+
+// In as many threadblocks as fit. Fewer have fewer channels, and more operations each.
+Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOptions& options) {
+  const auto allowed = static_cast<std::size_t>(options.max_threadblocks);
+  const std::size_t all = context.segments.size();
+  const std::size_t busiest = most_segments_of_a_rank(context);
   Diagnostics errors;
-  const auto most = std::min(segments.size(), static_cast<std::size_t>(options.max_threadblocks));
-  for (std::size_t threadblocks = most; threadblocks > 0; threadblocks /= 2) {
-    const auto groups = deal(segments, threadblocks);
-    if (groups.size() > static_cast<std::size_t>(options.max_threadblocks)) {
-      return make_error(
-          Code::T01,
-          fmt::format("trees of {} different multiplicities need as many threadblocks, "
-                      "but {} are allowed",
-                      groups.size(), options.max_threadblocks),
-          "allow more threadblocks, or use a smaller `k`");
-    }
-    ExecutionPlan plan = build(context, options, groups);
+  std::size_t blocks = 0;
+  for (std::size_t most = busiest > allowed ? all * allowed / busiest : all; most > 0; most /= 2) {
+    ExecutionPlan plan = build(context, options, deal(context.segments, most));
+    blocks = most_threadblocks_of_a_rank(plan);
+    if (blocks > allowed) continue;
     const auto done = schedule::refuse_plan(plan, kSmaller);
     if (done) return plan;
     if (errors.empty()) errors = done.errors();
   }
-  return errors;
+  if (!errors.empty()) return errors;
+  return make_error(Code::T01,
+                    fmt::format("trees of {} different multiplicities need as many threadblocks, "
+                                "but {} are allowed",
+                                blocks, allowed),
+                    "allow more threadblocks, or use a smaller `k`");
+}
+
+}  // namespace
+
+Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
+                                      const IdVector<Rank, std::int32_t>& box_of,
+                                      const PlanOptions& options) {
+  FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
+  if (const auto done = refuse_groups(groups); !done) return done.errors();
+  const auto forests = in_equal_chunks(groups);
+  if (!forests) return forests.errors();
+  std::vector<GroupForest> equal(groups.begin(), groups.end());
+  std::vector<Segment> segments;
+  for (std::size_t g = 0; g < equal.size(); ++g) {
+    equal[g].forest = &(*forests)[g];
+    schedule::append_segments(equal[g], g, segments);
+  }
+  const schedule::PlanContext context{equal, segments, box_of, options.in_place,
+                                      options.any_buffers};
+  if (const auto done = refuse_wide_trees(context); !done) return done.errors();
+  return fit(context, options);
+}
+
+Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
+                                      const IdVector<Rank, std::int32_t>& box_of,
+                                      const PlanOptions& options) {
+  GroupForest all{&forest, {}};
+  for (std::size_t r = 0; r < box_of.size(); ++r) all.members.emplace_back(r);
+  return lower_to_plan({&all, 1}, box_of, options);
 }
 
 }  // namespace forestcoll

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,9 @@ struct ExecutionPlan {
   std::int64_t unit_bytes = 0;  ///< of each chunk, moved in one round
   std::int64_t min_bytes = 0, max_bytes = 0;
   IdVector<Rank, PlanGpu> gpus;
+  /// Which ranks carry the collective out together, in the order of the group's own ranks; ranks in
+  /// none pass data on at most. Empty: all in one.
+  std::vector<std::vector<Rank>> process_groups = {};
 };
 
 struct PlanOptions {
@@ -113,17 +117,36 @@ struct PlanOptions {
   std::optional<std::int64_t> max_bytes;
 };
 
-/// Turns a forest into a plan. `box_of` says which ranks share a box: memory channels within one,
-/// port channels between two, and also between ranks of no box (a negative number).
+/// A process group with its forest, among the ranks of a plan.
+struct GroupForest {
+  const CollectiveForest* forest = nullptr;
+  std::vector<Rank> members;  ///< of the plan, by the forest's own ranks
+  /// Of the plan, by the forest's nodes: GPUs outside of the group, which pass its data on. Invalid
+  /// for members and switches; empty: there are none.
+  IdVector<NodeId, Rank> relays = {};
+};
+
+/// Turns forests of process groups, which share no member, into one plan for all of them at once.
+/// `box_of` has an entry for each rank of the plan, and says which share a box: memory channels
+/// within one, port channels between two, and also between ranks of no box (a negative number).
+///
+/// The whole buffers of all groups have as many chunks, the least common multiple of what their
+/// forests need; so has a rank in no group, which passes data on from scratch to scratch, and
+/// leaves its buffers as they are.
 ///
 /// Trees that share a threadblock proceed level by level in one global order, so that waiting never
 /// closes a circle; no threadblock waits for another of its GPU. Chunks go from hop to hop in
 /// rounds of `unit_bytes`. Ranks tell those that write to them first that they are ready, and
 /// those that a proxy serves that it is done.
+/// REQUIRES: all forests are of one collective; of several groups all own equal shares.
 /// Errors, all ErrorKind::limit: T01 threadblocks, T02 operations of a threadblock, T03 channels,
-/// T04 messages of which a buffer has 4 GiB or more, as offsets have 32 bits, T06 a collective that
-/// MSCCL++ does not have, T09 a rank that owns nothing, but for an allreduce. Cost: O(E log E) for
-/// E tree edges, a few times where it does not fit at first.
+/// T04 too many chunks, or messages of which a buffer has 4 GiB or more, as offsets have 32 bits,
+/// T06 a collective that MSCCL++ does not have, T09 a rank that owns nothing, but for an allreduce.
+/// Cost: O(E log E) for E tree edges, a few times where it does not fit at first.
+[[nodiscard]] Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
+                                                    const IdVector<Rank, std::int32_t>& box_of,
+                                                    const PlanOptions& options);
+/// The same of one group of all ranks, in their order.
 [[nodiscard]] Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                                                     const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);

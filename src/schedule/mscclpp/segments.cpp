@@ -1,6 +1,8 @@
 #include "schedule/mscclpp/segments.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/check.hpp"
 #include "schedule/root_chunks.hpp"
@@ -31,20 +33,50 @@ std::vector<TreeChunks> chunks_of_trees(const Forest& forest, const CollectiveFo
   return result;
 }
 
+// The ranks of the plan that an edge's data goes through, both ends included.
+std::vector<Rank> stops_of(const GroupForest& of, const Forest& forest, TreeId tree, Rank child) {
+  Rank from = of.members[forest.parent(tree, child).index()], to = of.members[child.index()];
+  if (forest.is_in_forest()) std::swap(from, to);
+  std::vector<Rank> stops = {from};
+  if (!of.relays.empty()) {
+    for (const NodeId node : forest.path(tree, child)) {
+      if (of.relays[node].valid()) stops.push_back(of.relays[node]);
+    }
+  }
+  stops.push_back(to);
+  return stops;
+}
+
+// Transfers along the stops, the first as `next` says; returns the level at which data is there.
+std::int32_t append_edge(const std::vector<Rank>& stops, Transfer next,
+                         std::vector<Transfer>& transfers) {
+  for (std::size_t i = 1; i < stops.size(); ++i) {
+    next.src = stops[i - 1];
+    next.dst = stops[i];
+    next.to_relay = i + 1 < stops.size();
+    transfers.push_back(next);
+    next.passes_on = std::ssize(transfers) - 1;
+    ++next.level;
+  }
+  return next.level;
+}
+
 }  // namespace
 
-std::vector<Segment> cut_into_segments(const CollectiveForest& forest) {
+void append_segments(const GroupForest& of, std::size_t group, std::vector<Segment>& segments) {
+  const CollectiveForest& forest = *of.forest;
   std::vector<TreeChunks> reduce, broadcast;
   if (forest.reduce) reduce = chunks_of_trees(*forest.reduce, forest);
   if (forest.broadcast) broadcast = chunks_of_trees(*forest.broadcast, forest);
   const Forest& any = forest.reduce ? *forest.reduce : *forest.broadcast;
   const auto& either = forest.reduce ? reduce : broadcast;
-  std::vector<Segment> segments;
+  const auto blocks = root_chunks(forest, any.rank_count());
   // Both lists cover the same chunks without gaps; walk along them together.
   std::size_t r = 0, b = 0;
   std::int64_t at = 0;
   while (at < either.back().end) {
     Segment segment;
+    segment.group = group;
     segment.first = at;
     std::int64_t end = either.back().end;
     if (forest.reduce) {
@@ -55,38 +87,42 @@ std::vector<Segment> cut_into_segments(const CollectiveForest& forest) {
       segment.broadcast = broadcast[b].tree;
       end = std::min(end, broadcast[b].end);
     }
-    segment.root = any.tree(forest.reduce ? segment.reduce : segment.broadcast).root;
+    const Rank root = any.tree(forest.reduce ? segment.reduce : segment.broadcast).root;
+    segment.root = of.members[root.index()];
+    segment.own = at - blocks[root].begin;
     segment.count = end - at;
     segments.push_back(segment);
     at = end;
     if (r < reduce.size() && reduce[r].end == at) ++r;
     if (b < broadcast.size() && broadcast[b].end == at) ++b;
   }
-  return segments;
 }
 
-void append_transfers(const CollectiveForest& forest, const Segment& segment, std::int32_t number,
+void append_transfers(const GroupForest& of, const Segment& segment, std::int32_t number,
                       std::vector<Transfer>& transfers) {
   std::int32_t reduced = 0;  // levels until the root has the sum
   if (segment.reduce.valid()) {
-    const auto order = forest.reduce->by_depth(segment.reduce);
+    const Forest& forest = *of.forest->reduce;
+    const auto order = forest.by_depth(segment.reduce);
     IdVector<Rank, std::int32_t> height(order.size(), 0);
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      const Rank parent = forest.reduce->parent(segment.reduce, *it);
+      const Rank parent = forest.parent(segment.reduce, *it);
+      reduced = height[*it];  // in the end the root's
       if (!parent.valid()) continue;
-      transfers.push_back({height[*it], number, *it, parent, true});
-      height[parent] = std::max(height[parent], height[*it] + 1);
+      const auto arrived = append_edge(stops_of(of, forest, segment.reduce, *it),
+                                       {height[*it], number, {}, {}, true}, transfers);
+      height[parent] = std::max(height[parent], arrived);
     }
-    reduced = height[segment.root];
   }
   if (!segment.broadcast.valid()) return;
-  const auto order = forest.broadcast->by_depth(segment.broadcast);
-  IdVector<Rank, std::int32_t> depth(order.size(), 0);
+  const Forest& forest = *of.forest->broadcast;
+  const auto order = forest.by_depth(segment.broadcast);
+  IdVector<Rank, std::int32_t> depth(order.size(), reduced);
   for (const Rank v : order) {
-    const Rank parent = forest.broadcast->parent(segment.broadcast, v);
+    const Rank parent = forest.parent(segment.broadcast, v);
     if (!parent.valid()) continue;
-    depth[v] = depth[parent] + 1;
-    transfers.push_back({reduced + depth[parent], number, parent, v, false});
+    depth[v] = append_edge(stops_of(of, forest, segment.broadcast, v),
+                           {depth[parent], number, {}, {}, false}, transfers);
   }
 }
 

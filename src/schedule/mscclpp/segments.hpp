@@ -6,34 +6,41 @@
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::schedule {
 
 /// Neighbouring chunks of one root that one tree reduces and one tree spreads, where the collective
 /// does either.
 struct Segment {
-  Rank root;
-  std::int64_t first = 0;  ///< chunk of the whole buffer
+  std::size_t group = 0;   ///< of the plan's
+  Rank root;               ///< of the plan
+  std::int64_t first = 0;  ///< chunk of the group's whole buffer
+  std::int64_t own = 0;    ///< the same, of the root's own part
   std::int64_t count = 0;
   TreeId reduce, broadcast;
 };
 
-/// The segments in order of their chunks: the trees of both forests cut at one another's bounds.
-/// REQUIRES: each root's multiplicities sum to k times its weight in each forest. Cost: O(trees ·
-/// log).
-[[nodiscard]] std::vector<Segment> cut_into_segments(const CollectiveForest& forest);
+/// Appends the segments of group number `group` in order of their chunks: the trees of both forests
+/// cut at one another's bounds. REQUIRES: each root's multiplicities sum to k times its weight in
+/// each forest. Cost: O(trees · log).
+void append_segments(const GroupForest& of, std::size_t group, std::vector<Segment>& segments);
 
-/// One segment's data from rank to rank. `level` is the length of the longest chain of messages
-/// that must come before.
+/// One segment's data from rank to rank of the plan. `level` is the length of the longest chain of
+/// messages that must come before.
 struct Transfer {
   std::int32_t level = 0;
   std::int32_t segment = 0;
   Rank src, dst;
   bool reduces = false;
+  /// What `src` passes on as it came, outside of the group: the transfer of this number in the
+  /// list. −1: what `src` has itself.
+  std::int64_t passes_on = -1;
+  bool to_relay = false;  ///< `dst` passes it on
 };
 
-/// All transfers of a segment. Cost: O(ranks · log).
-void append_transfers(const CollectiveForest& forest, const Segment& segment, std::int32_t number,
+/// All transfers of a segment, a chain of them for an edge with relays. Cost: O(hops · log).
+void append_transfers(const GroupForest& of, const Segment& segment, std::int32_t number,
                       std::vector<Transfer>& transfers);
 
 }  // namespace forestcoll::schedule

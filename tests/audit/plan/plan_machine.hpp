@@ -56,10 +56,18 @@ class PlanMachine {
   // Of a rank's own part in the whole buffer, of an allgather's inputs or reduce-scatter's outputs.
   [[nodiscard]] int begin(int rank) const {
     int first = 0;
-    for (int r = 0; r < rank; ++r) {
+    for (const int r : together(rank)) {
+      if (r == rank) break;
       first += size_of(r, coll_ == "allgather" ? "input_chunks" : "output_chunks");
     }
     return first;
+  }
+  // The ranks that do the collective with this one, in their order; none: it only passes on.
+  [[nodiscard]] const std::vector<int>& together(int rank) const {
+    for (const std::vector<int>& group : groups_) {
+      if (std::ranges::find(group, rank) != group.end()) return group;
+    }
+    return none_;
   }
   Memory& memory(int rank) { return memory_[static_cast<std::size_t>(rank)]; }
 
@@ -78,6 +86,9 @@ class PlanMachine {
       for (const Json& tb : each.at("threadblocks")) cut(tb.at("ops"));
     }
     memory_.resize(static_cast<std::size_t>(n()));
+    std::vector<int> all(static_cast<std::size_t>(n()));
+    std::iota(all.begin(), all.end(), 0);
+    groups_ = plan_.value("process_groups", std::vector<std::vector<int>>{all});
     chunks_ = std::max(size_of(0, "output_chunks"), size_of(0, "input_chunks"));
     in_place_ = plan_.at("inplace");
     coll_ = plan_.at("collective");
@@ -158,13 +169,19 @@ class PlanMachine {
 
   // Whether the rank has in the end what the collective promises.
   bool is_right(int r, int call) {
-    const int outputs = size_of(r, "output_chunks"), inputs = size_of(r, "input_chunks");
-    for (int c = 0; c < inputs && !in_place_; ++c) {
-      if (at(r, 'i', c) != input(call, r, c)) return false;
-    }
+    const int outputs = size_of(r, "output_chunks");
+    if (!in_place_ && !has_its_input(r, call)) return false;
     if (coll_ == "sendrecv") return is_anothers(r, call, outputs);
+    if (together(r).empty()) return !in_place_ || has_its_input(r, call);
     for (int c = 0; c < outputs; ++c) {
       if (at(r, 'o', c) != expected(call, r, c)) return false;
+    }
+    return true;
+  }
+
+  bool has_its_input(int r, int call) {
+    for (int c = 0; c < size_of(r, "input_chunks"); ++c) {
+      if (at(r, 'i', c) != input(call, r, c)) return false;
     }
     return true;
   }
@@ -181,14 +198,16 @@ class PlanMachine {
   Value expected(int call, int r, int c) {
     const int part = chunks_ / n();
     if (coll_ == "allgather") {
-      int owner = 0;
-      while (c >= begin(owner + 1)) ++owner;
-      return input(call, owner, c - begin(owner));
+      for (const int owner : together(r)) {
+        const int own = size_of(owner, "input_chunks");
+        if (c < own) return input(call, owner, c);
+        c -= own;
+      }
     }
     if (coll_ == "alltoall") return input(call, c / part, r * part + c % part);
     if (coll_ == "broadcast") return input(call, root_, c);
     Value sum = 0;
-    for (int other = 0; other < n(); ++other) {
+    for (const int other : together(r)) {
       sum += input(call, other, coll_ == "reducescatter" ? begin(r) + c : c);
     }
     return sum;
@@ -197,6 +216,8 @@ class PlanMachine {
   Json plan_;
   std::mt19937_64 random_;
   std::vector<Memory> memory_;
+  std::vector<std::vector<int>> groups_;  // of ranks that do the collective together
+  const std::vector<int> none_;
   int pieces_ = 1;  // of a chunk
   int chunks_ = 0, root_ = 0;
   bool in_place_ = true, doubled_ = false;

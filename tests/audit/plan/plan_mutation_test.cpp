@@ -11,6 +11,7 @@
 #include "audit/plan/plan_executor.hpp"
 #include "audit/plan/shared_builders.hpp"
 #include "audit/random_forest.hpp"
+#include "audit/random_groups.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
@@ -217,6 +218,17 @@ std::vector<Original> originals() {
                      PlanJson::parse(to_mscclpp_json(*plan, "x")),
                      forest.root ? forest.root->value : 0});
     }
+  }
+  for (const Collective collective :
+       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
+    const RandomGroups groups(collective, {{0, 1}, {3, 2}}, 5, true, random, {1, 1});
+    forestcoll::IdVector<forestcoll::Rank, std::int32_t> boxes(5, 0);
+    boxes[forestcoll::Rank(4)] = boxes[forestcoll::Rank(1)] = 1;
+    const auto plan = lower_to_plan(groups.forests, boxes, {});
+    EXPECT_TRUE(plan.has_value()) << to_string(plan.errors()[0]);
+    if (!plan) continue;
+    all.push_back({std::string(to_string(collective)) + " of two groups",
+                   PlanJson::parse(to_mscclpp_json(*plan, "x")), 0});
   }
   return all;
 }

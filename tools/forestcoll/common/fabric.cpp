@@ -164,8 +164,8 @@ void add_failure_options(CLI::App& command, Failures& failures) {
       group
           .place(command.add_flag_callback(
               "--relays", [&failures] { failures.relays = Failures::Relays::all; },
-              "Let the GPUs outside --members forward data like switches; in forests and flows\n"
-              "only, as the programs of XML and plans run on the members alone"))
+              "Let the GPUs outside --members forward data like switches; in forests and flows,\n"
+              "and in one plan for --groups, as other programs run on the members alone"))
           ->needs(members);
   group
       .place(command.add_flag_callback(

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,58 +16,22 @@
 #include "common/job/report.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
-#include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/table.hpp"
-#include "common/synthesis/judgement.hpp"
-#include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/output/deploy_job.hpp"
-#include "common/synthesis/output/plan_facts.hpp"
 #include "common/synthesis/output/rank_order.hpp"
 #include "common/synthesis/output/runtime_settings.hpp"
-#include "common/synthesis/prepare.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/refusals.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job_parts.hpp"
-#include "forestcoll/joint_bound.hpp"
-#include "forestcoll/schedule.hpp"
 #include "forestcoll/topology_text.hpp"
+#include "synth/job_groups.hpp"
+#include "synth/joint_plan.hpp"
 #include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {
-
-// Bytes of each member that chunks divide, of large sizes and of small ones.
-constexpr std::int64_t kLargeUnit = 1024, kSmallUnit = 16, kManyUnits = 16;
-
-bool is_program(const std::string& format) {
-  return format == "msccl" || format == "mscclpp";
-}
-
-// What was made for one group, and for all whose parts differ from its by names alone.
-struct GroupSchedule {
-  std::string text;
-  std::shared_ptr<const GroupDeployment> deployment;  ///< with --deploy
-  std::string_view extension;                         // of its file
-  std::string algorithm;
-  Ratio algbw;  // GB/s, in its part of the links
-  std::int32_t threadblocks = 0;
-  std::string usable_counts;
-  std::vector<std::string> conditions;
-};
-
-// A group with its schedule; files are named where some are written.
-struct MadeGroup {
-  JobPart part;
-  std::shared_ptr<const GroupSchedule> made;
-  std::string file, part_file;
-};
-
-struct MadeStep {
-  StepBound bound;
-  std::vector<MadeGroup> groups;
-};
 
 Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArguments& job) {
   if (auto done =
@@ -88,16 +50,16 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
                                        {"--format nccl-graph", arguments.format == kNcclGraph}})) {
     return no_option_of_groups(other);
   }
+  if (is_joint_plan(arguments)) return refuse_with_joint_plan(arguments);
   if (has_relays(arguments.failures) && is_program(arguments.format)) {
     return make_error(Code::S04,
-                      "--relays: a runtime runs XML and plans on the members of a group alone",
-                      "leave --relays out, or write --format forest");
+                      "--relays: a runtime runs the schedule of a group on its members alone",
+                      "write one plan for all groups with --format mscclpp -o FILE.json, leave "
+                      "--relays out, or write --format forest");
   }
   if (!arguments.deploy.empty()) {
-    const auto with_target = with_format(arguments);
-    if (!with_target) return with_target.errors();
-    const auto format = is_program(with_target->format) ? Format::msccl : Format::forest;
-    if (auto done = refuse_with_deploy(*with_target, format); !done) return done;
+    const auto format = is_program(arguments.format) ? Format::msccl : Format::forest;
+    if (auto done = refuse_with_deploy(arguments, format); !done) return done;
     return refuse_directory(arguments.deploy, "--deploy");
   }
   const bool writes = arguments.format != "none";
@@ -107,177 +69,13 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
                                "directory for them"
                              : "--format none writes no schedules, and -o names a directory for "
                                "some",
-                      writes ? "name a directory, empty or not there, with -o" : "leave -o out");
+                      writes ? "name a directory, empty or not there, with -o, or with --format "
+                               "mscclpp a file NAME.json for one plan of all groups"
+                             : "leave -o out");
   }
   if (!writes) return {};
   return refuse_directory(arguments.output, "-o");
 }
-
-// Of how many groups the busiest GPU is a member: they share its threadblocks evenly.
-std::int32_t most_groups_of_a_rank(const JobStep& step, std::size_t ranks) {
-  std::vector<std::int32_t> count(ranks, 0);
-  for (const JobOperation& operation : step.operations) {
-    for (const auto& group : operation.groups) {
-      for (const Rank r : group) count[r.index()] += group.size() > 1 ? 1 : 0;
-    }
-  }
-  return std::ranges::max(count);
-}
-
-// A size near to this one that chunks of the members divide: runtimes select schedules for no
-// other.
-std::int64_t divisible(std::int64_t bytes, std::size_t members) {
-  const auto n = static_cast<std::int64_t>(members);
-  const std::int64_t unit = bytes >= kManyUnits * kLargeUnit * n ? kLargeUnit * n : kSmallUnit * n;
-  return (bytes + unit - 1) / unit * unit;
-}
-
-// What `synth` would be asked for of this group alone.
-SynthArguments arguments_for(const SynthArguments& given, const JobOperation& operation,
-                             const Topology& part, std::int32_t groups_of_a_rank) {
-  SynthArguments one = given;
-  one.output = "-";
-  one.json = false;
-  one.failures = {};
-  one.collective = to_string(operation.collective);
-  one.root = operation.root ? part.nodes[part.ranks[*operation.root]].id : "";
-  // Forests and flows are one thing to a job: what trees carry, and what paths do.
-  const bool is_paths = is_personalized(operation.collective);
-  if (is_paths && given.format == "forest") one.format = "flows";
-  if (is_paths && given.trees == "optimal") one.trees.clear();  // a word of trees alone
-  if (!is_paths && given.format == "flows") one.format = "forest";
-  if (!is_program(one.format)) return one;
-  one.sms = given.sms.value_or(default_sms(given.target)) / groups_of_a_rank;
-  const bool is_free = given.trees.empty() && given.size.empty() && !given.baseline.chosen();
-  if (operation.bytes && is_free) {
-    one.size = std::to_string(divisible(*operation.bytes, part.ranks.size()));
-  }
-  return one;
-}
-
-std::string algorithm_of(const MadeSchedule& made, const SynthArguments& asked) {
-  if (made.choice) return made.choice->name;
-  if (made.baseline) return asked.baseline.algorithm;
-  if (made.compiled.paths) return "paths";
-  return fmt::format("forestcoll, k {}", made.solved().forest.k);
-}
-
-// MSCCL++ keeps plans by collective and name, so that those of a process have a name each:
-// "op0-allgather-8gpus-k1", of several steps "step1-op0-…".
-std::string plan_name_of(const JobPart& part, const JobOperation& operation,
-                         const std::string& step, const std::string& text) {
-  const std::string name = facts_of_plan(text).name;
-  return fmt::format("{}op{}-{}-{}gpus-{}", step, part.operation, to_string(operation.collective),
-                     part.topology.ranks.size(), name.substr(name.rfind('-') + 1));
-}
-
-std::string_view extension_of(const std::string& format) {
-  if (format == "msccl" || format == "forest-xml") return "xml";
-  return format == "dot" || format == "svg" ? format : std::string_view("json");
-}
-
-// Makes what is not made yet, group by group.
-class GroupMaker {
- public:
-  // `name`: of the step, before names of plans.
-  GroupMaker(const SynthArguments& arguments, const Fabric& fabric, const JobStep& step,
-             std::string name, const Console& console)
-      : arguments_(arguments),
-        fabric_(fabric),
-        step_(step),
-        name_(std::move(name)),
-        console_(console),
-        sharing_(most_groups_of_a_rank(step, fabric.network.ranks.size())) {}
-
-  // Nothing: it is told why, with this code.
-  std::shared_ptr<const GroupSchedule> make(const JobPart& part, ExitCode& code) {
-    const bool is_for_ranks = is_program(arguments_.format) || arguments_.format == "none";
-    const std::string key =
-        fmt::format("{} {}", part.operation,
-                    is_for_ranks ? shape_of(part.topology) : std::to_string(part.group));
-    auto& known = known_[key];
-    if (!known) known = make_anew(part, code);
-    return known;
-  }
-
- private:
-  std::shared_ptr<const GroupSchedule> make_anew(const JobPart& part, ExitCode& code) {
-    const JobOperation& operation = step_.operations[part.operation];
-    const auto asked = with_format(arguments_for(arguments_, operation, part.topology, sharing_));
-    if (!asked) return refused(asked.errors(), operation, code);
-    if (asked->sms == 0) {
-      return refused({make_error(Code::S03,
-                                 fmt::format("--sms: a GPU is in {} groups at once, which have not "
-                                             "one SM each",
-                                             sharing_),
-                                 "name as many SMs as groups at least")},
-                     operation, code);
-    }
-    if (operation.demand && !arguments_.deploy.empty()) {
-      return refused(
-          {make_error(Code::T06, "--deploy: no call of a runtime has amounts that differ by pair",
-                      "write the schedules with -o, for callers that have them")},
-          operation, code);
-    }
-    auto fabric = make_fabric(part.topology, fabric_.gpu);
-    if (!fabric) return refused(fabric.errors(), operation, code);
-    Console silent = console_;
-    silent.quiet = true;
-    auto prepared = prepare_on(*std::move(fabric), *asked, silent);
-    if (!prepared) return refused(prepared.errors(), operation, code);
-    CompileOptions& options = (*prepared)->request.compile;
-    if (operation.demand) options.demand = ParsedDemand{*operation.demand, total_of(operation)};
-    Laps laps;
-    auto made = make_schedule(**prepared, laps, console_);
-    if (!made) return refused(made.errors(), operation, code);
-    if (const auto wrong = refuse_verdict(made->compiled, console_)) {
-      code = *wrong;
-      return nullptr;
-    }
-    warn_of_schedule(*made, **prepared, warned_ ? silent : console_);
-    warned_ = true;
-    if (asked->format == "mscclpp") {
-      std::string& text = made->compiled.text;
-      const std::string name = plan_name_of(part, operation, name_, text);
-      text = renamed_plan(std::move(text), name);
-    }
-    std::shared_ptr<GroupDeployment> deployment;
-    if (!arguments_.deploy.empty()) {
-      deployment = std::make_shared<GroupDeployment>(GroupDeployment{
-          deployed_schedule(made->compiled, part.topology), made->compiled.options});
-    }
-    const Verdict& verdict = made->verdict();
-    return std::make_shared<GroupSchedule>(GroupSchedule{
-        std::move(made->compiled.text), std::move(deployment), extension_of(asked->format),
-        algorithm_of(*made, *asked), reached_by(made->compiled), verdict.threadblocks,
-        verdict.usable_counts, verdict.conditions});
-  }
-
-  std::shared_ptr<const GroupSchedule> refused(Diagnostics errors, const JobOperation& operation,
-                                               ExitCode& code) const {
-    for (Diagnostic& error : errors) error.message = operation.name + ": " + error.message;
-    code = fail(errors, console_);
-    return nullptr;
-  }
-
-  static std::int64_t total_of(const JobOperation& operation) {
-    std::int64_t total = 0;
-    const std::size_t n = operation.demand->ranks();
-    for (std::size_t i = 0; i < n * n; ++i) {
-      total += (*operation.demand)(Rank(i / n), Rank(i % n));
-    }
-    return total;
-  }
-
-  const SynthArguments& arguments_;
-  const Fabric& fabric_;
-  const JobStep& step_;
-  std::string name_;
-  const Console& console_;
-  std::int32_t sharing_;
-  bool warned_ = false;  // the groups of a job are warned of once
-  std::map<std::string, std::shared_ptr<const GroupSchedule>> known_;
-};
 
 // "1/0-allreduce-3.xml": of the second step's first operation, the fourth group.
 void name_files(MadeGroup& group, std::size_t step, const Job& job) {
@@ -289,21 +87,9 @@ void name_files(MadeGroup& group, std::size_t step, const Job& job) {
   group.part_file = fmt::format("{}.topology.json", base);
 }
 
-Expected<MadeStep> divide(const JobStep& step, const Fabric& fabric, bool relays,
-                          const Console& console) {
-  const ProgressBar bar("dividing the links among the groups", console);
-  auto bound = bound_step(fabric.network, step.operations, relays, {.shares = true});
-  if (!bound) return bound.errors();
-  auto parts =
-      job_parts(fabric.topology, fabric.network, step.operations, bound->together.shares, relays);
-  if (!parts) return parts.errors();
-  MadeStep made{*std::move(bound), {}};
-  for (JobPart& part : *parts) made.groups.push_back({std::move(part), nullptr, "", ""});
-  return made;
-}
-
 // The least that a group of an operation reaches.
 Ratio least_algbw(const MadeStep& made, std::size_t operation) {
+  if (made.plan) return made.plan->verdict.algbw.value_or(Ratio(0));
   std::optional<Ratio> least;
   for (const MadeGroup& group : made.groups) {
     if (group.part.operation != operation) continue;
@@ -401,14 +187,15 @@ Json schedules_json(const MadeStep& made, std::size_t operation) {
 }
 
 Json report_of(const Job& job, const std::vector<MadeStep>& steps, const Fabric& fabric,
-               const ReadingOptions& reading) {
+               const SynthArguments& arguments) {
   std::vector<StepBound> bounds;
   for (const MadeStep& step : steps) bounds.push_back(step.bound);
-  Json json = job_to_json(job, bounds, {}, fabric, reading);
+  Json json = job_to_json(job, bounds, {}, fabric, arguments.reading);
   for (std::size_t s = 0; s < steps.size(); ++s) {
     Json& operations = json["steps"][s]["operations"];
     for (std::size_t i = 0; i < operations.size(); ++i) {
       operations[i]["schedules"] = schedules_json(steps[s], i);
+      if (steps[s].plan) operations[i]["plan"] = joint_plan_json(*steps[s].plan, arguments.output);
     }
   }
   return json;
@@ -479,50 +266,67 @@ Expected<void> write_job(const SynthArguments& arguments, const Job& job,
   return {};
 }
 
+// With a file for each group where some are written.
+ExitCode make_schedules(const SynthArguments& arguments, const Job& job, std::size_t number,
+                        const Fabric& fabric, MadeStep& made, const Console& console) {
+  const JobStep& step = job.steps[number];
+  if (is_joint_plan(arguments)) return make_joint_plan(arguments, fabric, step, made, console);
+  const std::string name = job.steps.size() > 1 ? fmt::format("step{}-", number) : std::string();
+  const ExitCode code = GroupMaker(arguments, fabric, step, name, console).make_all(made);
+  if (code != ExitCode::done || arguments.format == "none") return code;
+  for (MadeGroup& group : made.groups) name_files(group, number, job);
+  return code;
+}
+
+Expected<void> write_all(const SynthArguments& arguments, const Job& job,
+                         const std::vector<MadeStep>& steps, const Json& report,
+                         const Fabric& fabric, const Console& console) {
+  if (arguments.format == "none") return {};
+  const std::optional<Compilation>& plan = steps.front().plan;
+  return plan ? write_joint_plan(arguments, *plan, console)
+              : write_job(arguments, job, steps, report, fabric, console);
+}
+
 }  // namespace
 
-ExitCode run_synthesis_of_job(const SynthArguments& arguments, const JobArguments& words,
+ExitCode run_synthesis_of_job(const SynthArguments& given, const JobArguments& words,
                               const Console& console) {
-  if (const auto done = refuse_misplaced(arguments, words); !done) {
+  const auto arguments = with_format(given);
+  if (!arguments) return fail(arguments.errors(), console);
+  if (const auto done = refuse_misplaced(*arguments, words); !done) {
     return fail(done.errors(), console);
   }
-  const auto fabric =
-      load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
+  const bool relays = has_relays(given.failures);
+  const auto fabric = load_fabric(given.topology, given.reading, given.failures, console);
   if (!fabric) return fail(fabric.errors(), console);
-  report_reading(*fabric, arguments.reading, console);
+  report_reading(*fabric, given.reading, console);
   note_what_does_not_count(*fabric, console);
-  const std::string collective = words.groups && arguments.collective.empty()
-                                     ? SynthArguments().collective
-                                     : arguments.collective;
-  const auto job = job_of(words, {arguments.failures, collective, arguments.root},
+  const std::string collective =
+      words.groups && given.collective.empty() ? SynthArguments().collective : given.collective;
+  const auto job = job_of(words, {given.failures, collective, given.root},
                           fabric->network.ranks.size(), console);
   if (!job) return fail(job.errors(), console);
-  const bool writes = arguments.format != "none";
-  std::vector<MadeStep> steps;
-  for (std::size_t s = 0; s < job->steps.size(); ++s) {
-    const JobStep& step = job->steps[s];
-    auto made = divide(step, *fabric, has_relays(arguments.failures), console);
-    if (!made) return fail(made.errors(), console);
-    const std::string name = job->steps.size() > 1 ? fmt::format("step{}-", s) : std::string();
-    GroupMaker maker(arguments, *fabric, step, name, console);
-    for (MadeGroup& group : made->groups) {
-      ExitCode code = ExitCode::done;
-      group.made = maker.make(group.part, code);
-      if (!group.made) return code;
-      if (writes) name_files(group, s, *job);
-    }
-    note(console, step_in_words(step, *made));
-    if (writes) note(console, files_in_words(step, *made));
-    steps.push_back(*std::move(made));
-  }
-  const Json report = report_of(*job, steps, *fabric, arguments.reading);
-  if (writes) {
-    if (const auto done = write_job(arguments, *job, steps, report, *fabric, console); !done) {
+  if (is_joint_plan(*arguments)) {
+    if (const auto done = refuse_job_of_joint_plan(*job); !done) {
       return fail(done.errors(), console);
     }
   }
-  if (!arguments.json) return ExitCode::done;
-  return finish(write_output("-", report_text(std::move(report), console)), console);
+  std::vector<MadeStep> steps;
+  for (std::size_t s = 0; s < job->steps.size(); ++s) {
+    auto made = divide(job->steps[s], *fabric, relays, console);
+    if (!made) return fail(made.errors(), console);
+    const ExitCode code = make_schedules(*arguments, *job, s, *fabric, *made, console);
+    if (code != ExitCode::done) return code;
+    note(console, step_in_words(job->steps[s], *made));
+    if (!made->groups.front().file.empty()) note(console, files_in_words(job->steps[s], *made));
+    steps.push_back(*std::move(made));
+  }
+  const Json report = report_of(*job, steps, *fabric, *arguments);
+  if (const auto done = write_all(*arguments, *job, steps, report, *fabric, console); !done) {
+    return fail(done.errors(), console);
+  }
+  if (!given.json) return ExitCode::done;
+  return finish(write_output("-", report_text(report, console)), console);
 }
 
 }  // namespace forestcoll::cli

@@ -71,6 +71,7 @@ Command add_synth(CLI::App& program) {
       "  forestcoll synth fabric.json --format none --tradeoff\n"
       "  forestcoll synth fabric.json --algorithm nccl-ring -o rings.xml\n"
       "  forestcoll synth fabric.json -c alltoall -o alltoall.xml\n"
+      "  forestcoll synth fabric.json --groups 'DIV 2' --relays --format mscclpp -o plan.json\n"
       "  forestcoll synth fabric.json --format goal --sizes 16M -o allreduce.goal\n"
       "  forestcoll synth fabric.json --format nccl-tuner -o nccl_tuner.conf\n"
       "  forestcoll synth fabric.json --format nccl-graph -o graph.xml\n"

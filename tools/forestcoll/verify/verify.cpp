@@ -81,14 +81,17 @@ std::string promise(const Verdict& verdict) {
     const bool gathers = verdict.collective == Collective::reduce;
     text += fmt::format(" {} rank {}", gathers ? "to" : "from", verdict.root->value);
   }
-  return text + fmt::format(" over {}", counted(static_cast<std::size_t>(verdict.ranks), "rank"));
+  text += fmt::format(" over {}", counted(static_cast<std::size_t>(verdict.ranks), "rank"));
+  if (verdict.groups.empty()) return text;
+  return text + fmt::format(" in {} at once", counted(verdict.groups.size(), "process group"));
 }
 
 std::string bits_line(const Verdict& verdict) {
   if (!verdict.same_bits) return {};
   if (!verdict.bit_difference) return "  bits: the same on every rank\n";
-  return fmt::format("  bits: may differ: rank {} sums chunk {} in another order than rank 0\n",
-                     verdict.bit_difference->rank.value, verdict.bit_difference->chunk);
+  return fmt::format("  bits: may differ: rank {} sums chunk {} in another order than rank {}\n",
+                     verdict.bit_difference->rank.value, verdict.bit_difference->chunk,
+                     verdict.bit_difference->first.value);
 }
 
 bool is_table(const std::string& target) {
@@ -170,6 +173,7 @@ Json link_json(const LinkLoad& link) {
 void put_size(Json& report, const Verdict& verdict) {
   if (!verdict.collective_name.empty()) report["collective"] = verdict.collective_name;
   if (verdict.ranks > 0) report["compute_nodes"] = verdict.ranks;
+  if (!verdict.groups.empty()) report["group_count"] = verdict.groups.size();
   if (verdict.chunks > 0) report[is_for_nccl(verdict) ? "row_count" : "chunks"] = verdict.chunks;
   if (verdict.threadblocks > 0) {
     report["threadblocks"] = verdict.threadblocks;

@@ -123,7 +123,7 @@ T Contents::output(std::int64_t rank, std::int64_t index) const {
 
 bool Contents::has_output(std::int64_t rank) const {
   const bool is_of_root = shape_.pattern == Pattern::reduce || shape_.pattern == Pattern::gather;
-  return !is_of_root || rank == root_;
+  return !shape_.is_idle && (!is_of_root || rank == root_);
 }
 
 void Contents::fill(Memory& memory, std::int64_t rank) const {
@@ -147,7 +147,7 @@ std::int64_t Contents::wrong(const Memory& memory, std::int64_t rank) const {
     for (std::int64_t i = 0; has_output(rank) && i < shape_.output(rank); ++i) {
       if (differs(Buffer::output, i, output<T>(rank, i))) ++count;
     }
-    if (shape_.placement == Placement::in_place) return count;
+    if (shape_.placement == Placement::in_place && !shape_.is_idle) return count;
     for (std::int64_t i = 0; i < shape_.input(rank); ++i) {
       if (differs(Buffer::input, i, input<T>(rank, i))) ++count;
     }

@@ -22,9 +22,9 @@ class Contents {
 
   /// Poisons the memory of a rank and writes its input.
   void fill(Memory& memory, std::int64_t rank) const;
-  /// How many elements of the rank's output are not what they must be, and out of place, how many
-  /// of its input are no longer what they were. Cost: O(elements), times the ranks where they are
-  /// reduced.
+  /// How many elements of the rank's output are not what they must be, and out of place, or of one
+  /// in no group, how many of its input are no longer what they were. Cost: O(elements), times the
+  /// ranks where they are reduced.
   [[nodiscard]] std::int64_t wrong(const Memory& memory, std::int64_t rank) const;
 
  private:

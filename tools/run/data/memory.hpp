@@ -18,6 +18,7 @@ using audit::Placement;
 struct CallShape {
   Pattern pattern = Pattern::allreduce;
   Placement placement = Placement::out_of_place;
+  bool is_idle = false;  ///< in no group: whole buffers, which are left as they are
   std::int64_t ranks = 1;
   std::int64_t whole = 0;  ///< of the collective's buffer; a multiple of the ranks where divided
   const audit::OwnParts* parts = nullptr;  ///< the ranks' own parts, in chunks; null: equal ones
@@ -36,7 +37,7 @@ struct CallShape {
   }
   /// Whose part an element of the whole buffer is in.
   [[nodiscard]] std::int64_t owner(std::int64_t element) const {
-    return parts == nullptr ? element / part() : parts->owner(element / chunk);
+    return parts == nullptr ? element / part() : parts->owner(element / chunk, 0);
   }
   [[nodiscard]] std::int64_t input(std::int64_t rank) const {
     return audit::buffer_sizes(pattern, whole, part(rank)).input;

@@ -58,15 +58,16 @@ MPI_Op mpi_op(ReduceOp op) {
 }  // namespace
 
 MpiCollective::MpiCollective(const CallShape& shape, ElementType type, ReduceOp op,
-                             std::int64_t root)
+                             std::int64_t root, MPI_Comm communicator)
     : shape_(shape),
       root_(static_cast<int>(root)),
+      communicator_(communicator),
       part_(static_cast<int>(shape.part())),
       whole_(static_cast<int>(shape.whole)),
       type_(mpi_type(type)),
       op_(mpi_op(op)),
       is_own_(type_ == MPI_DATATYPE_NULL) {
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_rank(communicator_, &rank_);
   for (std::int64_t r = 0; shape.parts != nullptr && r < shape.ranks; ++r) {
     parts_.push_back(static_cast<int>(shape.part(r)));
     begins_.push_back(static_cast<int>(shape.begin(r)));
@@ -94,47 +95,46 @@ void MpiCollective::call(Memory& memory) {
     case Pattern::allgather:
       if (!parts_.empty()) {
         MPI_Allgatherv(source, parts_[static_cast<std::size_t>(rank_)], type_, output,
-                       parts_.data(), begins_.data(), type_, MPI_COMM_WORLD);
+                       parts_.data(), begins_.data(), type_, communicator_);
         return;
       }
-      MPI_Allgather(source, part_, type_, output, part_, type_, MPI_COMM_WORLD);
+      MPI_Allgather(source, part_, type_, output, part_, type_, communicator_);
       return;
     case Pattern::reduce_scatter:
       // In place, MPI leaves the result at the beginning of the buffer: the same work.
       if (!parts_.empty()) {
         MPI_Reduce_scatter(source, in_place ? input : output, parts_.data(), type_, op_,
-                           MPI_COMM_WORLD);
+                           communicator_);
         return;
       }
-      MPI_Reduce_scatter_block(source, in_place ? input : output, part_, type_, op_,
-                               MPI_COMM_WORLD);
+      MPI_Reduce_scatter_block(source, in_place ? input : output, part_, type_, op_, communicator_);
       return;
     case Pattern::allreduce:
-      MPI_Allreduce(source, output, whole_, type_, op_, MPI_COMM_WORLD);
+      MPI_Allreduce(source, output, whole_, type_, op_, communicator_);
       return;
     case Pattern::broadcast:
-      MPI_Bcast(rank_ == root_ ? input : output, whole_, type_, root_, MPI_COMM_WORLD);
+      MPI_Bcast(rank_ == root_ ? input : output, whole_, type_, root_, communicator_);
       return;
     case Pattern::reduce:
       MPI_Reduce(in_place && rank_ != root_ ? input : source, output, whole_, type_, op_, root_,
-                 MPI_COMM_WORLD);
+                 communicator_);
       return;
     case Pattern::alltoall:
-      MPI_Alltoall(source, part_, type_, output, part_, type_, MPI_COMM_WORLD);
+      MPI_Alltoall(source, part_, type_, output, part_, type_, communicator_);
       return;
     case Pattern::scatter:
       MPI_Scatter(input, part_, type_, in_place && rank_ == root_ ? MPI_IN_PLACE : output, part_,
-                  type_, root_, MPI_COMM_WORLD);
+                  type_, root_, communicator_);
       return;
     case Pattern::gather:
       MPI_Gather(in_place && rank_ == root_ ? MPI_IN_PLACE : input, part_, type_, output, part_,
-                 type_, root_, MPI_COMM_WORLD);
+                 type_, root_, communicator_);
       return;
     case Pattern::sendrecv: {
       const int next = (rank_ + 1) % static_cast<int>(shape_.ranks);
       const int last =
           (rank_ + static_cast<int>(shape_.ranks) - 1) % static_cast<int>(shape_.ranks);
-      MPI_Sendrecv(input, whole_, type_, next, 0, output, whole_, type_, last, 0, MPI_COMM_WORLD,
+      MPI_Sendrecv(input, whole_, type_, next, 0, output, whole_, type_, last, 0, communicator_,
                    MPI_STATUS_IGNORE);
       return;
     }

@@ -13,7 +13,9 @@ namespace forestcoll::run {
 /// A rank's calls of MPI's collective that does what the schedule does.
 class MpiCollective {
  public:
-  MpiCollective(const CallShape& shape, ElementType type, ReduceOp op, std::int64_t root);
+  /// `communicator`: of the ranks of the shape.
+  MpiCollective(const CallShape& shape, ElementType type, ReduceOp op, std::int64_t root,
+                MPI_Comm communicator);
   MpiCollective(const MpiCollective&) = delete;
   MpiCollective& operator=(const MpiCollective&) = delete;
   ~MpiCollective();
@@ -22,6 +24,7 @@ class MpiCollective {
  private:
   CallShape shape_;
   int root_;
+  MPI_Comm communicator_;
   int rank_ = 0, part_ = 0, whole_ = 0;
   std::vector<int> parts_, begins_;  // of all ranks, where parts are unequal
   MPI_Datatype type_ = MPI_DATATYPE_NULL;

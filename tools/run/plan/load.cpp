@@ -24,6 +24,7 @@ class PlanSchedule : public Schedule {
     facts_.protocol = plan.protocol;
     facts_.pattern = program.pattern;
     facts_.ranks = program.ranks;
+    facts_.groups = program.groups;
     facts_.chunks = program.chunks * slices;
     const audit::OwnParts parts(audit::in_slices(program, slices));
     if (!parts.are_equal()) facts_.parts = parts;

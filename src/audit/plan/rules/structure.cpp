@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "audit/plan/channels.hpp"
@@ -24,6 +25,7 @@ class PlanStructure {
   void run() {
     check_header();
     check_gpus();
+    check_process_groups();
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) check_gpu(r);
     check_switch_groups(plan_, findings_);
     if (slices_of(plan_) > kMaxSlices) {
@@ -86,6 +88,32 @@ class PlanStructure {
       add(Rule::numbering, rank_place(r),
           fmt::format("id {} stands at position {}; the executor takes a rank's GPU by position",
                       plan_.gpus[r].id, r));
+    }
+  }
+
+  // What all ranks do together otherwise.
+  void check_process_groups() {
+    if (plan_.process_groups.empty()) return;
+    const Pattern pattern = program_.pattern;
+    if (is_rooted(pattern) || pattern == Pattern::sendrecv) {
+      add(Rule::unsupported, {},
+          fmt::format("process_groups of a {}: this verifier follows those of an allreduce, an "
+                      "allgather, a reducescatter or an alltoall",
+                      to_string(pattern)));
+    }
+    std::set<std::int64_t> seen;
+    for (const auto& group : plan_.process_groups) {
+      if (group.empty()) add(Rule::attribute, {}, "process_groups: a group without a rank");
+      auto& ranks = program_.groups.emplace_back();
+      for (const std::int64_t rank : group) {
+        const bool is_rank = rank >= 0 && rank < std::ssize(plan_.gpus);
+        if (!is_rank || !seen.insert(rank).second) {
+          add(Rule::attribute, {},
+              fmt::format("process_groups: expected each of {} ranks once at most, found {}{}",
+                          plan_.gpus.size(), rank, is_rank ? " again" : ""));
+        }
+        ranks.push_back(static_cast<std::int32_t>(rank));
+      }
     }
   }
 
@@ -213,8 +241,9 @@ class PlanStructure {
     const OwnParts parts(program_);
     if (program_.chunks < 1 || (is_divided(program_.pattern) && !parts.cover())) {
       add(Rule::chunk_count, rank_place(0),
-          fmt::format("{} chunks of a {} over {} ranks", program_.chunks,
-                      to_string(program_.pattern), program_.ranks));
+          fmt::format("{} chunks of a {} over {} ranks{}", program_.chunks,
+                      to_string(program_.pattern), program_.ranks,
+                      program_.groups.empty() ? "" : ", in groups"));
       return;
     }
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) {
@@ -230,7 +259,8 @@ class PlanStructure {
             fmt::format("{} input and {} output chunks; a {} over {} ranks in {} chunks has {} and "
                         "{}",
                         gpu.input_chunks, gpu.output_chunks, to_string(program_.pattern),
-                        program_.ranks, program_.chunks, sizes.input, sizes.output));
+                        parts.groups().size(static_cast<std::int32_t>(r)), program_.chunks,
+                        sizes.input, sizes.output));
       }
     }
   }

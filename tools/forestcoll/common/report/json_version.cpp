@@ -276,6 +276,7 @@ const std::vector<ReportFormat>& versioned_formats() {
        2,
        {{"topology", ""},
         {"usable", ""},
+        {"group_count", ""},
         {"compute_nodes", "ranks"},
         {"root_rank", "root"},
         {"threadblock_steps", "steps"},

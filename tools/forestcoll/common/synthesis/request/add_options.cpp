@@ -121,7 +121,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
   const OptionGroup general(command);
   general
       .option("-o,--output", arguments.output, "FILE",
-              "File to write; - is standard output, the default unless that is a terminal")
+              "File to write; - is standard output, the default unless that is a terminal. Of\n"
+              "process groups at once a directory, or with --format mscclpp a FILE.json for one\n"
+              "plan of all groups")
       ->each([&arguments](const std::string&) { arguments.output_given = true; });
   add_file_option(command, "--deploy", arguments.deploy,
                   "Directory to write instead of -o; it must be empty or absent, and gets the\n"

@@ -1,0 +1,31 @@
+// One plan of MSCCL++ for process groups that run a collective at the same time.
+#pragma once
+
+#include <span>
+
+#include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/fabric.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/topology.hpp"
+
+namespace forestcoll {
+
+/// A group's forest in its part of a fabric.
+struct PartForest {
+  const Topology* part = nullptr;  ///< of `job_parts`; its nodes are named as those of the fabric
+  const CollectiveForest* forest = nullptr;  ///< on this part, or on one of the same shape
+};
+
+/// One plan over all ranks of the fabric, which carries out all forests at once: GPUs that relay in
+/// a part are ranks that pass data on through scratch. The whole buffers of all groups are of one
+/// size. Of the result, the chosen forest is empty; what the groups reach together is the verdict's
+/// algbw, of each group's whole buffer. REQUIRES: groups share no member, all forests are of one
+/// collective, and all members of a group own the same. Errors: T06 a collective whose groups the
+/// checker does not follow, or a GPU that relays and is no rank of the fabric; those of
+/// `lower_to_plan`.
+[[nodiscard]] Expected<Compilation> compile_joint_plan(const Fabric& fabric,
+                                                       std::span<const PartForest> groups,
+                                                       const CompileOptions& options);
+
+}  // namespace forestcoll

@@ -1,0 +1,35 @@
+// One plan of MSCCL++ for all groups of a job.
+#pragma once
+
+#include <string>
+
+#include "command.hpp"
+#include "common/synthesis/request/options.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/job.hpp"
+#include "synth/job_groups.hpp"
+
+namespace forestcoll::cli {
+
+/// Whether a file is asked for, and no directory: `--format mscclpp -o FILE.json`. REQUIRES:
+/// arguments that `with_format` returned.
+[[nodiscard]] bool is_joint_plan(const SynthArguments& arguments);
+
+/// S04 options that shape the schedule of one group; errors of `resolve`.
+[[nodiscard]] Expected<void> refuse_with_joint_plan(const SynthArguments& arguments);
+/// S04 a job of several collectives.
+[[nodiscard]] Expected<void> refuse_job_of_joint_plan(const Job& job);
+
+/// Makes the trees of all groups in their parts, and of these a plan; where those of the exact
+/// optimum do not fit MSCCL++ and no number of trees is asked for, fewer. What ends the command has
+/// been told.
+[[nodiscard]] ExitCode make_joint_plan(const SynthArguments& arguments, const Fabric& fabric,
+                                       const JobStep& step, MadeStep& made, const Console& console);
+
+/// Writes it to -o.
+[[nodiscard]] Expected<void> write_joint_plan(const SynthArguments& arguments,
+                                              const Compilation& plan, const Console& console);
+
+[[nodiscard]] Json joint_plan_json(const Compilation& plan, const std::string& file);
+
+}  // namespace forestcoll::cli
