@@ -16,6 +16,9 @@
 namespace forestcoll {
 namespace {
 
+// Of a GPU whose links all send and receive at once.
+constexpr std::int32_t kEnoughThreadblocks = 64;
+
 using RankOfId = std::map<std::string, Rank>;
 
 RankOfId ranks_by_id(const Topology& topology) {
@@ -64,7 +67,7 @@ Expected<void> refuse_collective(Collective collective) {
 
 Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const PartForest> groups,
                                          const CompileOptions& options) {
-  const Collective collective = groups.front().forest->collective;
+  const Collective collective = options.synthesis.collective;
   if (const auto done = refuse_collective(collective); !done) return done.errors();
   auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
@@ -77,8 +80,9 @@ Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const P
     forests.push_back(*std::move(forest));
   }
   choose::tell(result.options, "making the schedule");
-  const auto plan =
-      lower_to_plan(forests, boxes_of_ranks(fabric.topology), choose::plan_options(result.options));
+  PlanOptions asked = choose::plan_options(result.options);
+  asked.enough_threadblocks = getenv("ENOUGH") ? atoi(getenv("ENOUGH")) : kEnoughThreadblocks;
+  const auto plan = lower_to_plan(forests, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
   result.text =
       to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-{}groups", fabric.topology.name,

@@ -24,19 +24,19 @@ using audit_test::Outcome;
 using audit_test::RandomGroups;
 using Json = nlohmann::json;
 
-IdVector<Rank, std::int32_t> boxes_of(int n, int per_box) {
+IdVector<Rank, std::int32_t> in_boxes(int n, int per_box) {
   IdVector<Rank, std::int32_t> boxes(static_cast<std::size_t>(n), 0);
   for (int r = 0; r < n; ++r) boxes[Rank(r)] = per_box > 0 ? r / per_box : -1;
   return boxes;
 }
 
-std::string explain(const Verdict& verdict) {
+std::string reasons(const Verdict& verdict) {
   std::string text;
   for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
   return text;
 }
 
-Verdict check(const std::string& text) {
+Verdict verdict_on(const std::string& text) {
   auto verdict = verify(text, "plan.json", nullptr, {});
   EXPECT_TRUE(verdict.has_value()) << to_string(verdict.errors()[0]);
   return verdict ? *std::move(verdict) : Verdict{};
@@ -49,14 +49,14 @@ const std::vector<Collective> kCollectives = {Collective::allgather, Collective:
 const std::vector<std::vector<std::vector<int>>> kDivisions = {
     {{3, 0}, {1, 4}}, {{0, 2}, {4, 1, 3}}, {{2, 1}}, {{4, 3, 2, 1, 0}}};
 
-void expect_right(const RandomGroups& groups, const PlanOptions& options, int per_box) {
-  const auto plan = lower_to_plan(groups.forests, boxes_of(5, per_box), options);
+void expect_right_groups(const RandomGroups& groups, const PlanOptions& options, int per_box) {
+  const auto plan = lower_to_plan(groups.forests, in_boxes(5, per_box), options);
   ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
   const std::string text = to_mscclpp_json(*plan, "test");
-  const auto again = lower_to_plan(groups.forests, boxes_of(5, per_box), options);
+  const auto again = lower_to_plan(groups.forests, in_boxes(5, per_box), options);
   EXPECT_EQ(text, to_mscclpp_json(*again, "test"));
-  const Verdict verdict = check(text);
-  EXPECT_TRUE(verdict.ok) << explain(verdict) << text;
+  const Verdict verdict = verdict_on(text);
+  EXPECT_TRUE(verdict.ok) << reasons(verdict) << text;
   EXPECT_EQ(verdict.groups, plan->process_groups);
   EXPECT_LE(verdict.threadblocks, options.max_threadblocks);
   EXPECT_EQ(execute_plan(Json::parse(text), 2), Outcome::right) << text;
@@ -74,7 +74,7 @@ TEST(JointPlansLong, OfRandomGroupsWithRelaysAreRight) {
           options.in_place = in_place;
           options.any_buffers = any_buffers;
           options.max_threadblocks = round % 3 == 0 ? 6 : 108;
-          expect_right(groups, options, round % 4);
+          expect_right_groups(groups, options, round % 4);
           ++round;
         }
       }
@@ -88,7 +88,7 @@ TEST(JointPlans, AllBuffersHaveAsManyChunks) {
   for (const auto& [k, chunks] : {std::pair(std::pair(3, 2), 6), std::pair(std::pair(2, 1), 12)}) {
     RandomGroups groups(Collective::allgather, {{0, 2}, {4, 1, 3}}, 6, true, random,
                         {k.first, k.second});
-    const auto plan = lower_to_plan(groups.forests, boxes_of(6, 6), {});
+    const auto plan = lower_to_plan(groups.forests, in_boxes(6, 6), {});
     ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
     EXPECT_EQ(plan->gpus[Rank(0)].input_chunks, chunks / 2);
     EXPECT_EQ(plan->gpus[Rank(4)].input_chunks, chunks / 3);
@@ -102,7 +102,7 @@ TEST(JointPlans, TooManyChunksAreRefused) {
   std::mt19937_64 random(7);
   const RandomGroups groups(Collective::allgather, {{0, 1}, {2, 3}, {4, 5}}, 6, false, random,
                             {257, 509, 263});
-  const auto plan = lower_to_plan(groups.forests, boxes_of(6, 6), {});
+  const auto plan = lower_to_plan(groups.forests, in_boxes(6, 6), {});
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.errors()[0].code, Code::T04);
 }
@@ -112,7 +112,7 @@ TEST(JointPlans, NameGroupsWhereTheyAreNotAllRanks) {
   std::mt19937_64 random(8);
   const auto keys = [&](const std::vector<int>& group) {
     const RandomGroups groups(Collective::allreduce, {group}, 3, false, random);
-    const auto plan = lower_to_plan(groups.forests, boxes_of(3, 3), {});
+    const auto plan = lower_to_plan(groups.forests, in_boxes(3, 3), {});
     return Json::parse(to_mscclpp_json(*plan, "test"));
   };
   EXPECT_FALSE(keys({0, 1, 2}).contains("process_groups"));
@@ -121,12 +121,12 @@ TEST(JointPlans, NameGroupsWhereTheyAreNotAllRanks) {
 }
 
 // A plan of two pairs, whose data goes over one another's ranks.
-Json pairs(Collective collective, bool in_place) {
+Json plan_of_pairs(Collective collective, bool in_place) {
   std::mt19937_64 random(9);
   const RandomGroups groups(collective, {{0, 1}, {2, 3}}, 5, true, random, {2, 2});
   PlanOptions options;
   options.in_place = in_place;
-  const auto plan = lower_to_plan(groups.forests, boxes_of(5, 5), options);
+  const auto plan = lower_to_plan(groups.forests, in_boxes(5, 5), options);
   return Json::parse(to_mscclpp_json(*plan, "test"));
 }
 
@@ -156,13 +156,13 @@ int for_each_passing_put(const Json& plan,
 TEST(JointPlansLong, ARelayThatPassesAnotherGroupsChunkIsFound) {
   for (const Collective collective : kCollectives) {
     for (const bool in_place : {true, false}) {
-      const Json plan = pairs(collective, in_place);
-      ASSERT_TRUE(check(plan.dump()).ok);
+      const Json plan = plan_of_pairs(collective, in_place);
+      ASSERT_TRUE(verdict_on(plan.dump()).ok);
       int wrong = 0;
       const int puts = for_each_passing_put(plan, [&](Json& put, Json& edited) {
         auto& index = put["src_buff"][0]["index"];
         index = index == 0 ? 1 : index.get<int>() - 1;
-        const Verdict verdict = check(edited.dump());
+        const Verdict verdict = verdict_on(edited.dump());
         wrong += verdict.ok ? 0 : 1;
         EXPECT_EQ(verdict.ok, execute_plan(edited, 5) == Outcome::right) << edited.dump();
       });
@@ -175,40 +175,40 @@ TEST(JointPlansLong, ARelayThatPassesAnotherGroupsChunkIsFound) {
 // What is promised to the members of one group is not what another group's get.
 TEST(JointPlans, GroupsThatAreSaidToBeOthersAreFound) {
   for (const Collective collective : kCollectives) {
-    Json plan = pairs(collective, true);
+    Json plan = plan_of_pairs(collective, true);
     plan["process_groups"] = {{0, 2}, {1, 3}};
-    const Verdict verdict = check(plan.dump());
+    const Verdict verdict = verdict_on(plan.dump());
     EXPECT_FALSE(verdict.ok);
-    EXPECT_EQ(verdict.faults.front(), Fault::wrong) << explain(verdict);
+    EXPECT_EQ(verdict.faults.front(), Fault::wrong) << reasons(verdict);
     plan.erase("process_groups");
-    EXPECT_FALSE(check(plan.dump()).ok);
+    EXPECT_FALSE(verdict_on(plan.dump()).ok);
   }
 }
 
 TEST(JointPlans, ARankInNoGroupKeepsItsBuffers) {
   for (const bool in_place : {true, false}) {
-    Json plan = pairs(Collective::allreduce, in_place);
+    Json plan = plan_of_pairs(Collective::allreduce, in_place);
     Json& block = plan["gpus"][4]["threadblocks"][0];
     const Json copy = {{"name", "copy"},
                        {"src_buff", {{{"type", "i"}, {"index", 0}, {"size", 1}}}},
                        {"dst_buff", {{{"type", "o"}, {"index", 1}, {"size", 1}}}}};
     block["ops"].insert(block["ops"].begin(), copy);
-    const Verdict verdict = check(plan.dump());
+    const Verdict verdict = verdict_on(plan.dump());
     ASSERT_FALSE(verdict.ok);
-    EXPECT_NE(explain(verdict).find("a rank in no process group"), std::string::npos)
-        << explain(verdict);
+    EXPECT_NE(reasons(verdict).find("a rank in no process group"), std::string::npos)
+        << reasons(verdict);
   }
 }
 
 TEST(JointPlans, GroupsThatMeanNothingAreRefused) {
-  const Json plan = pairs(Collective::allgather, true);
+  const Json plan = plan_of_pairs(Collective::allgather, true);
   const auto finding = [&](Json groups, const std::string& collective = "allgather") {
     Json edited = plan;
     edited["process_groups"] = std::move(groups);
     edited["collective"] = collective;
-    const Verdict verdict = check(edited.dump());
+    const Verdict verdict = verdict_on(edited.dump());
     EXPECT_FALSE(verdict.ok);
-    return explain(verdict);
+    return reasons(verdict);
   };
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;

@@ -84,6 +84,28 @@ std::size_t most_segments_of_a_rank(const schedule::PlanContext& context) {
   return std::ranges::max(segments);
 }
 
+// Into how many parts chunks are cut, so that there is enough for so many threadblocks.
+std::int64_t finer_by(const schedule::PlanContext& context, const PlanOptions& options) {
+  const std::int64_t enough = std::min(options.enough_threadblocks, options.max_threadblocks);
+  const auto busiest = static_cast<std::int64_t>(most_segments_of_a_rank(context));
+  const std::int64_t most = kMostChunks / chunk_count(context.forest());
+  return std::clamp<std::int64_t>(enough / busiest, 1, std::max<std::int64_t>(most, 1));
+}
+
+void cut_finer(std::vector<Segment>& segments, std::int64_t times) {
+  std::vector<Segment> parts;
+  for (Segment part : segments) {
+    part.first *= times;
+    part.own *= times;
+    for (std::int64_t i = 0; i < times; ++i) {
+      parts.push_back(part);
+      part.first += part.count;
+      part.own += part.count;
+    }
+  }
+  segments = std::move(parts);
+}
+
 std::size_t most_threadblocks_of_a_rank(const ExecutionPlan& plan) {
   std::size_t most = 0;
   for (const PlanGpu& gpu : plan.gpus) most = std::max(most, gpu.threadblocks.size());
@@ -244,7 +266,7 @@ Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
                                       const PlanOptions& options) {
   FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
   if (const auto done = refuse_groups(groups); !done) return done.errors();
-  const auto forests = in_equal_chunks(groups);
+  auto forests = in_equal_chunks(groups);
   if (!forests) return forests.errors();
   std::vector<GroupForest> equal(groups.begin(), groups.end());
   std::vector<Segment> segments;
@@ -255,6 +277,9 @@ Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
   const schedule::PlanContext context{equal, segments, box_of, options.in_place,
                                       options.any_buffers};
   if (const auto done = refuse_wide_trees(context); !done) return done.errors();
+  const std::int64_t times = finer_by(context, options);
+  for (CollectiveForest& forest : *forests) forest = scaled(std::move(forest), times);
+  cut_finer(segments, times);
   return fit(context, options);
 }
 

@@ -110,7 +110,9 @@ struct PlanOptions {
   /// Whether callers may pass any buffers, such as parts of allocations: peers and switches then
   /// reach scratch alone, and ports send from there. That costs copies on the GPU.
   bool any_buffers = false;
-  std::int32_t max_threadblocks = 108;              ///< per GPU: all must be resident at once
+  std::int32_t max_threadblocks = 108;  ///< per GPU: all must be resident at once
+  /// Chunks are cut finer until the busiest GPU has about as many, as far as that is allowed.
+  std::int32_t enough_threadblocks = 1;
   std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
   std::int64_t min_bytes = 0;
   /// Without: 2 GiB, or what the executor's offsets reach, if that is less.
