@@ -16,7 +16,7 @@
 namespace forestcoll {
 namespace {
 
-// Of a GPU whose links all send and receive at once.
+// With fewer, it is threadblocks that limit the rate of a GPU with many links, by simulation.
 constexpr std::int32_t kEnoughThreadblocks = 64;
 
 using RankOfId = std::map<std::string, Rank>;
@@ -81,7 +81,7 @@ Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const P
   }
   choose::tell(result.options, "making the schedule");
   PlanOptions asked = choose::plan_options(result.options);
-  asked.enough_threadblocks = getenv("ENOUGH") ? atoi(getenv("ENOUGH")) : kEnoughThreadblocks;
+  asked.enough_threadblocks = kEnoughThreadblocks;
   const auto plan = lower_to_plan(forests, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
   result.text =

@@ -164,6 +164,11 @@ class BlockWriter {
       const Location from = sendable(each, staged);
       shipments.push_back({each.transfer.dst, from, each.at});
     }
+    // Parts of a tree are sent at the same time, each over another link first.
+    const auto turn = static_cast<std::size_t>(segment(due.front().transfer.segment).turn);
+    std::rotate(shipments.begin(),
+                shipments.begin() + static_cast<std::ptrdiff_t>(turn % shipments.size()),
+                shipments.end());
     if (!staged.empty()) add({});
     builder_.send(shipments);
     in_step_ = true;  // what was told of is not touched again before more arrives

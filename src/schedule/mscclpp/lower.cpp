@@ -68,39 +68,57 @@ Expected<std::vector<CollectiveForest>> in_equal_chunks(std::span<const GroupFor
   return forests;
 }
 
-// How many segments the busiest rank has a part in.
-std::size_t most_segments_of_a_rank(const schedule::PlanContext& context) {
-  if (context.groups.size() == 1) return context.segments.size();  // a member
-  std::vector<std::size_t> segments(context.box_of.size(), 0);
+// Of the rank that has most: how many segments it has a part in, and how many chunks these have.
+struct Busiest {
+  std::int64_t segments = 0, chunks = 0;
+};
+
+Busiest busiest_of(const schedule::PlanContext& context) {
+  std::vector<Busiest> ranks(context.box_of.size());
   std::vector<schedule::Transfer> transfers;
-  std::set<Rank> ranks;
+  std::set<Rank> joined;
   for (const Segment& segment : context.segments) {
     transfers.clear();
     append_transfers(context.group_of(segment), segment, 0, transfers);
-    ranks.clear();
-    for (const auto& transfer : transfers) ranks.insert({transfer.src, transfer.dst});
-    for (const Rank rank : ranks) ++segments[rank.index()];
+    joined.clear();
+    for (const auto& transfer : transfers) joined.insert({transfer.src, transfer.dst});
+    for (const Rank rank : joined) {
+      ++ranks[rank.index()].segments;
+      ranks[rank.index()].chunks += segment.count;
+    }
   }
-  return std::ranges::max(segments);
+  Busiest most;
+  for (const Busiest& rank : ranks) {
+    most.segments = std::max(most.segments, rank.segments);
+    most.chunks = std::max(most.chunks, rank.chunks);
+  }
+  return most;
 }
 
-// Into how many parts chunks are cut, so that there is enough for so many threadblocks.
-std::int64_t finer_by(const schedule::PlanContext& context, const PlanOptions& options) {
+// Chunks are cut into `times` as many, and segments into such of at most `largest` chunks.
+struct Cut {
+  std::int64_t times = 1, largest = 1;
+};
+
+// So that the busiest rank has a share for each of so many threadblocks.
+Cut cut_for(const schedule::PlanContext& context, const PlanOptions& options) {
   const std::int64_t enough = std::min(options.enough_threadblocks, options.max_threadblocks);
-  const auto busiest = static_cast<std::int64_t>(most_segments_of_a_rank(context));
-  const std::int64_t most = kMostChunks / chunk_count(context.forest());
-  return std::clamp<std::int64_t>(enough / busiest, 1, std::max<std::int64_t>(most, 1));
+  const std::int64_t chunks = busiest_of(context).chunks;
+  const std::int64_t most = std::max(kMostChunks / chunk_count(context.forest()), std::int64_t{1});
+  const std::int64_t times = std::clamp(enough / chunks, std::int64_t{1}, most);
+  return {times, (chunks * times + enough - 1) / enough};
 }
 
-void cut_finer(std::vector<Segment>& segments, std::int64_t times) {
+void cut_finer(std::vector<Segment>& segments, const Cut& cut) {
   std::vector<Segment> parts;
-  for (Segment part : segments) {
-    part.first *= times;
-    part.own *= times;
-    for (std::int64_t i = 0; i < times; ++i) {
-      parts.push_back(part);
-      part.first += part.count;
-      part.own += part.count;
+  for (const Segment& segment : segments) {
+    std::int32_t turn = 0;
+    for (std::int64_t at = 0; at < segment.count * cut.times; at += cut.largest) {
+      Segment& part = parts.emplace_back(segment);
+      part.turn = turn++;
+      part.first = segment.first * cut.times + at;
+      part.own = segment.own * cut.times + at;
+      part.count = std::min(cut.largest, segment.count * cut.times - at);
     }
   }
   segments = std::move(parts);
@@ -240,7 +258,7 @@ Expected<void> refuse_groups(std::span<const GroupForest> groups) {
 Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOptions& options) {
   const auto allowed = static_cast<std::size_t>(options.max_threadblocks);
   const std::size_t all = context.segments.size();
-  const std::size_t busiest = most_segments_of_a_rank(context);
+  const auto busiest = static_cast<std::size_t>(busiest_of(context).segments);
   Diagnostics errors;
   std::size_t blocks = 0;
   for (std::size_t most = busiest > allowed ? all * allowed / busiest : all; most > 0; most /= 2) {
@@ -277,9 +295,11 @@ Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
   const schedule::PlanContext context{equal, segments, box_of, options.in_place,
                                       options.any_buffers};
   if (const auto done = refuse_wide_trees(context); !done) return done.errors();
-  const std::int64_t times = finer_by(context, options);
-  for (CollectiveForest& forest : *forests) forest = scaled(std::move(forest), times);
-  cut_finer(segments, times);
+  if (options.enough_threadblocks > 1) {
+    const Cut cut = cut_for(context, options);
+    for (CollectiveForest& forest : *forests) forest = scaled(std::move(forest), cut.times);
+    cut_finer(segments, cut);
+  }
   return fit(context, options);
 }
 

@@ -18,6 +18,7 @@ struct Segment {
   std::int64_t first = 0;  ///< chunk of the group's whole buffer
   std::int64_t own = 0;    ///< the same, of the root's own part
   std::int64_t count = 0;
+  std::int32_t turn = 0;  ///< among parts of one tree, which send to its ranks in other orders
   TreeId reduce, broadcast;
 };
 

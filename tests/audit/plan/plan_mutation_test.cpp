@@ -219,15 +219,18 @@ std::vector<Original> originals() {
                      forest.root ? forest.root->value : 0});
     }
   }
-  for (const Collective collective :
-       {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
-    const RandomGroups groups(collective, {{0, 1}, {3, 2}}, 5, true, random, {1, 1});
-    forestcoll::IdVector<forestcoll::Rank, std::int32_t> boxes(5, 0);
-    boxes[forestcoll::Rank(4)] = boxes[forestcoll::Rank(1)] = 1;
+  // Over one another's ranks, and of an allreduce over one that is in no group.
+  for (const auto& [collective, division] :
+       {std::pair(Collective::allgather, std::vector<std::vector<int>>{{0, 1}, {3, 2}}),
+        std::pair(Collective::allreduce, std::vector<std::vector<int>>{{2, 0}})}) {
+    const int ranks = division.size() == 1 ? 3 : 4;
+    const RandomGroups groups(collective, division, ranks, true, random, {1, 1});
+    forestcoll::IdVector<forestcoll::Rank, std::int32_t> boxes(static_cast<std::size_t>(ranks), 0);
+    boxes[forestcoll::Rank(2)] = 1;
     const auto plan = lower_to_plan(groups.forests, boxes, {});
     EXPECT_TRUE(plan.has_value()) << to_string(plan.errors()[0]);
     if (!plan) continue;
-    all.push_back({std::string(to_string(collective)) + " of two groups",
+    all.push_back({std::string(to_string(collective)) + " of groups",
                    PlanJson::parse(to_mscclpp_json(*plan, "x")), 0});
   }
   return all;

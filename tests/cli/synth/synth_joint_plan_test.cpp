@@ -88,14 +88,15 @@ TEST_F(SynthJointPlanLong, ReachTheJointOptimum) {
 
 TEST_F(SynthJointPlanLong, IsSimulated) {
   const auto seconds = [&](const Words& words) {
-    run_well(synth(joined({"-c", "allreduce", "--groups", "DIV 2"}, words)));
+    run_well(synth(joined({"-c", "allgather", "--groups", "DIV 2"}, words)));
     const Json report = json_of({"simulate", plan_, box_, "--sizes", "1G", "--json"});
     const Json& time = report["times"].back();
-    EXPECT_DOUBLE_EQ(time["busbw"].get<double>(), time["algbw"].get<double>());  // of two ranks
+    EXPECT_DOUBLE_EQ(time["simulated_busbw"].get<double>(),
+                     time["simulated_algbw"].get<double>() / 2);  // of two ranks
     return time["simulated_seconds"].get<double>();
   };
   const double alone = seconds({}), relayed = seconds({"--relays"});
-  EXPECT_GT(alone / relayed, 2.5);
+  EXPECT_GT(alone / relayed, 3);
   EXPECT_LT(alone / relayed, 4.01);
 }
 
@@ -141,7 +142,7 @@ TEST_F(SynthJointPlanLong, WhatCannotBeIsRefusedAndWritesNothing) {
       {synth({"--at-once", "allreduce MOD4", "--at-once", "allgather DIV4"}), "several operations"},
       {synth({"-c", "broadcast", "--root", "0", "--groups", "MOD 4"}), "[T06]"},
       {synth({"-c", "alltoall", "--groups", "MOD 4"}), "[T06]"},
-      {with({"--max-bytes", "1P"}), "[T04]"},
+      {with({"--max-bytes", "64G"}), "[T04]"},
       {with({"--threadblocks", "0"}), "[S0"},
       {{"synth", box_, "-c", "allreduce", "--groups", "MOD 4", "--relays", "--format", "mscclpp",
         "-o", directory},
