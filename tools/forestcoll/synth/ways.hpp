@@ -9,7 +9,8 @@ namespace forestcoll::cli {
 
 /// Divides the links among the groups at the highest joint rate, makes a schedule of each in its
 /// part, as `synth` would of a fabric, and writes them with the parts and job.json into the
-/// directory -o; or one plan of all groups into a file. `arguments.collective` is empty where it was not given.
+/// directory -o; or one plan of all groups into a file. `arguments.collective` is empty where it
+/// was not given.
 [[nodiscard]] ExitCode run_synthesis_of_job(const SynthArguments& arguments,
                                             const JobArguments& job, const Console& console);
 
