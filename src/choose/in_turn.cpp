@@ -25,7 +25,7 @@ std::optional<double> seconds_of(ChosenForest& chosen, const Fabric& fabric,
     chosen.schedule = *std::move(schedule);
   }
   return large_message_time(to_msccl_xml(*chosen.schedule, forest, fabric.topology, options.xml),
-                            fabric);
+                            fabric, options.synthesis.packing.stop);
 }
 
 bool has_choice(const CompileOptions& options, const ChosenForest& chosen) {
