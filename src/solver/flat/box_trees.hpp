@@ -47,8 +47,9 @@ class BoxTrees {
   std::optional<Forest> with_stars() { return find_stars() ? run() : std::nullopt; }
 
   // With trees that low programs find.
-  std::optional<Forest> with_trees(const InsideNeeds& needs, const std::stop_token& stop) {
-    auto found = inside_trees(core_, boxes_, needs, stop);
+  std::optional<Forest> with_trees(const InsideNeeds& needs, InsideKnown& known,
+                                   const std::stop_token& stop) {
+    auto found = inside_trees(core_, boxes_, needs, known, stop);
     if (!found) return std::nullopt;
     take_inside(*found);
     return run();

@@ -21,6 +21,9 @@ namespace {
 // Of what the best of several numbers of trees reaches, what fewer may lose.
 constexpr double kNearlyAllOfFlat = 1 - 1.0 / 1024;
 
+// Trees of a rank that are enough to be divided.
+constexpr std::int64_t kFineTrees = 64;
+
 std::int64_t sum_of(const std::vector<std::int64_t>& parts) {
   return std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
 }
@@ -59,12 +62,35 @@ class Flat {
 
   std::optional<FlatForests> run() {
     auto lanes = find_lanes(boxes_, rate_, owed_);
-    if (lanes && !options_.numbers.empty()) lanes = rounded(*lanes);
+    if (!lanes) return std::nullopt;
+    if (!options_.numbers.empty()) {
+      lanes = rounded(*lanes);
+    } else if (!owed_ && options_.inside == InsideBoxes::trees) {
+      take_finer(*lanes);
+    }
     if (!lanes || options_.stop.stop_requested()) return std::nullopt;
     return forests_of(*lanes);
   }
 
  private:
+  // So many trees that each lane is divided between the phases, and each box's among its ranks,
+  // nearly as evenly as they could be: where all of some lanes is for one phase, boxes are entered
+  // by few of their ranks.
+  void take_finer(Lanes& lanes) const {
+    Int128 all = 0;
+    for (const std::int64_t own : lanes.shares.trees) all += own;
+    std::int64_t times = 1;
+    const auto most = static_cast<std::int64_t>(core_.compute.size()) * kFineTrees;
+    while (all * times < most) times *= 2;
+    for (std::int64_t& own : lanes.shares.trees) own *= times;
+    for (Relay& relay : lanes.shares.relays) relay.trees *= times;
+    for (auto& row : lanes.lanes) {
+      for (auto& pair : row) {
+        for (Lane& lane : pair) lane.trees *= times;
+      }
+    }
+  }
+
   // The fewest trees that lose little, or nothing.
   [[nodiscard]] std::optional<Lanes> rounded(const Lanes& exact) const {
     std::vector<Lanes> found;
@@ -111,6 +137,21 @@ class Flat {
     return trees;
   }
 
+  // By rank: what gates carry in the direction in which that is less.
+  [[nodiscard]] std::vector<std::int64_t> rooms(const Lanes& lanes) const {
+    std::vector<std::int64_t> out(core_.compute.size(), 0), in = out;
+    for (std::size_t g = 0; g < lanes.lanes.size(); ++g) {
+      for (std::size_t h = 0; h < lanes.lanes.size(); ++h) {
+        for (const Lane& lane : lanes.lanes[g][h]) {
+          out[boxes_.out[g][lane.out].rank.index()] += lane.trees;
+          in[boxes_.in[h][lane.in].rank.index()] += lane.trees;
+        }
+      }
+    }
+    for (std::size_t r = 0; r < in.size(); ++r) in[r] = std::min(in[r], out[r]);
+    return in;
+  }
+
   // By rank.
   [[nodiscard]] std::vector<std::int64_t> through_gates(const Lanes& lanes) const {
     std::vector<std::int64_t> through(core_.compute.size(), 0);
@@ -125,15 +166,29 @@ class Flat {
     return through;
   }
 
-  [[nodiscard]] std::optional<FlatForests> forests_of(const Lanes& lanes) const {
-    LaneParts parts(boxes_, lanes);
+  std::optional<FlatForests> forests_of(const Lanes& lanes) {
+    WantedEntries wanted;
+    auto found = forests_of(lanes, wanted);
+    if (std::ranges::none_of(wanted, [](std::int64_t trees) { return trees >= 0; })) return found;
+    auto lower = forests_of(lanes, wanted);
+    const bool is_lower = lower && (!found || height_of(*lower) < height_of(*found));
+    return is_lower ? std::move(lower) : std::move(found);
+  }
+
+  static std::int32_t height_of(const FlatForests& forests) {
+    return std::max(forests.broadcast.max_height(), forests.reduce.max_height());
+  }
+
+  // Trees enter boxes where they are `wanted`. Where nothing is, it is said where they should.
+  std::optional<FlatForests> forests_of(const Lanes& lanes, WantedEntries& wanted) {
+    LaneParts parts(boxes_, lanes, wanted);
     if (!parts.divide()) return std::nullopt;
     BoxWays ways(core_, boxes_);
     const Weights trees = trees_of_roots(lanes);
     BoxTrees out(core_, boxes_, lanes, parts, trees, ways, false);
     BoxTrees in(core_, boxes_, lanes, parts, trees, ways, true);
     return options_.inside == InsideBoxes::stars ? with_stars(trees, out, in)
-                                                 : with_trees(lanes, trees, out, in);
+                                                 : with_trees(lanes, trees, out, in, wanted);
   }
 
   [[nodiscard]] std::optional<FlatForests> with_stars(const Weights& trees, BoxTrees& out,
@@ -146,15 +201,15 @@ class Flat {
     return FlatForests{trees, *std::move(broadcast), reduce->reversed()};
   }
 
-  [[nodiscard]] std::optional<FlatForests> with_trees(const Lanes& lanes, const Weights& trees,
-                                                      BoxTrees& out, BoxTrees& in) const {
+  std::optional<FlatForests> with_trees(const Lanes& lanes, const Weights& trees, BoxTrees& out,
+                                        BoxTrees& in, WantedEntries& wanted) {
     const auto at_rate = checked_div(Ratio(sum_of(lanes.shares.trees)), rate_);
     const auto per_capacity = at_rate ? checked_mul(*at_rate, options_.inside_load) : std::nullopt;
     auto entering = out.count_entering();
     if (!per_capacity || !entering) return std::nullopt;
     InsideNeeds needs{*entering, {}, *per_capacity, false};
     if (owed_) {
-      auto broadcast = out.with_trees(needs, options_.stop);
+      auto broadcast = out.with_trees(needs, known_, options_.stop);
       if (!broadcast) return std::nullopt;
       return FlatForests{trees, *std::move(broadcast), {}};
     }
@@ -163,11 +218,15 @@ class Flat {
     for (std::size_t r = 0; r < entering->size(); ++r) {
       needs.of_either.push_back(std::max((*entering)[r], (*leaving)[r]));
     }
-    auto broadcast = out.with_trees(needs, options_.stop);
+    if (wanted.empty()) {
+      wanted = lower_entries(core_, boxes_, needs, {trees.begin(), trees.end()}, rooms(lanes),
+                             sum_of(lanes.shares.trees), known_, options_.stop);
+    }
+    auto broadcast = out.with_trees(needs, known_, options_.stop);
     if (!broadcast) return std::nullopt;
     needs.entering = *std::move(leaving);
     needs.is_backward = true;
-    const auto reduce = in.with_trees(needs, options_.stop);
+    const auto reduce = in.with_trees(needs, known_, options_.stop);
     if (!reduce) return std::nullopt;
     return FlatForests{trees, *std::move(broadcast), reduce->reversed()};
   }
@@ -177,6 +236,7 @@ class Flat {
   const Ratio rate_;
   const FlatOptions& options_;
   OwedByBox owed_;
+  InsideKnown known_;
 };
 
 }  // namespace

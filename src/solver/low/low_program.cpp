@@ -42,6 +42,7 @@ class ColumnGeneration {
       }
     }
     for (const Capacity c : problem.capacity) all_capacity_ += static_cast<double>(c);
+    for (const Capacity c : problem.root_capacity) all_capacity_ += static_cast<double>(c);
   }
 
   std::optional<LowSolution> run() {
@@ -66,6 +67,7 @@ class ColumnGeneration {
     set_prices(none);
     for (std::size_t r = 0; r < roots_; ++r) {
       if (problem_.shares && (*problem_.shares)[Rank(r)] == 0) continue;
+      if (has_root_capacity() && problem_.root_capacity[Rank(r)] == 0) continue;
       const bool is_low = std::ranges::all_of(
           searches_, [&](auto& search) { return search.cheapest(Rank(r)).has_value(); });
       if (is_low) used_.emplace_back(r);
@@ -74,8 +76,10 @@ class ColumnGeneration {
     return !used_.empty();
   }
 
-  // Variables: the prices of links, what trees of each phase and root cost at least, and what is
-  // to be maximised.
+  [[nodiscard]] bool has_root_capacity() const { return problem_.root_capacity.size() > 0; }
+
+  // Variables: the prices of links, what trees of each phase and root cost at least, what is to be
+  // maximised, and the prices of roots.
   [[nodiscard]] std::size_t cost_variable(std::size_t phase, Rank root) const {
     return problem_.capacity.size() + phase * roots_ + root.index();
   }
@@ -83,19 +87,27 @@ class ColumnGeneration {
     return problem_.capacity.size() + searches_.size() * roots_;
   }
 
+  [[nodiscard]] std::size_t root_variable(Rank root) const {
+    return worth_variable() + 1 + root.index();
+  }
+
   // Prices add up to their number, by capacity: that keeps them in reach of tolerances.
   void begin() {
-    program_.emplace(worth_variable() + 1);
+    program_.emplace(worth_variable() + 1 + problem_.root_capacity.size());
     const std::vector<Term> worth{{worth_variable(), 1}};
     program_->maximise(worth);
     std::vector<Term> terms;
     for (std::size_t j = 0; j < problem_.capacity.size(); ++j) {
       terms.push_back({j, problem_.capacity[j]});
     }
+    for (std::size_t r = 0; r < problem_.root_capacity.size(); ++r) {
+      terms.push_back({root_variable(Rank(r)), problem_.root_capacity[Rank(r)]});
+    }
     program_->add_at_most(terms, all_capacity_);
     std::vector<std::vector<Term>> rows;
     for (const Rank root : used_) {
       if (rows.empty() || !problem_.shares) rows.push_back({{worth_variable(), 1}});
+      if (has_root_capacity()) rows.back().push_back({root_variable(root), -1});
       for (std::size_t i = 0; i < searches_.size(); ++i) {
         rows.back().push_back(
             {cost_variable(i, root), problem_.shares ? -(*problem_.shares)[root] : -1});
@@ -205,6 +217,7 @@ class ColumnGeneration {
         const double known = program_->value(cost_variable(i, root));
         if (cost < known - kSame / 100 * std::max(1.0, worth_)) add(i, *std::move(tree));
       }
+      if (has_root_capacity()) of_root += program_->value(root_variable(root));
       all += of_root * static_cast<double>(problem_.shares ? (*problem_.shares)[root] : 1);
       least = std::min(least, of_root);
     }
@@ -228,6 +241,10 @@ class ColumnGeneration {
     };
     for (std::size_t j = 0; j < loads.size(); ++j) {
       result.congestion = std::max(result.congestion, full(j));
+    }
+    for (std::size_t r = 0; r < problem_.root_capacity.size(); ++r) {
+      const auto most = static_cast<double>(problem_.root_capacity[Rank(r)]);
+      if (most > 0) result.congestion = std::max(result.congestion, owed_[r] / most);
     }
     for (std::size_t j = 0; j < loads.size(); ++j) {
       result.is_tight.push_back(full(j) > result.congestion * (1 - kSame) ? 1 : 0);

@@ -29,6 +29,8 @@ struct LowProblem {
   std::int32_t height = 1;
   /// By root, where trees of some are to be lower. Empty: as high as others.
   IdVector<Rank, std::int32_t> heights = {};
+  /// By root, with any shares: all its trees take so much of it, as of a link. Empty: any number.
+  IdVector<Rank, Capacity> root_capacity = {};
   /// Trees that need more are worth nothing: the search ends where it does not get there, as far as
   /// what it gains from round to round tells.
   std::optional<double> most_congestion = {};

@@ -268,6 +268,7 @@ TEST(InsideTrees, CarryWhatEntersABox) {
   // As if all trees together had 264 GB/s, of which links inside of boxes carry a third more.
   const Ratio per_capacity = Ratio(1'600, 264) * network.unit;
   for (const bool is_both : {false, true}) {
+    solver::InsideKnown known;
     solver::InsideNeeds needs{entering, {}, per_capacity};
     if (is_both) needs.per_capacity = needs.per_capacity * Ratio(2);
     if (is_both) needs.of_either = entering;
@@ -275,7 +276,7 @@ TEST(InsideTrees, CarryWhatEntersABox) {
     for (const bool is_backward : {false, true}) {
       if (!is_both) load.assign(core.graph.arc_count(), 0);
       needs.is_backward = is_backward;
-      const auto found = solver::inside_trees(core, boxes, needs, {});
+      const auto found = solver::inside_trees(core, boxes, needs, known, {});
       ASSERT_TRUE(found);
       for (std::size_t r = 0; r < 48; ++r) {
         add_inside_trees(core, boxes.members[r / 16], Rank(r), (*found)[r], is_backward,
@@ -286,7 +287,7 @@ TEST(InsideTrees, CarryWhatEntersABox) {
       EXPECT_LE(Ratio(load[ArcId(a)]), needs.per_capacity * Ratio(core.capacity[ArcId(a)]));
     }
     needs.per_capacity = Ratio(1, network.capacity[ArcId(0)]);
-    EXPECT_FALSE(solver::inside_trees(core, boxes, needs, {}));
+    EXPECT_FALSE(solver::inside_trees(core, boxes, needs, known, {}));
   }
 }
 
@@ -305,10 +306,11 @@ TEST(InsideTrees, PhasesShareBothDirectionsOfLinks) {
   for (std::size_t box = 0; box < 3; ++box) entering[3 * box] = 10;
   // All of them pass each of the links once, each way.
   solver::InsideNeeds needs{entering, entering, Ratio(1)};
-  EXPECT_TRUE(solver::inside_trees(core, boxes, needs, {}));
+  solver::InsideKnown known;
+  EXPECT_TRUE(solver::inside_trees(core, boxes, needs, known, {}));
   needs.of_either = {};
   needs.per_capacity = Ratio(1, 2);
-  EXPECT_FALSE(solver::inside_trees(core, boxes, needs, {}));
+  EXPECT_FALSE(solver::inside_trees(core, boxes, needs, known, {}));
 }
 
 // Damaged clusters of boxes whose ranks are up to five hops apart: at the optimum, and lower than

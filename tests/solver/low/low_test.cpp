@@ -289,6 +289,48 @@ TEST(LowPrograms, GiveUpWhatIsWorthNothing) {
   }
 }
 
+// Beside all shares in eighths that roots can have: none of them needs less.
+TEST(LowPrograms, RootsTakeWhatTheyHave) {
+  for (std::uint64_t seed = 800; seed < 830; ++seed) {
+    const Network network = test::random_fabric(seed, {.max_compute = 3, .max_switches = 1});
+    if (network.ranks.size() != 3) continue;
+    solver::LowProblem problem = solver::low_problem(network, {}, 2);
+    problem.shares.reset();
+    const auto any = solver::solve_low(problem, {});
+    std::mt19937_64 random(seed);
+    for (std::size_t r = 0; r < 3; ++r) problem.root_capacity.push_back(1 + random() % 20);
+    const auto found = solver::solve_low(problem, {});
+    ASSERT_EQ(any.has_value(), found.has_value()) << seed;
+    if (!found) continue;
+    EXPECT_GE(found->congestion, any->congestion * (1 - 1e-6)) << seed;
+    std::vector<double> roots(3, 0);
+    for (std::size_t t = 0; t < found->columns.size(); ++t) {
+      roots[found->columns[t].tree.root.index()] += found->amounts[t];
+    }
+    for (std::size_t r = 0; r < 3; ++r) {
+      EXPECT_LE(roots[r], found->congestion * static_cast<double>(problem.root_capacity[Rank(r)]) *
+                              (1 + 1e-6))
+          << seed;
+    }
+    for (std::int64_t a = 0; a <= 8; ++a) {
+      for (std::int64_t b = 0; a + b <= 8; ++b) {
+        const std::vector<std::int64_t> parts{a, b, 8 - a - b};
+        Weights shares;
+        for (const std::int64_t part : parts) shares.push_back(part);
+        const auto given = solver::solve_low(solver::low_problem(network, shares, 2), {});
+        if (!given) continue;
+        double congestion = given->congestion / 8;
+        for (std::size_t r = 0; r < 3; ++r) {
+          congestion =
+              std::max(congestion, static_cast<double>(parts[r]) / 8 /
+                                       static_cast<double>(problem.root_capacity[Rank(r)]));
+        }
+        EXPECT_GE(congestion, found->congestion * (1 - 1e-6)) << seed;
+      }
+    }
+  }
+}
+
 TEST(LowCounts, RoundedOnesAreWhatIsOwed) {
   for (std::uint64_t seed = 300; seed < 330; ++seed) {
     const Network network = small_fabric(seed);
