@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -101,6 +102,48 @@ TEST(LowForests, AreAsFastAsAllTreesOfSmallFabrics) {
     }
   }
   shares.expect_exact();
+}
+
+// What all trees of that height reach, in the network's units.
+std::optional<double> most_of_all_trees(const Network& network, Collective collective,
+                                        std::int32_t height) {
+  if (collective == Collective::allreduce) return test::low_allreduce_rate(network, height);
+  const Network fabric = collective == Collective::allgather ? network : reversed(network);
+  const auto most = test::low_rate(fabric, uniform_weights(fabric), height);
+  return most ? std::optional(*most * static_cast<double>(network.ranks.size())) : std::nullopt;
+}
+
+// Three hundred fabrics of up to six ranks, a half of them with switches, a quarter with links of
+// one direction: with any number of trees at the optimum, and with few of them near it.
+TEST(LowForestsLongest, AreNearAllTreesOfThreeHundredFabricsOfUpToSix) {
+  constexpr std::array kCollectives{Collective::allgather, Collective::reduce_scatter,
+                                    Collective::allreduce};
+  Shares shares;
+  double least_of_few = 1;
+  for (std::uint64_t seed = 1'000; seed < 1'300; ++seed) {
+    const Network network = test::random_fabric(
+        seed, {.max_compute = 6, .max_switches = seed % 2 * 2, .one_way = seed % 4 == 1});
+    const Collective collective = kCollectives[seed % 3];
+    for (std::int32_t height = 1; height <= 3; ++height) {
+      const std::string where =
+          "seed " + std::to_string(seed) + ", height " + std::to_string(height);
+      const auto most = most_of_all_trees(network, collective, height);
+      const auto found = synthesize(network, low(collective, height));
+      ASSERT_EQ(most.has_value(), found.has_value()) << where;
+      if (!most) continue;
+      EXPECT_LE(height_of(found->forest), height) << where;
+      shares.add(rate_of(found->forest, network) / *most, where);
+      const auto few =
+          synthesize(network, low(collective, height, {TreesPerRoot::Mode::power_of_two, 16}));
+      ASSERT_TRUE(few) << where;
+      least_of_few = std::min(least_of_few, rate_of(few->forest, network) / *most);
+    }
+  }
+  shares.expect_exact();
+  EXPECT_GE(least_of_few, 0.9);
+  RecordProperty("exact", shares.exact);
+  RecordProperty("all", shares.all);
+  RecordProperty("least_of_few", std::to_string(least_of_few));
 }
 
 // 8 of one root reach 8.5 all together only where roots have unequal shares.
