@@ -221,7 +221,8 @@ Expected<Synthesis> pack_without_boxes(const Known& known, const SynthesizeOptio
     return *std::move(undirected);
   }
   if (packed) {
-    solver::lower_by_boxes(problem, options, begun, *packed);
+    // Those of both phases at once came first where they may be faster than one after the other.
+    if (!known.upper()) solver::lower_by_boxes(problem, options, begun, *packed);
     solver::lower_by_program(problem, options, begun_at_once(std::move(begun), parts), *packed);
   }
   return packed;

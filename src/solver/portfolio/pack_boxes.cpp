@@ -90,6 +90,24 @@ std::optional<Synthesis> better_of(std::optional<Synthesis> a, std::optional<Syn
                                                                          : std::move(a);
 }
 
+// Where these do not fit, and a little less will do, such as ask for a little more than there is.
+std::optional<Synthesis> pack_trees_inside(const Problem& problem, const SynthesizeOptions& options,
+                                           const Synthesis& begun) {
+  auto trees = pack_inside(problem, options, begun, InsideBoxes::trees);
+  if (trees || is_any_number_open(options)) return trees;
+  return pack_inside(problem, options, begun, InsideBoxes::trees, kMoreInside);
+}
+
+// Of one phase: what holds of the higher rate that was packed may not hold of a lower one.
+std::int32_t bound_of_one(const Problem& problem, const Synthesis& packed, const Synthesis& found) {
+  if (found.forest.algbw >= packed.forest.algbw) return packed.least_height;
+  const PhaseProblem& phase = problem.phases.front();
+  const Forest& trees = problem.broadcast ? *found.forest.broadcast : *found.forest.reduce;
+  const Ratio scale = forest_scale(phase.network, problem.broadcast ? trees : trees.reversed());
+  return height_lower_bound(phase.network, phase.weights,
+                            {found.forest.k, scale, floor_capacities(phase.network, scale)});
+}
+
 }  // namespace
 
 std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOptions& options,
@@ -99,11 +117,7 @@ std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOpti
   if (!is_asked && problem.network.ranks.size() > kMostRanksOfBoxes) return std::nullopt;
   auto found = pack_inside(problem, options, begun, InsideBoxes::stars);
   if (!found || share(found->forest.algbw, found->forest.optimum) < kEnoughOfFlat) {
-    auto trees = pack_inside(problem, options, begun, InsideBoxes::trees);
-    if (!trees && !is_any_number_open(options)) {
-      trees = pack_inside(problem, options, begun, InsideBoxes::trees, kMoreInside);
-    }
-    found = better_of(std::move(found), std::move(trees), options);
+    found = better_of(std::move(found), pack_trees_inside(problem, options, begun), options);
   }
   if (!found) return std::nullopt;
   if (!is_one_phase(problem)) {
@@ -122,22 +136,16 @@ void lower_by_boxes(const Problem& problem, const SynthesizeOptions& options,
   const Mode mode = options.trees_per_root.mode;
   const bool is_asked = options.max_height || options.previous != nullptr || options.root ||
                         (mode != Mode::optimal && mode != Mode::power_of_two);
-  if (!is_one_phase(problem) || is_asked || packed.stopped ||
-      problem.network.ranks.size() <= kFewRanks ||
+  const bool may_be_boxes =
+      is_one_phase(problem) || (options.at_once && problem.network.weight.empty());
+  if (!may_be_boxes || is_asked || packed.stopped || problem.network.ranks.size() <= kFewRanks ||
       height_of(packed.forest) < packed.least_height + kWorthBoxes) {
     return;
   }
   auto found = pack_boxes(problem, options, begun);
   if (!found || !is_preferred(found->forest, packed.forest, mode)) return;
-  found->least_height = packed.least_height;
+  if (is_one_phase(problem)) found->least_height = bound_of_one(problem, packed, *found);
   if (found->forest.algbw < packed.forest.algbw) {
-    // Of the higher rate that may not hold.
-    const PhaseProblem& phase = problem.phases.front();
-    const Forest& trees = problem.broadcast ? *found->forest.broadcast : *found->forest.reduce;
-    const Ratio scale = forest_scale(phase.network, problem.broadcast ? trees : trees.reversed());
-    found->least_height =
-        height_lower_bound(phase.network, phase.weights,
-                           {found->forest.k, scale, floor_capacities(phase.network, scale)});
     found->given_up = GivenUp{packed.forest.k, packed.forest.algbw, height_of(packed.forest)};
   }
   found->tradeoff = std::move(packed.tradeoff);

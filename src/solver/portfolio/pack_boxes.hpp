@@ -21,9 +21,9 @@ inline constexpr double kEnoughOfFlat = 0.995;
                                                   const SynthesizeOptions& options,
                                                   const Synthesis& begun);
 
-/// Flat trees in place of those of one phase that are higher than they need be, where
-/// `is_preferred` prefers them. Cost: that of `pack_boxes`, where trees are two hops above their
-/// bound.
+/// Flat trees in place of those that are higher than they need be, of one phase or of an allreduce
+/// that is no faster with both at once, where `is_preferred` prefers them. Cost: that of
+/// `pack_boxes`, where trees are two hops above their bound.
 void lower_by_boxes(const Problem& problem, const SynthesizeOptions& options,
                     const Synthesis& begun, Synthesis& packed);
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/allreduce.hpp"
@@ -330,6 +331,21 @@ TEST(FlatForestsLong, TreesThroughBoxesWithoutStarsAreLow) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->forest.algbw, found->forest.optimum);
   EXPECT_LE(found->forest.broadcast->max_height(), 9);
+}
+
+// Links inside of a box that are slow, whether or not both phases at once are faster by that: trees
+// enter the box where those inside of it are low.
+TEST(FlatForestsLong, AllreducesThroughBoxesWithSlowLinksAreLow) {
+  const Network whole = test::mi250(8);
+  for (const auto& [a, b] : std::vector<std::pair<std::size_t, std::size_t>>{{4, 6}, {2, 6}}) {
+    const Network network = test::derated(whole, whole.ranks[a], whole.ranks[b], Ratio(1, 2));
+    const auto found = synthesize(network, {});
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->forest.algbw, found->forest.optimum) << a;
+    EXPECT_LE(std::max(found->forest.broadcast->max_height(), found->forest.reduce->max_height()),
+              found->least_height + 2)
+        << a;
+  }
 }
 
 }  // namespace
