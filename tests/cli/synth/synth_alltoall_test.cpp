@@ -243,7 +243,7 @@ TEST(SynthAlltoallLong, RefusesInWords) {
       {{"--tune", "1M", "--size", "1M"}, 2, "--tune has sizes of its own"},
       {{"--tune", "1M", "--algorithm", "direct"}, 2, "--algorithm is about one schedule"},
       {{"--tune", "1M", "--demand", pair}, 2, "--demand is about one schedule"},
-      {{"--tune", "1M", "--format", "flows", "-o", "x"}, 2, "--tune writes schedules"},
+      {{"--tune", "1M", "--format", "flows", "-o", "x"}, 2, "write schedules, not forests"},
       {{"--max-height", "2"}, 2, "--max-height is about trees"},
       {{"--threadblocks", "per-tree"}, 2, "--threadblocks per-tree is about trees"},
       {{"-k", "optimal"}, 2, "found \"optimal\" [S03]"},
