@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "audit/plan/plan_executor.hpp"
@@ -74,6 +75,7 @@ TEST(JointPlansLong, OfRandomGroupsWithRelaysAreRight) {
           options.in_place = in_place;
           options.any_buffers = any_buffers;
           options.max_threadblocks = round % 3 == 0 ? 6 : 108;
+          options.enough_threadblocks = round % 5 == 0 ? 1 : 12;
           expect_right_groups(groups, options, round % 4);
           ++round;
         }
@@ -95,6 +97,22 @@ TEST(JointPlans, AllBuffersHaveAsManyChunks) {
     for (const PlanGpu& gpu : plan->gpus) EXPECT_EQ(gpu.output_chunks, chunks);
     EXPECT_EQ(plan->gpus[Rank(5)].input_chunks, chunks);  // in no group
     EXPECT_FALSE(plan->gpus[Rank(5)].threadblocks.empty());
+  }
+}
+
+// One pair in two chunks: each rank has a part in both, which are cut until there are eight.
+TEST(JointPlans, ChunksAreCutForEnoughThreadblocks) {
+  std::mt19937_64 random(10);
+  const RandomGroups groups(Collective::allreduce, {{0, 1}}, 2, false, random, {1});
+  for (const auto& [enough, blocks, chunks] :
+       {std::tuple(1, 2U, 2), std::tuple(8, 8U, 8), std::tuple(9, 8U, 8)}) {
+    PlanOptions options;
+    options.enough_threadblocks = enough;
+    const auto plan = lower_to_plan(groups.forests, in_boxes(2, 2), options);
+    ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
+    EXPECT_EQ(plan->gpus[Rank(0)].threadblocks.size(), blocks);
+    EXPECT_EQ(plan->gpus[Rank(0)].input_chunks, chunks);
+    EXPECT_TRUE(verdict_on(to_mscclpp_json(*plan, "test")).ok);
   }
 }
 
