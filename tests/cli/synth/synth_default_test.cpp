@@ -41,6 +41,42 @@ TEST(SynthDefaultLong, IsTheFastestForAGibibyte) {
   }
 }
 
+// GPUs with links of their own beside a switch's: a runtime takes the direct way wherever there is
+// one, so that trees say little about times.
+constexpr const char* kFiveBesideASwitch =
+    R"({ "format": "forestcoll-topology", "version": 1, "name": "five",
+    "nodes": [ { "id": "g[0-4]", "type": "compute" }, { "id": "sw", "type": "switch" } ],
+    "links": [ { "src": "g[0-3]", "dst": "sw", "bandwidth": 50, "kind": "nvlink" },
+               { "src": "g4", "dst": "sw", "bandwidth": 25, "kind": "nvlink" },
+               { "src": "g0", "dst": "g4", "bandwidth": 50, "kind": "nvlink" },
+               { "src": "g2", "dst": "g1", "bandwidth": 10, "kind": "nvlink" },
+               { "src": "g3", "dst": "g2", "bandwidth": 50, "kind": "nvlink" },
+               { "src": "g4", "dst": "g2", "bandwidth": 10, "kind": "nvlink" } ] })";
+constexpr const char* kFourBesideASwitch =
+    R"({ "format": "forestcoll-topology", "version": 1, "name": "four",
+    "nodes": [ { "id": "g[0-3]", "type": "compute" }, { "id": "sw", "type": "switch" } ],
+    "links": [ { "src": "g[0-1]", "dst": "sw", "bandwidth": 100, "kind": "nvlink" },
+               { "src": "g2", "dst": "sw", "bandwidth": 25, "kind": "nvlink" },
+               { "src": "g3", "dst": "sw", "bandwidth": 50, "kind": "nvlink" },
+               { "src": "g1", "dst": "g3", "bandwidth": 10, "kind": "nvlink" } ] })";
+
+TEST(SynthDefaultLong, NoNumberOfTreesIsMuchFaster) {
+  const Scratch scratch;
+  const auto seconds = [&](const std::string& fabric, const std::vector<std::string>& options) {
+    std::vector<std::string> words = {"synth", fabric, "-o", scratch / "a.xml"};
+    words.insert(words.end(), options.begin(), options.end());
+    run_well(words);
+    const auto simulated = Json::parse(
+        run_well({"simulate", scratch / "a.xml", fabric, "--sizes", "1000M", "--json"}).out);
+    return 1 / simulated["times"][0]["simulated_algbw"].get<double>();
+  };
+  const std::string five = scratch.write("five.json", kFiveBesideASwitch);
+  EXPECT_LT(seconds(five, {}), 1.02 * seconds(five, {"-k", "4"}));
+  const std::string four = scratch.write("four.json", kFourBesideASwitch);
+  EXPECT_LT(seconds(four, {}), 1.02 * seconds(four, {"-k", "1"}));
+  EXPECT_LT(seconds(four, {"-k", "auto"}), 1.06 * seconds(four, {"-k", "1"}));
+}
+
 // Three ranks have no parts of 1 GiB: the largest size of parts that are powers of two is 768 MiB.
 TEST(SynthDefault, IsForPartsOfAPowerOfTwo) {
   const Scratch scratch;
