@@ -171,11 +171,12 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
 // trees says little: equal shares of all numbers of trees, made for the routes of a runtime.
 void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
                     const CompileOptions& options) {
-  const Synthesis best = found.back().chosen.synthesis;
+  if (fabric.network.ranks.size() > kMostRanksTried) return;
+  const Synthesis best = found.back().chosen.synthesis;  // a copy, as more are added to the list
   const auto by_peers = choose::algbw_by_peers(best.forest, fabric.network);
   const bool has_own_shares = !best.forest.weight.empty() && fabric.network.weight.empty();
   const bool is_as_told = by_peers && *by_peers >= best.forest.algbw;
-  if ((is_as_told && !has_own_shares) || fabric.network.ranks.size() > kMostRanksTried) return;
+  if (is_as_told && !has_own_shares) return;
   SynthesizeOptions fixed = options.synthesis;
   for (std::int64_t k = 1; k <= kMostEqual && !stop_requested(options); k *= 2) {
     fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
