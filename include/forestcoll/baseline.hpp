@@ -39,6 +39,7 @@ struct BaselineOptions {
   const NcclGraph* graph = nullptr;
   bool cross_nic = false;       ///< nccl-ring, several boxes: rails change places in pairs
   bool nccl_constants = false;  ///< search for rings at the speeds of NCCL's own table only
+  bool with_trees = false;      ///< B10 as soon as no trees describe it, without its rate
 };
 
 struct BaselineResult {

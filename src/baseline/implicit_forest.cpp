@@ -151,7 +151,8 @@ class ForestFiller {
   std::vector<Rank> chain_;
 };
 
-Expected<Phase> make_phase(const Network& network, const ImplicitForestMaker& make) {
+Expected<Phase> make_phase(const Network& network, const ImplicitForestMaker& make,
+                           bool with_trees) {
   auto implicit = make(network);
   if (!implicit) return implicit.errors();
   Phase phase{*std::move(implicit), std::nullopt};
@@ -166,6 +167,7 @@ Expected<Phase> make_phase(const Network& network, const ImplicitForestMaker& ma
   } else {
     phase.forest = ForestFiller(phase.implicit, network).fill();
   }
+  if (with_trees && !phase.forest) return no_trees();
   return phase;
 }
 
@@ -246,7 +248,7 @@ Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestM
   std::optional<Phase> broadcast, reduce;
   std::optional<Load> broadcast_load, reduce_load;
   if (outward) {
-    auto phase = make_phase(request.network, make);
+    auto phase = make_phase(request.network, make, request.options.with_trees);
     if (!phase) return phase.errors();
     broadcast = *std::move(phase);
     broadcast_load = load_of(broadcast->implicit, request.network);
@@ -256,7 +258,7 @@ Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestM
     if (broadcast && how == Reduce::same_trees && same_both_ways(request.network, backward)) {
       reduce = broadcast;
     } else {
-      auto phase = make_phase(backward, make);
+      auto phase = make_phase(backward, make, request.options.with_trees);
       if (!phase) return phase.errors();
       reduce = *std::move(phase);
     }
@@ -276,6 +278,13 @@ Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestM
 
 Diagnostic too_large(std::string message, std::string remedy) {
   return make_error(Code::B04, std::move(message), std::move(remedy));
+}
+
+Diagnostic no_trees() {
+  return make_error(Code::B10,
+                    "no trees describe the algorithm here: messages are relayed by GPUs that they "
+                    "are not meant for, or its tree edges are more than 33 million",
+                    "ask for its rate alone, or take another algorithm");
 }
 
 std::string name_of(const Topology& topology, Rank rank) {

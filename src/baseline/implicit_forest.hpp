@@ -51,12 +51,16 @@ enum class Reduce {
 
 /// Carries out the request's collective: out-trees for its broadcast phase; for its reduce phase
 /// those of the fabric turned round, walked backwards. The result has no forest where hops pass
-/// through ranks, or beyond 2^25 tree edges; the note then says so. Error E14.
+/// through ranks, or beyond 2^25 tree edges; the note then says so, or B10 where trees are wanted.
+/// Error E14.
 [[nodiscard]] Expected<BaselineResult> carry_out(const Request& request,
                                                  const ImplicitForestMaker& make,
                                                  Reduce how = Reduce::same_trees);
 
 [[nodiscard]] Diagnostic too_large(std::string message, std::string remedy);
+
+/// B10, where `BaselineOptions::with_trees` asks for some.
+[[nodiscard]] Diagnostic no_trees();
 
 /// "rank 3 (box0/gpu3)".
 [[nodiscard]] std::string name_of(const Topology& topology, Rank rank);

@@ -109,9 +109,10 @@ class CandidateFinder {
     if (!is_wanted(name) || is_left_out || is_stopped() || (is_large && is_slow)) {
       return std::nullopt;
     }
-    auto made =
-        make_baseline(name, fabric_.topology, fabric_.links(), options_.synthesis.collective,
-                      options_.synthesis.root, asked_.baseline);
+    BaselineOptions options = asked_.baseline;
+    options.with_trees = true;
+    auto made = make_baseline(name, fabric_.topology, fabric_.links(),
+                              options_.synthesis.collective, options_.synthesis.root, options);
     return made ? std::optional(*std::move(made)) : std::nullopt;
   }
 

@@ -87,6 +87,12 @@ class ProgramMaker {
     std::optional<Schedule> here;  // none: the candidate has it
   };
 
+  // By taller trees with fewer peers.
+  [[nodiscard]] bool may_be_fitted(std::size_t number, std::int32_t instances) const {
+    const Candidate& candidate = candidates_[number];
+    return instances == 1 && candidate.algorithm == "forestcoll" && !candidate.routes;
+  }
+
   [[nodiscard]] const Schedule& known(std::size_t candidate) const {
     return *candidates_[candidate].chosen.schedule;
   }
@@ -128,9 +134,7 @@ class ProgramMaker {
     if (candidate.chosen.schedule && instances == options_.lowering.instances) return Lowered();
     auto schedule = lower_candidate(candidate, fabric_, lowering);
     if (schedule) return Lowered{*std::move(schedule)};
-    const bool has_trees = candidate.algorithm == "forestcoll" && !candidate.routes;
-    if (instances > 1 || !has_trees) return schedule.errors();
-    // Taller trees with fewer peers, where that makes them fit.
+    if (!may_be_fitted(number, instances)) return schedule.errors();
     auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
     if (!fitted.fits) return schedule.errors();
     candidate.chosen = std::move(fitted.chosen);
@@ -146,9 +150,11 @@ class ProgramMaker {
 
   // Up to `most` steps.
   Expected<MadeOne> make_one(std::size_t candidate, std::int32_t instances, double most) const {
-    if (auto program = of_classes(candidate, instances)) {
-      if (program->steps > most) return MadeOne{program->steps, true};
-      return *std::move(program);
+    auto program = of_classes(candidate, instances);
+    if (!program && !may_be_fitted(candidate, instances)) return program.errors();
+    if (program && *program) {
+      if ((*program)->steps > most) return MadeOne{(*program)->steps, true};
+      return **std::move(program);
     }
     auto lowered = lower(candidate, instances);
     if (!lowered) return lowered.errors();
@@ -159,17 +165,18 @@ class ProgramMaker {
   }
 
   // Where one rank of each class does what all do, no other is lowered or simulated.
-  std::optional<MadeOne> of_classes(std::size_t number, std::int32_t instances) const {
+  Expected<std::optional<MadeOne>> of_classes(std::size_t number, std::int32_t instances) const {
+    constexpr std::optional<MadeOne> kNone;
     const Candidate& candidate = candidates_[number];
     const bool is_known = candidate.chosen.schedule && instances == options_.lowering.instances;
-    if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) {
-      return std::nullopt;
-    }
+    if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) return kNone;
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
-    const auto classes = schedule::lower_classes(candidate.forest(), lowering);
-    if (!classes) return std::nullopt;
-    const schedule::Views& views = classes->views;
+    const auto lowered = schedule::lower_classes(candidate.forest(), lowering);
+    if (!lowered) return lowered.errors();
+    if (!*lowered) return kNone;
+    const schedule::ClassSchedule& classes = **lowered;
+    const schedule::Views& views = classes.views;
     const simulate::Images images = {
         views.images(), [&](std::size_t i, Rank rank) { return views.image(i, rank); },
         [&](std::pair<std::int32_t, std::int32_t> ends) {
@@ -177,10 +184,10 @@ class ProgramMaker {
           return std::pair(views.seen(sender, sender).value,
                            views.seen(sender, Rank(ends.second)).value);
         }};
-    auto program = prepared(number, instances, classes->schedule, images);
-    if (!program) return std::nullopt;
-    const auto steps = static_cast<double>(step_count(classes->schedule) * views.images());
-    return MadeOne{steps, false, std::move(program)};
+    auto program = prepared(number, instances, classes.schedule, images);
+    if (!program) return kNone;
+    const auto steps = static_cast<double>(step_count(classes.schedule) * views.images());
+    return std::optional(MadeOne{steps, false, std::move(program)});
   }
 
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,

@@ -57,6 +57,27 @@ TEST(NaiveRing, OnATorusIsRelayed) {
   EXPECT_EQ(result.algbw, Ratio(16, 15));
 }
 
+// Of exchanges the same is an error where trees are wanted; where there are trees nothing changes.
+TEST(Baselines, SayAtOnceWhereNoTreesDescribeThem) {
+  BaselineOptions with_trees;
+  with_trees.with_trees = true;
+  for (const char* name : {"two-shot", "bruck", "pat", "swing", "ring", "double-tree"}) {
+    for (const char* fabric : {"torus-4x4", "dgx-a100-x2"}) {
+      const test::TestFabric on = bundled(fabric);
+      const auto made = make_baseline(name, on.topology, on.network, Collective::allreduce, {}, {});
+      const auto asked =
+          make_baseline(name, on.topology, on.network, Collective::allreduce, {}, with_trees);
+      ASSERT_TRUE(made) << name;
+      EXPECT_EQ(asked.has_value(), made->forest.has_value()) << name << " " << fabric;
+      if (asked) {
+        EXPECT_EQ(asked->algbw, made->algbw);
+      } else {
+        EXPECT_EQ(asked.errors().front().code, Code::B10);
+      }
+    }
+  }
+}
+
 TEST(NaiveRing, OnARingIsTheRing) {
   const auto result = make("ring", test::generated("ring", {{"nodes", "6"}}));
   EXPECT_EQ(result.algbw, Ratio(6, 5));

@@ -115,11 +115,15 @@ int compare(const Fabric& fabric, Collective collective, const std::string& algo
         lowering.instances = instances;
         lowering.threadblocks = use;
         lowering.boxes = boxes_of_nodes(fabric.topology);
-        const auto classes = schedule::lower_classes(*forest, lowering);
-        if (!classes) continue;
+        const auto found = schedule::lower_classes(*forest, lowering);
+        if (found && !*found) continue;
         const auto all = lower(*forest, lowering);
-        EXPECT_TRUE(all);
-        if (!all) continue;
+        EXPECT_EQ(found.has_value(), all.has_value());
+        if (!found && !all) {
+          EXPECT_EQ(found.errors().front().message, all.errors().front().message);
+        }
+        if (!found || !all) continue;
+        const std::optional<schedule::ClassSchedule>& classes = *found;
         EXPECT_EQ(classes->schedule.chunks, all->chunks);
         if (have_equal_times(fabric, *classes, *all)) ++alike;
         for (std::size_t r = 0; r < all->programs.size(); ++r) {

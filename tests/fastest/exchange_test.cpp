@@ -49,6 +49,28 @@ LowerOptions placed(LowerOptions options, bool in_place) {
   return options;
 }
 
+// Where threadblocks are told before they are made, they are as many as are made.
+TEST(Exchange, TakesAsManyThreadblocksAsItIsRefusedFor) {
+  for (const ExchangeInfo& info : exchanges()) {
+    for (const std::size_t ranks : {2U, 4U, 8U, 9U, 16U}) {
+      for (const std::int32_t instances : {1, 2}) {
+        LowerOptions options = in_instances(instances);
+        const auto made = lower_exchange(info.exchange, ranks, options);
+        if (!made) continue;  // Swing, on 9 ranks
+        options.max_threadblocks = static_cast<std::int32_t>(made->max_threadblocks());
+        EXPECT_TRUE(lower_exchange(info.exchange, ranks, options)) << info.name << " " << ranks;
+        --options.max_threadblocks;
+        const auto refused = lower_exchange(info.exchange, ranks, options);
+        ASSERT_FALSE(refused) << info.name << " " << ranks;
+        EXPECT_EQ(refused.errors().front().code, Code::T01);
+        EXPECT_THAT(
+            refused.errors().front().message,
+            HasSubstr(std::to_string(made->max_threadblocks()) + " threadblocks of a rank"));
+      }
+    }
+  }
+}
+
 TEST(ExchangeLong, IsRightOnAnyNumberOfRanks) {
   for (std::size_t ranks = 2; ranks <= 13; ++ranks) {
     for (const ExchangeInfo& info : exchanges()) {

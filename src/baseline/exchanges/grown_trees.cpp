@@ -17,12 +17,13 @@ namespace {
 class Grower {
  public:
   Grower(const Request& request, const Network& network)
-      : boxes_(group_boxes(request.topology, network)),
+      : with_trees_(request.options.with_trees),
+        boxes_(group_boxes(request.topology, network)),
         finder_(network, boxes_.box_of),
         ranks_(network.ranks.size()),
         table_(ranks_) {}
 
-  /// False where a rank is never reached.
+  /// False where a rank is never reached, or by a path that nobody asked for.
   bool grow(Rank root, std::size_t steps, const Handing& hand) {
     const std::size_t tree = table_.begin_tree(root);
     std::vector<Rank> holders = {root};
@@ -33,13 +34,18 @@ class Grower {
       for (std::size_t i = 0; i < before; ++i) {
         for (const Rank to : hand(root, holders[i], step)) {
           if (std::exchange(has[to.index()], 1) != 0) continue;
-          table_.add(tree, to, hop(holders[i], to));
+          const std::size_t path = hop(holders[i], to);
+          if (is_relayed_) return false;
+          table_.add(tree, to, path);
           holders.push_back(to);
         }
       }
     }
     return holders.size() == ranks_;
   }
+
+  /// It is by a path through other ranks, which trees of schedules do not take.
+  [[nodiscard]] bool is_relayed() const { return is_relayed_; }
 
   ImplicitForest take() { return table_.take(); }
 
@@ -48,11 +54,14 @@ class Grower {
     const auto [at, is_new] = hops_.try_emplace({from, to}, 0);
     if (!is_new) return at->second;
     Path path = finder_.take(from, to, Through::switches);
+    is_relayed_ = path.empty() && with_trees_;
+    if (is_relayed_) return 0;
     if (path.empty()) path = finder_.take(from, to, Through::ranks);
     FORESTCOLL_CHECK(!path.empty(), "all ranks reach one another");
     return at->second = table_.hop(std::move(path));
   }
 
+  bool with_trees_, is_relayed_ = false;
   Boxes boxes_;
   PathFinder finder_;
   std::size_t ranks_;
@@ -67,6 +76,7 @@ Expected<ImplicitForest> grow_trees(const Request& request, const Network& netwo
   Grower grower(request, network);
   for (const Rank root : request.roots()) {
     if (grower.grow(root, steps, hand)) continue;
+    if (grower.is_relayed()) return no_trees();
     return make_error(Code::B02,
                       fmt::format("{} steps of this pattern do not reach all of {} ranks", steps,
                                   network.ranks.size()),

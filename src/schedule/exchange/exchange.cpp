@@ -126,16 +126,35 @@ Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ran
                     "use recursive-doubling, which serves any number");
 }
 
+// Of a rank.
+Expected<void> refuse_threadblocks(std::int64_t needed, const TargetLimits& target,
+                                   const LowerOptions& options) {
+  const std::int64_t most = std::min<std::int64_t>(
+      {options.max_threadblocks, target.max_threadblocks, target.max_depended});
+  if (needed <= most) return {};
+  return make_error(Code::T01,
+                    fmt::format("{} threadblocks of a rank, one for each partner and "
+                                "chunk, but {} at most can be used",
+                                needed, most),
+                    "use fewer `instances`, or an algorithm of trees");
+}
+
+// In those where everybody has a threadblock for everybody else, before they are made.
+Expected<void> refuse_many_partners(Exchange exchange, std::size_t ranks,
+                                    const TargetLimits& target, const LowerOptions& options) {
+  const bool is_of_all =
+      exchange == Exchange::one_shot || all_pairs_shape(exchange, false).has_value();
+  if (!is_of_all) return {};
+  const auto partners = static_cast<std::int64_t>(ranks) - 1;
+  const bool has_one_more = exchange != Exchange::one_shot && partners < schedule::slices_of(ranks);
+  return refuse_threadblocks((partners + (has_one_more ? 1 : 0)) * options.instances, target,
+                             options);
+}
+
 Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& target,
-                               std::int64_t most_blocks) {
-  const auto most =
-      std::min<std::int64_t>({most_blocks, target.max_threadblocks, target.max_depended});
-  if (programs.max_threadblocks() > most) {
-    return make_error(Code::T01,
-                      fmt::format("{} threadblocks of a rank, one for each partner and "
-                                  "chunk, but {} at most can be used",
-                                  programs.max_threadblocks(), most),
-                      "use fewer `instances`, or an algorithm of trees");
+                               const LowerOptions& options) {
+  if (auto done = refuse_threadblocks(programs.max_threadblocks(), target, options); !done) {
+    return done;
   }
   if (programs.max_steps() > target.max_steps) {
     return make_error(Code::T02,
@@ -153,7 +172,7 @@ Expected<void> refuse_exchange(const Schedule& programs, const TargetLimits& tar
 // What fits, with the operands that steps do not use.
 Expected<Schedule> checked(Schedule result, const TargetLimits& target,
                            const LowerOptions& options) {
-  const auto done = refuse_exchange(result, target, options.max_threadblocks);
+  const auto done = refuse_exchange(result, target, options);
   if (!done) return done.errors();
   schedule::name_senders(result.programs);
   return result;
@@ -189,6 +208,9 @@ Expected<Schedule> lower_exchange(Exchange exchange, std::size_t ranks,
                       "exchanges of whole buffers are made for calls in place or out of place",
                       "make two files, one with `placement=in_place` and one with "
                       "`placement=out_of_place`, or use an algorithm of trees");
+  }
+  if (auto done = refuse_many_partners(exchange, ranks, *target, options); !done) {
+    return done.errors();
   }
   const bool out_of_place = options.placement == Placement::out_of_place;
   if (const auto shape = all_pairs_shape(exchange, out_of_place)) {

@@ -18,9 +18,9 @@ struct ClassSchedule {
 
 /// What `lower` makes of a forest, in parts that cost what one rank of each orbit does. None where
 /// the symmetry that the forest was made with leaves a rank where it is, where messages would have
-/// to be merged to fit, where the order of steps depends on the numbers of ranks, and where `lower`
-/// fails. Cost: O(N + M log M), where M counts the messages of the trees of first roots.
-[[nodiscard]] std::optional<ClassSchedule> lower_classes(const CollectiveForest& forest,
-                                                         const LowerOptions& options);
+/// to be merged to fit, and where the order of steps depends on the numbers of ranks. Errors: those
+/// of `lower`. Cost: O(N + M log M), where M counts the messages of the trees of first roots.
+[[nodiscard]] Expected<std::optional<ClassSchedule>> lower_classes(const CollectiveForest& forest,
+                                                                   const LowerOptions& options);
 
 }  // namespace forestcoll::schedule

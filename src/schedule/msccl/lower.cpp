@@ -388,20 +388,20 @@ bool are_alike(const schedule::Rails& rails, const CollectiveForest& forest,
 
 }  // namespace
 
-std::optional<schedule::ClassSchedule> schedule::lower_classes(const CollectiveForest& asked,
-                                                               const LowerOptions& options) {
-  if (is_rooted(asked.collective) || !asked.weight.empty()) return std::nullopt;
+Expected<std::optional<schedule::ClassSchedule>> schedule::lower_classes(
+    const CollectiveForest& asked, const LowerOptions& options) {
+  constexpr std::optional<ClassSchedule> kNone;
+  if (is_rooted(asked.collective) || !asked.weight.empty()) return kNone;
   const auto found = xml_target(options.target);
-  if (!found) return std::nullopt;
+  if (!found) return found.errors();
   const TargetLimits& target = **found;
-  if (!refuse_shares(asked, target, options) || !refuse_early(asked, target, options)) {
-    return std::nullopt;
-  }
+  if (const auto done = refuse_shares(asked, target, options); !done) return done.errors();
+  if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);
   Views views(forest);
-  if (!views.move_all()) return std::nullopt;
+  if (!views.move_all()) return kNone;
   const Rails rails(forest, options.boxes, views, views.know_nodes());
-  if (!views.know_nodes() && !are_alike(rails, forest, views)) return std::nullopt;
+  if (!views.know_nodes() && !are_alike(rails, forest, views)) return kNone;
   const auto lowered = [&](std::int32_t parts) {
     const Messages messages = messages_of(forest, options, target, rails, views, parts, true);
     return lower_messages(forest, options, target, messages, Ends(messages, forest, views));
@@ -411,8 +411,12 @@ std::optional<schedule::ClassSchedule> schedule::lower_classes(const CollectiveF
       options.threadblocks != ThreadblockUse::merge && has_wide_trees(forest, options.instances);
   auto result = lowered(in_parts ? kPartsOfWideTrees : 1);
   if (in_parts && !result && !result.errors().empty()) result = lowered(1);
-  if (!result) return std::nullopt;
-  return ClassSchedule{*std::move(result), std::move(views)};
+  if (result) return std::optional(ClassSchedule{*std::move(result), std::move(views)});
+  const bool is_refused = !result.errors().empty();
+  const bool may_fit =
+      may_merge(forest, options) && is_refused && is_of_many_messages(result.errors().front().code);
+  if (is_refused && !may_fit) return result.errors();
+  return kNone;
 }
 
 bool sends(Operation operation) {
