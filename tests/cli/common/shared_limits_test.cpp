@@ -94,12 +94,14 @@ TEST_F(SharedLimitsLong, AreProvedByLengths) {
   for (const std::string& fabric :
        {file("t.json"), file("ports.json"), topology("dgx-a100-pcie-x1")}) {
     run_well({"topo", "convert", fabric, "--to", "topology", "-o", file("flat.json")});
-    scratch_.write("report.json", run_well({"bound", fabric, "--json"}).out);
+    scratch_.write("report.json", run_well({"bound", fabric, "--root", "1", "--json"}).out);
     const auto checked =
         run({tool("scripts/check-lengths"), file("flat.json"), file("report.json")},
             {.program = "/usr/bin/python3"});
     EXPECT_EQ(checked.code, 0) << checked.out << checked.err;
     EXPECT_THAT(checked.out, HasSubstr("allreduce: "));
+    EXPECT_THAT(checked.out, HasSubstr("broadcast: "));
+    EXPECT_THAT(checked.out, HasSubstr("reduce: "));
   }
 }
 

@@ -213,6 +213,11 @@ Json bound_to_json(const BoundFindings& found, const Fabric& fabric,
                  {"algbw", algbw},
                  {"busbw", busbw},
                  {"collective", to_string(answer.rows.front().collective)}};
+  const auto rooted =
+      std::ranges::find_if(answer.rows, [](const BoundRow& row) { return row.root.has_value(); });
+  if (rooted != answer.rows.end()) {
+    report["root"] = fabric.topology.nodes[fabric.topology.ranks[rooted->root->index()]].id;
+  }
   put_bottleneck(report, answer, fabric);
   report.update(figures_json(found));
   for (const UnknownBound& row : answer.unknown) {
