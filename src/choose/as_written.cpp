@@ -107,22 +107,23 @@ std::optional<Synthesis> without_detours(const Network& network, const Synthesiz
   return *std::move(found);
 }
 
-// Half as many trees, each twice.
-std::vector<Synthesis> half_twice(const Network& network, SynthesizeOptions options,
-                                  Format format) {
+// Half as many trees; none where that is no number, or the search was stopped.
+std::vector<Synthesis> half_of(const Network& network, SynthesizeOptions options, Format format) {
   TreesPerRoot& asked = options.trees_per_root;
   if (asked.mode != Mode::fixed || asked.value % 2 != 0) return {};
   asked.value /= 2;
   auto found = synthesize_as_written(network, options, format);
   if (!found || found->front().stopped) return {};
-  for (Synthesis& each : *found) {
-    CollectiveForest& forest = each.forest;
-    for (auto* phase : {&forest.reduce, &forest.broadcast}) {
-      if (*phase) *phase = (*phase)->scaled(2);
-    }
-    forest.k *= 2;
-  }
   return *std::move(found);
+}
+
+Synthesis twice(Synthesis each) {
+  CollectiveForest& forest = each.forest;
+  for (auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) *phase = (*phase)->scaled(2);
+  }
+  forest.k *= 2;
+  return each;
 }
 
 }  // namespace
@@ -155,7 +156,8 @@ std::optional<Ratio> algbw_by_peers(const Schedule& schedule, const Network& net
 
 Expected<std::vector<Synthesis>> synthesize_as_written(const Network& network,
                                                        const SynthesizeOptions& options,
-                                                       Format format) {
+                                                       Format format,
+                                                       const std::vector<Synthesis>* half) {
   auto by_paths = synthesize(network, options);
   if (!by_paths) return by_paths.errors();
   std::vector<Synthesis> found;
@@ -176,7 +178,9 @@ Expected<std::vector<Synthesis>> synthesize_as_written(const Network& network,
   };
   if (auto other = without_detours(network, options)) consider(*std::move(other));
   if (*reached >= found.front().forest.optimum) return found;
-  for (Synthesis& other : half_twice(network, options, format)) consider(std::move(other));
+  std::vector<Synthesis> searched;
+  if (half == nullptr) searched = half_of(network, options, format);
+  for (const Synthesis& other : half == nullptr ? searched : *half) consider(twice(other));
   return found;
 }
 

@@ -20,9 +20,11 @@ namespace forestcoll::choose {
 /// by a runtime's routes than the ones before them come first; where such are not by `synthesize`
 /// alone, their `forest.optimum` is what no schedule exceeds, and `optimum_of_paths` that of
 /// forests. With previous trees, only these count. Never empty.
-/// Errors: those of `synthesize`. Cost: that of `synthesize`, at most four times.
+/// `half`: the result for half as many trees, where it is known. Errors: those of `synthesize`.
+/// Cost: that of `synthesize` twice, and where `half` is not known of half as many trees, and so on.
 [[nodiscard]] Expected<std::vector<Synthesis>> synthesize_as_written(
-    const Network& network, const SynthesizeOptions& options, Format format);
+    const Network& network, const SynthesizeOptions& options, Format format,
+    const std::vector<Synthesis>* half = nullptr);
 
 /// GB/s by the routes of a runtime, all phases at the same time, within the limits that links
 /// share; none where exact arithmetic does not hold it, or no route leads to a peer.

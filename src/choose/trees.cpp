@@ -178,10 +178,14 @@ void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
   const bool is_as_told = by_peers && *by_peers >= best.forest.algbw;
   if (is_as_told && !has_own_shares) return;
   SynthesizeOptions fixed = options.synthesis;
+  std::optional<std::vector<Synthesis>> half;
   for (std::int64_t k = 1; k <= kMostEqual && !stop_requested(options); k *= 2) {
     fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
-    auto equal = choose::synthesize_as_written(fabric.network, fixed, options.format);
+    auto equal = choose::synthesize_as_written(fabric.network, fixed, options.format,
+                                               half ? &*half : nullptr);
+    half.reset();
     if (!equal || equal->front().stopped) continue;
+    half = *equal;
     Synthesis& first = equal->front();
     first.forest.optimum = best.forest.optimum;
     first.optimum_at_least = best.optimum_at_least;
