@@ -21,7 +21,8 @@ namespace forestcoll::choose {
 /// alone, their `forest.optimum` is what no schedule exceeds, and `optimum_of_paths` that of
 /// forests. With previous trees, only these count. Never empty.
 /// `half`: the result for half as many trees, where it is known. Errors: those of `synthesize`.
-/// Cost: that of `synthesize` twice, and where `half` is not known of half as many trees, and so on.
+/// Cost: that of `synthesize` twice, and where `half` is not known of half as many trees, and so
+/// on.
 [[nodiscard]] Expected<std::vector<Synthesis>> synthesize_as_written(
     const Network& network, const SynthesizeOptions& options, Format format,
     const std::vector<Synthesis>* half = nullptr);
