@@ -56,6 +56,9 @@ struct Network {
 /// reduce_scatter by weight. Of the others nobody owns a part, or all own as much.
 [[nodiscard]] bool has_unequal_shares(const Network& network, Collective collective);
 
+/// Whether every arc has another of its capacity the other way.
+[[nodiscard]] bool is_symmetric(const Network& network);
+
 /// The same fabric with every arc turned round: a reduce-scatter is an allgather on it.
 [[nodiscard]] Network reversed(const Network& network);
 

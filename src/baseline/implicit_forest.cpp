@@ -171,12 +171,6 @@ Expected<Phase> make_phase(const Network& network, const ImplicitForestMaker& ma
   return phase;
 }
 
-bool same_both_ways(const Network& a, const Network& b) {
-  return std::equal(a.graph.arcs().begin(), a.graph.arcs().end(), b.graph.arcs().begin(),
-                    b.graph.arcs().end()) &&
-         a.capacity == b.capacity;
-}
-
 /// What the roots own, and how many trees there are per unit of it.
 struct Shares {
   std::int64_t k = 1;
@@ -255,7 +249,7 @@ Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestM
   }
   if (inward) {
     const Network backward = reversed(request.network);
-    if (broadcast && how == Reduce::same_trees && same_both_ways(request.network, backward)) {
+    if (broadcast && how == Reduce::same_trees && is_symmetric(request.network)) {
       reduce = broadcast;
     } else {
       auto phase = make_phase(backward, make, request.options.with_trees);

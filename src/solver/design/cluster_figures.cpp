@@ -30,16 +30,6 @@ std::optional<Ratio> allgather_of(const Network& network) {
   return per_root ? checked_mul(*per_root, Ratio(ranks)) : std::nullopt;
 }
 
-// Does every link carry as much either way?
-bool same_both_ways(const Network& network) {
-  const Digraph& graph = network.graph;
-  for (std::size_t a = 0; a < graph.arc_count(); ++a) {
-    const ArcId back = graph.find(graph.head(ArcId(a)), graph.tail(ArcId(a)));
-    if (!back.valid() || network.capacity[back] != network.capacity[ArcId(a)]) return false;
-  }
-  return true;
-}
-
 // Of the switches outside of boxes, one of each kind that looks alike from all sides.
 std::vector<std::string> switches_that_fail(const Topology& topology, const Network& network) {
   const auto colours =
@@ -77,7 +67,7 @@ Expected<ClusterFigures> cluster_figures(const ClusterShape& shape) {
   if (!network) return network.errors();
   const auto allgather = allgather_of(*network);
   const auto reduce_scatter =
-      same_both_ways(*network) ? allgather : allgather_of(reversed(*network));
+      is_symmetric(*network) ? allgather : allgather_of(reversed(*network));
   if (!allgather || !reduce_scatter) return beyond_arithmetic();
   // Two phases after one another: the harmonic sum.
   const Ratio both = Ratio(1) / *allgather + Ratio(1) / *reduce_scatter;

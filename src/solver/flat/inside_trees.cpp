@@ -24,20 +24,6 @@ std::vector<LocalTree> trivial_tree(std::int64_t trees) {
   return {{{Rank(0), {Rank()}, {{}}}, trees}};
 }
 
-// One link for both directions of each. Nothing where some two are not alike.
-std::optional<LowProblem> both_ways(LowProblem problem) {
-  LowPhase& phase = problem.phases.front();
-  const Digraph& graph = phase.network.graph;
-  for (std::size_t a = 0; a < graph.arc_count(); ++a) {
-    const ArcId back = graph.find(graph.head(ArcId(a)), graph.tail(ArcId(a)));
-    if (!back.valid() || phase.network.capacity[back] != phase.network.capacity[ArcId(a)]) {
-      return std::nullopt;
-    }
-    phase.link[ArcId(a)] = std::min(a, back.index());
-  }
-  return problem;
-}
-
 /// The lowest trees of a box that its links carry.
 class LocalTrees {
  public:

@@ -283,15 +283,6 @@ class ColumnGeneration {
   bool is_solved_ = false, is_optimal_ = false;
 };
 
-bool is_reversible(const Network& network) {
-  for (std::size_t i = 0; i < network.graph.arc_count(); ++i) {
-    const Arc& arc = network.graph.arcs()[i];
-    const ArcId back = network.graph.find(arc.head, arc.tail);
-    if (!back.valid() || network.capacity[back] != network.capacity[ArcId(i)]) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 LowProblem low_problem(const Network& network, const Weights& shares, std::int32_t height) {
@@ -303,24 +294,27 @@ LowProblem low_problem(const Network& network, const Weights& shares, std::int32
   return problem;
 }
 
+std::optional<LowProblem> both_ways(LowProblem problem) {
+  LowPhase& phase = problem.phases.front();
+  const Digraph& graph = phase.network.graph;
+  if (!is_symmetric(phase.network)) return std::nullopt;
+  for (std::size_t i = 0; i < phase.link.size(); ++i) {
+    const Arc& arc = graph.arcs()[i];
+    phase.link[ArcId(i)] = std::min(i, graph.find(arc.head, arc.tail).index());
+  }
+  return problem;
+}
+
 LowProblem low_allreduce(const Network& network, std::int32_t height) {
   LowProblem problem = low_problem(network, {}, height);
   problem.shares.reset();
-  const bool is_one = is_reversible(network);
+  // A tree takes of a link what it takes of either direction.
+  if (auto one = both_ways(problem)) return *std::move(one);
   LowPhase backward{reversed(network), {}};
   for (const Arc& arc : backward.network.graph.arcs()) {
     backward.link.push_back(network.graph.find(arc.head, arc.tail).index());
   }
-  if (!is_one) {
-    problem.phases.push_back(std::move(backward));
-    return problem;
-  }
-  // A tree takes of a link what it takes of either direction.
-  auto& link = problem.phases.front().link;
-  for (std::size_t i = 0; i < link.size(); ++i) {
-    const Arc& arc = network.graph.arcs()[i];
-    link[ArcId(i)] = std::min(i, network.graph.find(arc.head, arc.tail).index());
-  }
+  problem.phases.push_back(std::move(backward));
   return problem;
 }
 

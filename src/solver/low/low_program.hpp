@@ -41,6 +41,8 @@ struct LowProblem {
 /// The phase of a collective that is packed by itself.
 [[nodiscard]] LowProblem low_problem(const Network& network, const Weights& shares,
                                      std::int32_t height);
+/// With one link for both directions of each. Nothing where some two are not alike.
+[[nodiscard]] std::optional<LowProblem> both_ways(LowProblem problem);
 /// Both phases of an allreduce at once, roots with any shares. Where both directions of every link
 /// are alike, in-trees may be the out-trees turned round (the mean of any solution and its reverse
 /// is one, too): there is one phase, each of whose trees stands for both.

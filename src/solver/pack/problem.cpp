@@ -17,12 +17,6 @@ bool has_broadcast(Collective c) {
   return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
 }
 
-bool is_symmetric(const Network& a, const Network& b) {
-  return std::equal(a.graph.arcs().begin(), a.graph.arcs().end(), b.graph.arcs().begin(),
-                    b.graph.arcs().end()) &&
-         a.capacity == b.capacity;
-}
-
 }  // namespace
 
 Problem::Problem(const Network& fabric, Collective collective, std::optional<Rank> root,
@@ -32,7 +26,7 @@ Problem::Problem(const Network& fabric, Collective collective, std::optional<Ran
       weights(root ? single_root(fabric, *root) : forestcoll::shares(fabric)),
       reduce(has_reduce(collective)),
       broadcast(has_broadcast(collective)),
-      shared(reduce && broadcast && is_symmetric(fabric, backward)) {
+      shared(reduce && broadcast && is_symmetric(fabric)) {
   FORESTCOLL_CHECK(root.has_value() == is_rooted(collective), "a root exactly where one is needed");
   if (broadcast) phases.push_back({network, weights, tree_rate(network, weights, stop)});
   if (shared) phases.back().times = 2;

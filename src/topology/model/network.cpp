@@ -212,6 +212,15 @@ bool has_unequal_shares(const Network& network, Collective collective) {
   return has_owners && !network.weight.empty();
 }
 
+bool is_symmetric(const Network& network) {
+  const Digraph& graph = network.graph;
+  for (std::size_t a = 0; a < graph.arc_count(); ++a) {
+    const ArcId back = graph.find(graph.head(ArcId(a)), graph.tail(ArcId(a)));
+    if (!back.valid() || network.capacity[back] != network.capacity[ArcId(a)]) return false;
+  }
+  return true;
+}
+
 Network reversed(const Network& network) {
   std::vector<std::pair<Arc, Capacity>> turned;
   turned.reserve(network.graph.arc_count());
