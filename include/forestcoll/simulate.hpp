@@ -49,6 +49,12 @@ struct SimulationParameters {
   ProtocolParameters simple = {};
   ProtocolParameters ll = {.efficiency = 0.5, .pass_bytes = 32768, .slots = 8};
   ProtocolParameters ll128 = {.efficiency = 0.9375, .pass_bytes = 245760, .slots = 8};
+
+  /// "Simple", "LL" or "LL128".
+  [[nodiscard]] const ProtocolParameters& of_protocol(std::string_view protocol) const {
+    if (protocol == "LL") return ll;
+    return protocol == "LL128" ? ll128 : simple;
+  }
 };
 
 /// What the runtimes give a connection in Simple, bytes, where `NCCL_BUFFSIZE` does not say

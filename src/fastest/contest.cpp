@@ -46,12 +46,6 @@ constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
 
-const ProtocolParameters& protocol_named(const SimulationParameters& parameters,
-                                         const std::string& name) {
-  if (name == "LL") return parameters.ll;
-  return name == "LL128" ? parameters.ll128 : parameters.simple;
-}
-
 // Free of all but links: passes as small as can be, so that none waits for the first to arrive.
 SimulationParameters links_alone() {
   SimulationParameters parameters;
@@ -164,7 +158,7 @@ void Contest::note_least_of_links() {
   if (options_.few_variants) return;
   double efficiency = 0;
   for (const std::string& protocol : of_plans() ? std::vector<std::string>{""} : protocols()) {
-    efficiency = std::max(efficiency, protocol_named(parameters_, protocol).efficiency);
+    efficiency = std::max(efficiency, parameters_.of_protocol(protocol).efficiency);
   }
   tbb::parallel_for(std::size_t{0}, candidates_.size(), [&](std::size_t c) {
     if (const auto most = rate_of_links(candidates_[c])) {
@@ -319,8 +313,7 @@ double Contest::passes(std::size_t contender, std::int64_t bytes) const {
 // A program says in what protocol it runs; here one text stands for all of them.
 SimulationParameters Contest::parameters_for(const Contender& contender) const {
   SimulationParameters parameters = with_buffers(parameters_, contender.buffer_bytes);
-  if (contender.protocol == "LL") parameters.simple = parameters.ll;
-  if (contender.protocol == "LL128") parameters.simple = parameters.ll128;
+  parameters.simple = parameters.of_protocol(contender.protocol);
   return parameters;
 }
 
@@ -357,7 +350,7 @@ void Contest::find_lines(std::size_t candidate) {
     times->first_byte = contender.plain == c ? program.simulator.least_seconds(1, parameters)
                                              : times_of(contender.plain).first_byte;
     times->each_byte =
-        of_links[contender.number] / protocol_named(parameters, contender.protocol).efficiency;
+        of_links[contender.number] / parameters.of_protocol(contender.protocol).efficiency;
     const std::tuple run(program.fingerprint, contender.protocol, contender.buffer_bytes);
     const std::lock_guard lock(shared_->mutex);
     times_[c] = shared_->by_run.emplace(run, std::move(times)).first->second;

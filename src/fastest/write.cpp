@@ -17,12 +17,6 @@ namespace {
 
 constexpr std::int64_t kBytesOfElement = 4;
 
-const ProtocolParameters& costs_of(const SimulationParameters& parameters,
-                                   const std::string& protocol) {
-  if (protocol == "LL") return parameters.ll;
-  return protocol == "LL128" ? parameters.ll128 : parameters.simple;
-}
-
 // GB/s, of trees over GPUs, and in plans of those that branch at switches.
 Ratio optimum_of(const Contest& contest) {
   Ratio optimum = contest.candidates().front().forest().optimum;
@@ -43,7 +37,7 @@ LeastTime least_time(const Contest& contest, std::int64_t bytes, const Fabric& f
   const SynthesizeOptions& asked = contest.compile().synthesis;
   const double optimum = optimum_of(contest).to_double() * 1e9;
   for (const std::string& name : costs_in(contest)) {
-    const ProtocolParameters& costs = costs_of(contest.parameters(), name);
+    const ProtocolParameters& costs = contest.parameters().of_protocol(name);
     const double latency =
         least_latency(fabric.topology, asked.collective, asked.root, contest.parameters(), costs);
     const double links = static_cast<double>(bytes) / (optimum * costs.efficiency);

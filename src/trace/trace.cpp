@@ -38,7 +38,7 @@ struct Passes {
 
 Passes cut_into_passes(const audit::Program& program, std::int64_t bytes) {
   const SimulationParameters runtime;  // the protocols' buffers, as the runtimes have them
-  const ProtocolParameters& protocol = simulate::protocol_of(runtime, program.protocol);
+  const ProtocolParameters& protocol = runtime.of_protocol(program.protocol);
   Passes passes;
   passes.chunk_bytes = bytes / program.chunks;
   passes.slots = protocol.slots;

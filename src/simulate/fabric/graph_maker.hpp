@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <utility>
 
 #include "forestcoll/simulate.hpp"
@@ -13,13 +12,6 @@
 #include "simulate/fabric/fabric.hpp"
 
 namespace forestcoll::simulate {
-
-/// "Simple", "LL" or "LL128".
-[[nodiscard]] inline const ProtocolParameters& protocol_of(const SimulationParameters& parameters,
-                                                           std::string_view name) {
-  if (name == "LL") return parameters.ll;
-  return name == "LL128" ? parameters.ll128 : parameters.simple;
-}
 
 /// Passes for so many bytes of a chunk; a rest of rounding is none.
 [[nodiscard]] inline std::int64_t passes_for(double chunk_bytes, double pass_bytes) {

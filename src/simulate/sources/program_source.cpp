@@ -52,14 +52,14 @@ std::int64_t ProgramSource::simulated_steps() const {
 
 double ProgramSource::full_pass(const SimulationParameters& parameters) const {
   const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
-  return protocol_of(as_set, program_.protocol).pass_bytes * static_cast<double>(program_.chunks);
+  return as_set.of_protocol(program_.protocol).pass_bytes * static_cast<double>(program_.chunks);
 }
 
 ClassGraph ProgramSource::make(const ProgramClasses& classes, const Fabric& fabric,
                                const SimulationParameters& parameters, double bytes) const {
   const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
   return program_graph(steps_, route_, classes,
-                       GraphMaker(fabric, as_set, protocol_of(as_set, program_.protocol)),
+                       GraphMaker(fabric, as_set, as_set.of_protocol(program_.protocol)),
                        bytes / static_cast<double>(program_.chunks));
 }
 
