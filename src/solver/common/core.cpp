@@ -107,6 +107,15 @@ class Contraction {
 
 }  // namespace
 
+Core plain_core(const Network& network) {
+  Core core{network.graph, network.capacity, network.ranks, network.rank_of, {}, {0}};
+  for (const Arc& arc : network.graph.arcs()) {
+    core.segment_nodes.push_back(arc.head);
+    core.segment_begin.push_back(static_cast<std::int64_t>(core.segment_nodes.size()));
+  }
+  return core;
+}
+
 Core make_core(const Network& network, const IdVector<ArcId, Capacity>& capacity) {
   const std::vector<WorkArc> work = Contraction(network, capacity).run();
   std::vector<Arc> arcs;

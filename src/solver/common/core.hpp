@@ -35,6 +35,9 @@ struct Core {
 /// Cost: O(m log m).
 [[nodiscard]] Core make_core(const Network& network, const IdVector<ArcId, Capacity>& capacity);
 
+/// The network as it stands, each arc for itself. Cost: O(m).
+[[nodiscard]] Core plain_core(const Network& network);
+
 /// Calls `visit(arc)` for every arc of a route in the terms of a core, where SegmentId(a) is core
 /// arc a; the last one first.
 template <class Visit>

@@ -20,16 +20,6 @@ namespace {
 // Tree edges up to which two forests are made: about a second.
 constexpr std::size_t kMaxEdgesTwice = std::size_t{1} << 22;
 
-// The network as it stands, each arc for itself.
-Core plain_core(const Network& network) {
-  Core core{network.graph, network.capacity, network.ranks, network.rank_of, {}, {0}};
-  for (const Arc& arc : network.graph.arcs()) {
-    core.segment_nodes.push_back(arc.head);
-    core.segment_begin.push_back(static_cast<std::int64_t>(core.segment_nodes.size()));
-  }
-  return core;
-}
-
 Orbits largest_orbits(const Network& network, const Weights& weights, const Core& core) {
   for (const Symmetry& group : find_symmetries(network, weights)) {
     if (auto orbits = make_orbits(core, group)) return *std::move(orbits);

@@ -29,27 +29,12 @@ constexpr int kLastStep = 11;
 constexpr std::int64_t kStepsOfAttempt = 1 << 19;
 constexpr std::size_t kMostEdges = std::size_t{1} << 17;
 
-// Every link an arc of its own, whatever its capacity.
-Core every_link(const Network& network) {
-  Core core;
-  core.graph = network.graph;
-  core.capacity = network.capacity;
-  core.compute = network.ranks;
-  core.rank_of = network.rank_of;
-  core.segment_begin.push_back(0);
-  for (const Arc& arc : network.graph.arcs()) {
-    core.segment_nodes.push_back(arc.head);
-    core.segment_begin.push_back(static_cast<std::int64_t>(core.segment_nodes.size()));
-  }
-  return core;
-}
-
 class Squeeze {
  public:
   Squeeze(const Network& network, const Forest& forest, std::int64_t copies,
           std::int32_t max_height, const std::stop_token& stop)
       : network_(network),
-        core_(every_link(network)),
+        core_(plain_core(network)),
         store_(core_),
         max_height_(max_height),
         stop_(stop) {
