@@ -52,6 +52,14 @@ class Demand {
     }
     return 1;
   }
+  /// Of all pairs of different ranks.
+  [[nodiscard]] std::int64_t total() const {
+    std::int64_t sum = 0;
+    for (std::size_t s = 0; s < ranks_; ++s) {
+      for (std::size_t t = 0; t < ranks_; ++t) sum += (*this)(Rank(s), Rank(t));
+    }
+    return sum;
+  }
   [[nodiscard]] std::size_t ranks() const { return ranks_; }
   [[nodiscard]] bool is_uniform() const { return kind_ == Kind::uniform; }
   /// Blocks, one for each pair that has something, in place of bytes.

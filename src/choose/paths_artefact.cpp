@@ -29,14 +29,6 @@ namespace {
 // need a quarter of the time that they do with as few as they have pairs of neighbours.
 constexpr std::int32_t kPlanThreadblocks = 32;
 
-std::int64_t crossing_bytes(const Demand& demand) {
-  std::int64_t sum = 0;
-  for (std::size_t s = 0; s < demand.ranks(); ++s) {
-    for (std::size_t t = 0; t < demand.ranks(); ++t) sum += demand(Rank(s), Rank(t));
-  }
-  return sum;
-}
-
 class Writer {
  public:
   Writer(const Fabric& fabric, const CompileOptions& options, Compilation& result,
@@ -101,7 +93,7 @@ class Writer {
     const Demand& demand = demand_.demand;
     result_.text = to_flows_json(
         paths_.routes, demand,
-        {.own_bytes = demand.is_of_blocks() ? 0 : demand_.total - crossing_bytes(demand),
+        {.own_bytes = demand.is_of_blocks() ? 0 : demand_.total - demand.total(),
          .algbw = *algbw,
          .algbw_in_rounds = *in_rounds,
          .optimum = forest().optimum},

@@ -56,13 +56,8 @@ void consider_shortest_paths(const Instance& instance, const Folded& folded, Ans
 
 // What ranks have for themselves too, as sizes of buffers count it.
 std::int64_t total_of(const Demand& demand) {
-  const std::size_t ranks = demand.ranks();
-  if (demand.is_uniform()) return static_cast<std::int64_t>(ranks * ranks);
-  std::int64_t total = 0;
-  for (std::size_t s = 0; s < ranks; ++s) {
-    for (std::size_t t = 0; t < ranks; ++t) total += demand(Rank(s), Rank(t));
-  }
-  return std::max<std::int64_t>(1, total);
+  if (demand.is_uniform()) return static_cast<std::int64_t>(demand.ranks() * demand.ranks());
+  return std::max<std::int64_t>(1, demand.total());
 }
 
 Expected<AlltoallOptimum> in_public(const Instance& instance, Answer answer,

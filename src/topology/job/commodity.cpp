@@ -68,18 +68,10 @@ class Amounts {
   bool fits_ = true;
 };
 
-std::int64_t total_of(const Demand& demand) {
-  std::int64_t total = 0;
-  for (std::size_t s = 0; s < demand.ranks(); ++s) {
-    for (std::size_t t = 0; t < demand.ranks(); ++t) total += demand(Rank(s), Rank(t));
-  }
-  return total;
-}
-
 // Of a demand, what a member sends on the average.
 std::int64_t buffer_of(const JobOperation& operation, Amounts& amounts) {
   if (!operation.demand) return amounts.of(operation.bytes.value_or(1));
-  return amounts.of(total_of(*operation.demand),
+  return amounts.of(operation.demand->total(),
                     static_cast<std::int64_t>(operation.demand->ranks()));
 }
 

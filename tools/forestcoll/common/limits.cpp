@@ -57,13 +57,8 @@ RateFigures rates_within_limits(const Network& network, const SwitchRoles& roles
 
 Expected<AlltoallProof> proof_within_limits(const JointOptimum& optimum, const Demand& demand) {
   const std::size_t ranks = demand.ranks();
-  std::int64_t moved = 1;  // of a buffer, in what a pair has: 1 / ranks of it
-  if (!demand.is_of_blocks()) {
-    moved = 0;
-    for (std::size_t i = 0; i < ranks * ranks; ++i) {
-      moved += demand(Rank(i / ranks), Rank(i % ranks));
-    }
-  }
+  // Of a buffer, in what a pair has: 1 / ranks of it.
+  const std::int64_t moved = demand.is_of_blocks() ? 1 : demand.total();
   const Ratio buffers(static_cast<std::int64_t>(ranks), moved);
   // A buffer of blocks has one for each rank, and one of a demand what a rank sends on average.
   const auto scaled = [&](const Ratio& rate) {

@@ -84,15 +84,6 @@ std::string_view extension_of(const std::string& format) {
   return format == "dot" || format == "svg" ? format : std::string_view("json");
 }
 
-std::int64_t total_of(const JobOperation& operation) {
-  std::int64_t total = 0;
-  const std::size_t n = operation.demand->ranks();
-  for (std::size_t i = 0; i < n * n; ++i) {
-    total += (*operation.demand)(Rank(i / n), Rank(i % n));
-  }
-  return total;
-}
-
 }  // namespace
 
 bool is_program(const std::string& format) {
@@ -165,7 +156,7 @@ std::shared_ptr<const GroupSchedule> GroupMaker::make_anew(const JobPart& part, 
   auto prepared = prepare_on(*std::move(fabric), *asked, silent);
   if (!prepared) return refused(prepared.errors(), operation, code);
   CompileOptions& options = (*prepared)->request.compile;
-  if (operation.demand) options.demand = ParsedDemand{*operation.demand, total_of(operation)};
+  if (operation.demand) options.demand = ParsedDemand{*operation.demand, operation.demand->total()};
   Laps laps;
   auto made = make_schedule(**prepared, laps, console_);
   if (!made) return refused(made.errors(), operation, code);

@@ -21,14 +21,7 @@ double StepFigures::buffer(std::size_t operation) const {
   const JobOperation& asked = step_.operations[operation];
   if (asked.bytes) return static_cast<double>(*asked.bytes);
   if (!asked.demand) return 0;
-  double total = 0;
-  const std::size_t n = asked.demand->ranks();
-  for (std::size_t s = 0; s < n; ++s) {
-    for (std::size_t t = 0; t < n; ++t) {
-      total += static_cast<double>((*asked.demand)(Rank(s), Rank(t)));
-    }
-  }
-  return total / static_cast<double>(n);
+  return static_cast<double>(asked.demand->total()) / static_cast<double>(asked.demand->ranks());
 }
 
 double StepFigures::seconds_at_once() const {

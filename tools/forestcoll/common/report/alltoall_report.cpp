@@ -24,11 +24,7 @@ constexpr double kBytesPerSecond = 1e9;  // of 1 GB/s
 Int128 crossing(const Demand& demand) {
   const auto ranks = static_cast<Int128>(demand.ranks());
   if (demand.is_of_blocks()) return demand.buffers() * (ranks - 1);
-  Int128 sum = 0;
-  for (std::size_t s = 0; s < demand.ranks(); ++s) {
-    for (std::size_t t = 0; t < demand.ranks(); ++t) sum += demand(Rank(s), Rank(t));
-  }
-  return sum;
+  return demand.total();
 }
 
 Diagnostic too_large() {
