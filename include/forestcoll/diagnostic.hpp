@@ -43,6 +43,9 @@ struct ErrorPlace {
 [[nodiscard]] Diagnostic make_error(Code code, std::string message, std::string remedy = {},
                                     ErrorPlace place = {});
 
+/// E14 of bandwidths: `message` says what does not fit; the remedy is a coarser grid.
+[[nodiscard]] Diagnostic inexact(std::string message);
+
 /// A value, or the errors that explain why there is none (at least one).
 template <class T>
 class [[nodiscard]] Expected {

@@ -25,6 +25,11 @@ Diagnostic make_error(Code code, std::string message, std::string remedy, ErrorP
           .remedy = std::move(remedy)};
 }
 
+Diagnostic inexact(std::string message) {
+  return make_error(Code::E14, std::move(message),
+                    "round the bandwidths to a coarser grid with `quantize`");
+}
+
 bool was_stopped(const Diagnostics& errors) {
   return !errors.empty() && errors.front().kind == ErrorKind::stopped;
 }

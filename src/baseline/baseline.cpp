@@ -128,10 +128,7 @@ Expected<BaselineResult> widened(BaselineResult made, std::string_view name,
 Expected<BaselineResult> rated_by_limits(Expected<BaselineResult> made, const Network& network) {
   if (!made || network.limits.empty() || !made->forest) return made;
   const auto algbw = congestion_algbw(*made->forest, network);
-  if (!algbw) {
-    return make_error(Code::E14, "the rate within the limits does not fit 64 bits",
-                      "round the bandwidths to a coarser grid with `quantize`");
-  }
+  if (!algbw) return inexact("the rate within the limits does not fit 64 bits");
   made->algbw = made->forest->algbw = *algbw;
   return made;
 }

@@ -30,11 +30,6 @@ struct Load {
   std::int64_t chunks = 0;
 };
 
-Diagnostic inexact() {
-  return make_error(Code::E14, "the rate of this algorithm does not fit 64-bit fractions",
-                    "round the bandwidths to a coarser grid with `quantize`");
-}
-
 std::int64_t chunks_of(const std::vector<Forest::Tree>& trees) {
   std::int64_t sum = 0;
   for (const Forest::Tree& tree : trees) sum += tree.multiplicity;
@@ -259,7 +254,7 @@ Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestM
     reduce_load = turned_round(load_of(reduce->implicit, backward), backward, request.network);
   }
   const auto algbw = algbw_of(reduce_load, broadcast_load, request.network);
-  if (!algbw) return inexact();
+  if (!algbw) return inexact("the rate of this algorithm does not fit 64-bit fractions");
   // What keeps a phase from being a forest is to be told.
   const bool tell_reduce = !broadcast || (reduce && broadcast->forest && !reduce->forest);
   const ImplicitForest& first = tell_reduce ? reduce->implicit : broadcast->implicit;

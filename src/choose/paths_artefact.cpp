@@ -91,13 +91,13 @@ class Writer {
     if (!in_rounds) return in_rounds.errors();
     paths_.algbw_in_rounds = *in_rounds;
     const Demand& demand = demand_.demand;
-    result_.text = to_flows_json(
-        paths_.routes, demand,
-        {.own_bytes = demand.is_of_blocks() ? 0 : demand_.total - demand.total(),
-         .algbw = *algbw,
-         .algbw_in_rounds = *in_rounds,
-         .optimum = forest().optimum},
-        fabric_.topology);
+    result_.text =
+        to_flows_json(paths_.routes, demand,
+                      {.own_bytes = demand.is_of_blocks() ? 0 : demand_.total - demand.total(),
+                       .algbw = *algbw,
+                       .algbw_in_rounds = *in_rounds,
+                       .optimum = forest().optimum},
+                      fabric_.topology);
     seconds_.emit += watch_.restart();
     return {};
   }

@@ -69,7 +69,7 @@ class Nvls {
       forest.broadcast.push_back(*std::move(trees));
     }
     const auto algbw = congestion_algbw(forest, network_, roles_);
-    if (!algbw) return inexact();
+    if (!algbw) return inexact("the rate of this algorithm does not fit 64-bit fractions");
     forest.algbw = *algbw;
     return BaselineResult{.forest = {},
                           .branching = std::move(forest),
@@ -211,11 +211,6 @@ class Nvls {
                       fmt::format("no switches lead from {} to {} and back, its child in a tree",
                                   name_of(topology_, from), name_of(topology_, to)),
                       "compare with another algorithm");
-  }
-
-  static Diagnostic inexact() {
-    return make_error(Code::E14, "the rate of this algorithm does not fit 64-bit fractions",
-                      "round the bandwidths to a coarser grid with `quantize`");
   }
 
   const Network& network_;

@@ -31,8 +31,7 @@ Diagnostic nothing_to_send() {
 }
 
 Diagnostic too_large() {
-  return make_error(Code::E14, "the exact all-to-all rate of this fabric does not fit 64 bits",
-                    "round the bandwidths to a coarser grid with `quantize`");
+  return inexact("the exact all-to-all rate of this fabric does not fit 64 bits");
 }
 
 // Shortest paths, and the links that have no choice: a bound and flows to begin with, whatever

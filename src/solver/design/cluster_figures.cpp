@@ -66,8 +66,7 @@ Expected<ClusterFigures> cluster_figures(const ClusterShape& shape) {
   const auto network = to_digraph(parsed->topology);
   if (!network) return network.errors();
   const auto allgather = allgather_of(*network);
-  const auto reduce_scatter =
-      is_symmetric(*network) ? allgather : allgather_of(reversed(*network));
+  const auto reduce_scatter = is_symmetric(*network) ? allgather : allgather_of(reversed(*network));
   if (!allgather || !reduce_scatter) return beyond_arithmetic();
   // Two phases after one another: the harmonic sum.
   const Ratio both = Ratio(1) / *allgather + Ratio(1) / *reduce_scatter;

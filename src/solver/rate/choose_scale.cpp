@@ -5,14 +5,13 @@
 #include <optional>
 
 #include "base/check.hpp"
-#include "forestcoll/codes.hpp"
+#include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::solver {
 namespace {
 
 Diagnostic too_large() {
-  return make_error(Code::E14, "the exact rate of this fabric does not fit 64-bit fractions",
-                    "round the bandwidths to a coarser grid with `quantize`");
+  return inexact("the exact rate of this fabric does not fit 64-bit fractions");
 }
 
 // One after the other, each over all the data: 1 / (1/a + 1/b).

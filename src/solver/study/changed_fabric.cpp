@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "forestcoll/allreduce.hpp"
-#include "forestcoll/codes.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/whole_collective.hpp"
 #include "solver/common/reaches_all.hpp"
 
@@ -21,8 +21,7 @@ constexpr std::size_t kMostLinks = 500;
 constexpr std::size_t kMostCuts = 64;
 
 Diagnostic too_large() {
-  return make_error(Code::E14, "the exact rate of a changed fabric does not fit 64-bit fractions",
-                    "round the bandwidths to a coarser grid with `quantize`");
+  return inexact("the exact rate of a changed fabric does not fit 64-bit fractions");
 }
 
 bool is_reduce(Collective c) {

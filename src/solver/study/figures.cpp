@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "forestcoll/allreduce.hpp"
-#include "forestcoll/codes.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/rate.hpp"
 #include "forestcoll/whole_collective.hpp"
 
@@ -52,9 +52,7 @@ RateFigures of_phase(const SwitchRoles& roles, const Expected<Bound>& trees) {
   }
   const auto most = allowed_by_cut(rate, trees->algbw);
   if (most) return {RateFigure{*most, trees->algbw}, by_trees};
-  return {make_error(Code::E14, "the exact rate that the cuts allow does not fit 64 bits",
-                     "round the bandwidths to a coarser grid with `quantize`"),
-          by_trees};
+  return {inexact("the exact rate that the cuts allow does not fit 64 bits"), by_trees};
 }
 
 // Of one root, whose trees over GPUs reach `trees`.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "forestcoll/codes.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/figures.hpp"
 
 namespace forestcoll {
@@ -22,8 +22,7 @@ Expected<Ratio> in_turn(const Expected<Ratio>& first, const Expected<Ratio>& sec
   const auto product = checked_mul(*first, *second);
   const auto both = sum && product ? checked_div(*product, *sum) : std::nullopt;
   if (both) return *both;
-  return make_error(Code::E14, "the exact rate of both phases does not fit 64 bits",
-                    "round the bandwidths to a coarser grid with `quantize`");
+  return inexact("the exact rate of both phases does not fit 64 bits");
 }
 
 AllreduceFigures allreduce_figures(const JointOptimum& optimum, const OptimumByTrees& by_trees) {

@@ -195,9 +195,7 @@ class PartBuilder {
     for (const Rank r : members) part_.ranks.push_back(node(network_.ranks[r.index()]));
     for (const TopologyLink& link : whole_.links) {
       if (!link.enabled || !add(link)) continue;
-      return make_error(Code::E14,
-                        "the part of a link that a group has is too fine for exact arithmetic",
-                        "round the bandwidths to a coarser grid with `quantize`");
+      return inexact("the part of a link that a group has is too fine for exact arithmetic");
     }
     std::ranges::stable_sort(
         part_.links, {}, [](const TopologyLink& link) { return std::pair(link.src, link.dst); });

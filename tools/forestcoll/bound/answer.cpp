@@ -8,10 +8,10 @@
 
 #include "bound/within_limits.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
-#include "forestcoll/codes.hpp"
 #include "forestcoll/demand.hpp"
 #include "forestcoll/pack.hpp"
 #include "forestcoll/synthesize.hpp"
@@ -21,22 +21,15 @@
 namespace forestcoll::cli {
 namespace {
 
-Diagnostic too_large(const char* what) {
-  return make_error(Code::E14,
-                    fmt::format("the exact {} of this fabric does not fit 64 bits", what),
-                    "round the bandwidths to a coarser grid with --quantize");
-}
-
 // The optimum is what the row says; where it is not known, what trees reach.
 Expected<BoundRow> row(Collective collective, std::optional<Rank> root, const Bound& trees,
                        const Fabric& fabric) {
   const Network& network = fabric.network;
   auto rates = rate_figures(network, switch_roles(fabric.topology), collective, trees, root);
   const Ratio algbw = rates.optimum ? rates.optimum->at_most : trees.algbw;
-  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
-  const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
-  if (busbw) return BoundRow{collective, root, algbw, *busbw, std::move(rates)};
-  return too_large("busbw");
+  const auto busbw = busbw_of(algbw, collective, network);
+  if (!busbw) return busbw.errors();
+  return BoundRow{collective, root, algbw, *busbw, std::move(rates)};
 }
 
 std::vector<PhaseBound> phases_of(const Bound& bound, const Network& network,
@@ -75,7 +68,7 @@ Expected<BoundAnswer> solve_three(const Fabric& fabric) {
   std::vector<BoundRow> rows;
   for (const PhaseBound& phase : answer->phases) {
     const auto algbw = checked_mul(data, phase.bottleneck.rate_per_root);
-    if (!algbw) return too_large("algbw");
+    if (!algbw) return inexact("the exact algbw of this fabric does not fit 64 bits");
     Bound alone;
     alone.algbw = *algbw;
     const bool is_reduce = phase.collective == Collective::reduce_scatter;

@@ -10,7 +10,7 @@
 #include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/report/lengths_report.hpp"
-#include "forestcoll/codes.hpp"
+#include "common/report/rate_report.hpp"
 #include "forestcoll/figures.hpp"
 #include "forestcoll/joint_bound.hpp"
 #include "forestcoll/verify.hpp"
@@ -43,12 +43,8 @@ class Rows {
     RateFigures rates = figures_within_limits(fabric_.network, roles_, collective, root,
                                               [&](Collective one) { return by_trees(one); });
     const Ratio algbw = rates.optimum ? rates.optimum->at_most : proved->optimum.at_most;
-    const auto ranks = static_cast<std::int64_t>(fabric_.network.ranks.size());
-    const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks));
-    if (!busbw) {
-      return make_error(Code::E14, "the exact busbw of this fabric does not fit 64 bits",
-                        "round the bandwidths to a coarser grid with --quantize");
-    }
+    const auto busbw = busbw_of(algbw, collective, fabric_.network);
+    if (!busbw) return busbw.errors();
     answer_.rows.push_back({collective, root, algbw, *busbw, std::move(rates)});
     answer_.proved.push_back(*std::move(proved));
     return {};

@@ -66,8 +66,7 @@ Expected<AlltoallProof> proof_within_limits(const JointOptimum& optimum, const D
   };
   const auto reached = scaled(optimum.reached), at_most = scaled(optimum.at_most);
   if (reached && at_most) return AlltoallProof{*reached, *at_most, {}, optimum.lengths};
-  return make_error(Code::E14, "the exact rate of a pair does not fit 64 bits",
-                    "round the bandwidths to a coarser grid with --quantize");
+  return inexact("the exact rate of a pair does not fit 64 bits");
 }
 
 RateFigures paths_figures(const JointOptimum& optimum, const ParsedDemand& demand) {

@@ -13,12 +13,12 @@
 #include "common/limits.hpp"
 #include "common/report/lengths_report.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/report/rate_report.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "compare/rows/alltoall_row.hpp"
 #include "compare/rows/live_rows.hpp"
 #include "compare/rows/program_rows.hpp"
-#include "forestcoll/codes.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -130,12 +130,8 @@ Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& reque
   comparison.collective = request.collective;
   comparison.collective_name = request.collective_name;
   comparison.root = request.root;
-  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
-  const auto busbw = checked_mul(comparison.optimum, busbw_factor(request.collective, ranks));
-  if (!busbw) {
-    return make_error(Code::E14, "the exact busbw of this fabric does not fit 64 bits",
-                      "round the bandwidths to a coarser grid with --quantize");
-  }
+  const auto busbw = busbw_of(comparison.optimum, request.collective, fabric.network);
+  if (!busbw) return busbw.errors();
   comparison.optimum_busbw = *busbw;
   comparison.sizes = request.sizes;
   comparison.refused_sizes = request.refused_sizes;

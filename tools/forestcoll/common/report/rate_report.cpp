@@ -69,6 +69,12 @@ Json change_json(const Figure& before, const Figure& after) {
 
 }  // namespace
 
+Expected<Ratio> busbw_of(const Ratio& algbw, Collective collective, const Network& network) {
+  const auto ranks = static_cast<std::int64_t>(network.ranks.size());
+  if (const auto busbw = checked_mul(algbw, busbw_factor(collective, ranks))) return *busbw;
+  return inexact("the exact busbw of this fabric does not fit 64 bits");
+}
+
 std::string not_computed(const Diagnostic& error) {
   return fmt::format("not computed: {} [{}]", with_flags(error.message), name_of(error.code));
 }

@@ -8,8 +8,10 @@
 
 #include "common/report/report.hpp"
 #include "forestcoll/bottleneck.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/figures.hpp"
+#include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
@@ -18,6 +20,10 @@ namespace forestcoll::cli {
 
 /// "not computed: why [E14]".
 [[nodiscard]] std::string not_computed(const Diagnostic& error);
+
+/// The busbw of a collective over all ranks. Errors: E14.
+[[nodiscard]] Expected<Ratio> busbw_of(const Ratio& algbw, Collective collective,
+                                       const Network& network);
 
 struct ThreeFigures {
   RateFigures rates;

@@ -28,11 +28,6 @@ Diagnostic too_many(std::size_t edges, std::size_t most) {
 
 }  // namespace
 
-Diagnostic inexact(std::string message) {
-  return make_error(Code::E14, std::move(message),
-                    "round the bandwidths to a coarser grid with --quantize");
-}
-
 void RowFiller::set_rate(ComparedRow& row, const Ratio& algbw) const {
   const auto busbw = checked_mul(
       algbw,

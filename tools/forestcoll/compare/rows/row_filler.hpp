@@ -54,7 +54,4 @@ class RowFiller {
   const RowProgress& progress_;
 };
 
-/// Of rates: what does not fit 64 bits.
-[[nodiscard]] Diagnostic inexact(std::string message);
-
 }  // namespace forestcoll::cli
