@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -12,6 +11,7 @@
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/limits_unknown.hpp"
@@ -205,13 +205,11 @@ std::optional<Synthesis> pack_flat(const Known& known, const SynthesizeOptions& 
 
 // Of an allreduce, or of one phase, whose trees may be of any height.
 Expected<Synthesis> pack_without_boxes(const Known& known, const SynthesizeOptions& options,
-                                       Synthesis begun,
-                                       std::chrono::steady_clock::time_point start) {
+                                       Synthesis begun, Stopwatch watch) {
   const Problem& problem = known.problem;
   const std::optional<solver::AllreduceParts>& parts = known.both.parts;
   if (auto flat = pack_flat(known, options, begun)) return *std::move(flat);
-  begun.seconds.pack +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  begun.seconds.pack += watch.restart();
   auto undirected = pack_undirected(known, options, begun);
   if (undirected && is_enough(known, options, *undirected)) return *std::move(undirected);
   auto packed = pack_at_any_height(problem, parts, options, begun);
@@ -236,12 +234,12 @@ Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& opt
   if (is_low && options.at_once) {
     return pack_low_allreduce(problem, parts, options, std::move(begun));
   }
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   auto boxes = pack_boxes(known, options, begun);
   if (boxes && (solver::is_any_number_open(options) || is_flat_enough(*boxes))) {
     return *std::move(boxes);
   }
-  auto packed = pack_without_boxes(known, options, std::move(begun), start);
+  auto packed = pack_without_boxes(known, options, std::move(begun), watch);
   if (boxes && (!packed ||
                 solver::is_preferred(boxes->forest, packed->forest, options.trees_per_root.mode))) {
     return *std::move(boxes);
@@ -322,7 +320,7 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
 
   // 1. What is the best possible? The cuts are the proof.
   if (options.packing.progress) options.packing.progress("finding the rate", std::nullopt);
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   const Problem problem(network, options.collective, options.root, options.packing.stop);
   if (const auto done = solver::refuse_open_rate(problem); !done) return done.errors();
   begun.broadcast_rate = problem.broadcast_rate();
@@ -339,8 +337,7 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
     auto proved = allreduce_optimum(network, {}, {.stop = options.packing.stop});
     if (proved) known.proved = *std::move(proved);
   }
-  begun.seconds.rate =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  begun.seconds.rate = watch.restart();
 
   // 2. The trees: of both phases at once where that is better, else of one after the other.
   auto packed = pack_forest(known, options, begun);

@@ -1,7 +1,6 @@
 #include "solver/portfolio/best_forest.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <set>
@@ -9,6 +8,7 @@
 #include <utility>
 
 #include "forestcoll/pack.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/pack/pack_trees.hpp"
 #include "solver/pack/search/low_forests.hpp"
@@ -96,10 +96,6 @@ bool has_many_roots(const Problem& problem) {
   std::set<std::size_t> of_ranks;
   for (const NodeId v : network.ranks) of_ranks.insert(orbits.of[v.index()]);
   return of_ranks.size() > kFewRanks;
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 GivenUp facts_of(const CollectiveForest& forest) {
@@ -253,19 +249,18 @@ bool is_preferred(const CollectiveForest& a, const CollectiveForest& b, TreesPer
 Expected<Synthesis> choose_and_pack(const Problem& problem, const SynthesizeOptions& options,
                                     Synthesis begun) {
   // Make capacities integral; that fixes the number of trees per root.
-  auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   auto chosen = choose_scale(problem.phases, options.trees_per_root, options.packing.stop);
   if (!chosen) return chosen.errors();
   prefer_previous_number(problem, options, *chosen);
   begun.stopped = chosen->stopped;
   begun.tradeoff = chosen->rows;
-  begun.seconds.rate += seconds_since(start);
+  begun.seconds.rate += watch.restart();
 
   // Pack the trees straight into the fabric, and put the phases together.
   if (options.packing.progress) options.packing.progress("packing", std::nullopt);
-  start = std::chrono::steady_clock::now();
   auto result = NumberSearch(problem, options, *chosen, begun).run();
-  if (result) result->seconds.pack += seconds_since(start);
+  if (result) result->seconds.pack += watch.restart();
   return result;
 }
 

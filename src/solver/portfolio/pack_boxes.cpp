@@ -1,12 +1,12 @@
 #include "solver/portfolio/pack_boxes.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/congestion.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/forest_scale.hpp"
@@ -112,7 +112,7 @@ std::int32_t bound_of_one(const Problem& problem, const Synthesis& packed, const
 
 std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOptions& options,
                                     const Synthesis& begun) {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   const bool is_asked = !is_one_phase(problem) && is_any_number_open(options);
   if (!is_asked && problem.network.ranks.size() > kMostRanksOfBoxes) return std::nullopt;
   auto found = pack_inside(problem, options, begun, InsideBoxes::stars);
@@ -125,8 +125,7 @@ std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOpti
     found->least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
                                                  found->forest.broadcast->symmetry());
   }
-  found->seconds.pack +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  found->seconds.pack += watch.restart();
   return found;
 }
 

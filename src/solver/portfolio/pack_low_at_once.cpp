@@ -1,12 +1,12 @@
 #include "solver/portfolio/pack_low_at_once.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/congestion.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/height/bound/bound.hpp"
@@ -134,7 +134,7 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
   if (!are_few && (!may_be_flat || problem.network.ranks.size() > kMostRanksOfFlat)) {
     return std::nullopt;
   }
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   std::optional<LowAtOnce> best;
   LowSearch search(problem, options, *options.max_height, least);
   search.search(best, begun);
@@ -159,8 +159,7 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
     const auto rate = checked_div(synthesis.forest.algbw, problem.network.unit);
     synthesis.least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
                                                     synthesis.forest.broadcast->symmetry());
-    synthesis.seconds.pack +=
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    synthesis.seconds.pack += watch.restart();
   }
   return best;
 }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "forestcoll/congestion.hpp"
+#include "forestcoll/stopwatch.hpp"
 #include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/part_both_ways.hpp"
 #include "solver/height/bound/bound.hpp"
@@ -149,7 +149,7 @@ class UndirectedTrees {
 
 std::optional<Synthesis> pack_undirected(const Problem& problem, const SynthesizeOptions& options,
                                          const Synthesis& begun) {
-  const auto start = std::chrono::steady_clock::now();
+  Stopwatch watch;
   const Network& network = problem.network;
   const std::optional<Network> both = part_both_ways(network);
   UndirectedTrees search(network, both ? *both : network, options, begun);
@@ -168,8 +168,7 @@ std::optional<Synthesis> pack_undirected(const Problem& problem, const Synthesiz
   result.allowed = forest.algbw = *algbw;
   result.least_height = allreduce_height_bound(network, *rate, forest.broadcast->symmetry());
   result.tradeoff = {{forest.k, *algbw}};
-  result.seconds.pack +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds.pack += watch.restart();
   return result;
 }
 
