@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "forestcoll/import.hpp"
 #include "forestcoll/ratio.hpp"
@@ -35,6 +36,19 @@ struct Context {
   [[nodiscard]] std::optional<Ratio> overridden(std::string_view kind) const;
   /// True where links get the constants that NCCL plans with.
   [[nodiscard]] bool nccl_constants() const;
+};
+
+/// Base of what reads a file and may refuse it.
+class FileReader {
+ protected:
+  explicit FileReader(const Context& context) : context_(context) {}
+  void fail(Code code, std::size_t offset, std::string message, std::string remedy) {
+    context_.findings.error(code, context_.place(offset), std::move(message), std::move(remedy));
+    failed_ = true;
+  }
+
+  const Context& context_;
+  bool failed_ = false;
 };
 
 /// What all devices behind a PCIe host bridge share up to the CPU, as `bandwidths` calls it.

@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "forestcoll/ratio.hpp"
 #include "topology/readers/context.hpp"
@@ -22,6 +23,15 @@ namespace forestcoll::importing {
 
 /// Where an element stands in the text.
 [[nodiscard]] std::size_t offset_of(const pugi::xml_node& node);
+
+/// Base of what reads a file of XML.
+class XmlReader : protected FileReader {
+ protected:
+  using FileReader::FileReader;
+  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
+    FileReader::fail(code, offset_of(node), std::move(message), std::move(remedy));
+  }
+};
 
 /// An integer attribute in decimal, or nothing and I03 at its element.
 [[nodiscard]] std::optional<std::int64_t> integer(const Context& context,

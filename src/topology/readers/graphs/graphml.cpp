@@ -17,10 +17,10 @@ struct Key {
   std::optional<std::string> otherwise;
 };
 
-class GraphmlReader {
+class GraphmlReader : XmlReader {
  public:
   GraphmlReader(const Context& context, const pugi::xml_node& root)
-      : context_(context), root_(root) {}
+      : XmlReader(context), root_(root) {}
 
   std::optional<Graph> read() {
     read_keys();
@@ -48,12 +48,6 @@ class GraphmlReader {
   }
 
  private:
-  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
-    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
-                            std::move(remedy));
-    failed_ = true;
-  }
-
   void read_keys() {
     for (const pugi::xml_node& key : root_.children("key")) {
       Key entry{.name = key.attribute("attr.name").value(),
@@ -116,11 +110,9 @@ class GraphmlReader {
                      [&] { return context_.place(offset_of(edge)); });
   }
 
-  const Context& context_;
   pugi::xml_node root_;
   std::map<std::string, Key> keys_;
   std::map<std::string, std::string> names_;  // of nodes, by their GraphML id
-  bool failed_ = false;
 };
 
 }  // namespace

@@ -33,9 +33,9 @@ constexpr std::int64_t kLeastBandwidth = 1000;
 // GB/s of a lane at 2.5 GT/s.
 const Ratio kOneSlowLane{1, 4};
 
-class HwlocReader {
+class HwlocReader : XmlReader {
  public:
-  explicit HwlocReader(const Context& context) : context_(context) {}
+  explicit HwlocReader(const Context& context) : XmlReader(context) {}
 
   std::optional<Machine> read(const pugi::xml_node& topology) {
     read_objects(topology, kNone);
@@ -76,12 +76,6 @@ class HwlocReader {
     auto operator<=>(const Part&) const = default;
     [[nodiscard]] bool gpu() const { return end == End::gpu; }
   };
-
-  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
-    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
-                            std::move(remedy));
-    failed_ = true;
-  }
 
   void read_objects(const pugi::xml_node& node, std::size_t bridge) {
     for (const pugi::xml_node& object : node.children("object")) {
@@ -377,7 +371,6 @@ class HwlocReader {
     if (low != high) groups_[high] = low;
   }
 
-  const Context& context_;
   Machine machine_{.source = "hwloc XML"};
   std::map<std::string, Part> parts_;                     // by gp_index
   std::map<std::pair<Part, Part>, std::int64_t> stated_;  // MB/s
@@ -388,7 +381,6 @@ class HwlocReader {
   bool merged_ = false;
   std::map<std::size_t, std::size_t> groups_;     // an NVSwitch → a lower one that it meets
   std::map<std::size_t, std::size_t> switch_of_;  // some NVSwitch of a GPU
-  bool failed_ = false;
 };
 
 }  // namespace

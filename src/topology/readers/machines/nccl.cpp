@@ -27,9 +27,9 @@ bool is_gpu_class(std::string_view pci_class) {
 }
 
 // Reads the machine of one host.
-class SystemReader {
+class SystemReader : XmlReader {
  public:
-  explicit SystemReader(const Context& context) : context_(context) {}
+  explicit SystemReader(const Context& context) : XmlReader(context) {}
 
   void read_cpu(const pugi::xml_node& cpu) {
     if (cpus_.size() == kMaxCpusOfMachine) {
@@ -87,12 +87,6 @@ class SystemReader {
   }
 
  private:
-  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
-    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
-                            std::move(remedy));
-    failed_ = true;
-  }
-
   // `parent`: a bridge; `slot`: how the device that the children belong to hangs on it.
   void read_children(const pugi::xml_node& node, std::size_t parent, const PcieSlot& slot) {
     for (const pugi::xml_node& child : node.children()) {
@@ -281,7 +275,6 @@ class SystemReader {
     machine_.cpu_link_guess = "the vendor of the CPUs is unknown";
   }
 
-  const Context& context_;
   Machine machine_{.source = "NCCL topology XML"};
   std::vector<pugi::xml_node> nodes_;  // of machine_.gpus
   std::vector<pugi::xml_node> cpus_;
@@ -290,7 +283,6 @@ class SystemReader {
   std::map<std::string, std::string> classes_;  // of every <pci>, by bus id
   std::set<std::int64_t> devs_;
   std::set<std::string> buses_;  // of GPUs
-  bool failed_ = false;
 };
 
 bool check_version(const Context& context, const pugi::xml_node& system) {

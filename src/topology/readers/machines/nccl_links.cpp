@@ -36,10 +36,10 @@ std::int64_t sm_of(const pugi::xml_node& gpu) {
   return natural(gpu.attribute("sm").value()).value_or(0);
 }
 
-class LinkReader {
+class LinkReader : XmlReader {
  public:
   LinkReader(const Context& context, const PciClasses& classes, Machine& machine)
-      : context_(context), classes_(classes), machine_(machine) {
+      : XmlReader(context), classes_(classes), machine_(machine) {
     for (std::size_t g = 0; g < machine.gpus.size(); ++g) {
       gpu_by_bus_.emplace(machine.gpus[g].name, g);
     }
@@ -60,12 +60,6 @@ class LinkReader {
     std::size_t count = 0, offset = 0;  // of links, and of the first of them in the file
     std::vector<std::string> which;
   };
-
-  void fail(Code code, const pugi::xml_node& node, std::string message, std::string remedy) {
-    context_.findings.error(code, context_.place(offset_of(node)), std::move(message),
-                            std::move(remedy));
-    failed_ = true;
-  }
 
   void read_links(std::size_t gpu, const pugi::xml_node& node) {
     for (const pugi::xml_node& link : node.children()) {
@@ -277,14 +271,12 @@ class LinkReader {
     machine_.gpus[gpu].c2c = context_.overridden("c2c").value_or(*sum);
   }
 
-  const Context& context_;
   const PciClasses& classes_;
   Machine& machine_;
   std::map<std::string, std::size_t> gpu_by_bus_;
   std::set<std::string> unknown_;  // generations that were complained about
   std::map<std::pair<std::string, std::string>, LeftOut> left_out_;  // by kind and reason
   bool is_unnamed_ = false;                                          // the far end of some link
-  bool failed_ = false;
 };
 
 }  // namespace

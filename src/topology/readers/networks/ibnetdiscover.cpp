@@ -87,9 +87,9 @@ struct Adapter {
   std::size_t offset = 0;
 };
 
-class IbnetdiscoverReader {
+class IbnetdiscoverReader : FileReader {
  public:
-  explicit IbnetdiscoverReader(const Context& context) : context_(context) {}
+  explicit IbnetdiscoverReader(const Context& context) : FileReader(context) {}
 
   std::optional<ClusterNetwork> read() {
     for (const TextLine& line : lines_of(context_.text)) read_line(line);
@@ -106,10 +106,6 @@ class IbnetdiscoverReader {
   }
 
  private:
-  void fail(Code code, std::size_t offset, std::string message, std::string remedy) {
-    context_.findings.error(code, context_.place(offset), std::move(message), std::move(remedy));
-    failed_ = true;
-  }
   void malformed(const TextLine& line, std::string_view expected) {
     fail(Code::I02, line.offset, fmt::format("expected {}, found {}", expected, quote(line.text)),
          "Is the file cut off? Run ibnetdiscover anew.");
@@ -293,7 +289,6 @@ class IbnetdiscoverReader {
   }
 
   using Key = std::tuple<std::pair<std::size_t, std::size_t>, std::string, std::string, Ratio>;
-  const Context& context_;
   ClusterNetwork network_;
   std::map<std::string, std::size_t> switch_of_;  // by guid
   std::set<std::string> sections_;                // the guids of what has one
@@ -304,7 +299,6 @@ class IbnetdiscoverReader {
   std::vector<std::string> skipped_;
   std::size_t without_switch_ = 0;
   std::string guid_;  // of the section that is read
-  bool failed_ = false;
 };
 
 }  // namespace

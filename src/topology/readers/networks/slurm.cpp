@@ -87,9 +87,9 @@ struct SwitchLine {
   std::size_t offset = 0;
 };
 
-class SlurmReader {
+class SlurmReader : FileReader {
  public:
-  explicit SlurmReader(const Context& context) : context_(context) {}
+  explicit SlurmReader(const Context& context) : FileReader(context) {}
 
   std::optional<ClusterNetwork> read() {
     for (const Logical& line : logical_lines(context_.text)) {
@@ -107,11 +107,6 @@ class SlurmReader {
   }
 
  private:
-  void fail(Code code, std::size_t offset, std::string message, std::string remedy) {
-    context_.findings.error(code, context_.place(offset), std::move(message), std::move(remedy));
-    failed_ = true;
-  }
-
   void unknown(const Logical& line, std::string_view found) {
     fail(Code::I02, line.offset,
          fmt::format("expected SwitchName=…, Nodes=… or Switches=…, found {}", quote(found)),
@@ -247,7 +242,6 @@ class SlurmReader {
          "directions.");
   }
 
-  const Context& context_;
   ClusterNetwork network_;
   std::vector<SwitchLine> lines_;  // of network_.switches
   std::map<std::string, std::size_t> switch_of_;
@@ -255,7 +249,6 @@ class SlurmReader {
   std::map<std::string, std::size_t> switch_of_host_;
   std::size_t expanded_ = 0;
   bool speed_seen_ = false;
-  bool failed_ = false;
 };
 
 }  // namespace
