@@ -88,6 +88,36 @@ bool add_edge(const Context& context, GraphBuilder& builder, const JsonValue& ed
   return true;
 }
 
+bool add_edges(const Context& context, GraphBuilder& builder, const JsonValue& edges,
+               const Place& in, bool directed) {
+  bool ok = true;
+  for (std::size_t i = 0; i < edges.items.size(); ++i) {
+    ok = add_edge(context, builder, edges.items[i], Place(in, i), directed) && ok;
+  }
+  return ok;
+}
+
+// Version 2 of JSON Graph Format has an object of nodes by id, others an array of nodes with ids.
+bool add_nodes(const Context& context, GraphBuilder& builder, const JsonValue& nodes,
+               const Place& in, std::string_view expected, const char* remedy) {
+  const bool by_id = nodes.kind == Kind::object;
+  bool ok = true;
+  for (std::size_t i = 0; i < nodes.items.size(); ++i) {
+    const Place place = by_id ? Place(in, nodes.keys[i]) : Place(in, i);
+    const JsonValue& node = nodes.items[i];
+    const auto id = by_id ? std::optional(nodes.keys[i]) : id_of(node.find("id"));
+    if (node.kind != Kind::object || !id) {
+      refuse(context, Code::I02, place, expected, &node, remedy);
+      ok = false;
+      continue;
+    }
+    const auto attributes = attributes_of(context, node, place);
+    ok = ok && attributes.has_value();
+    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
+  }
+  return ok;
+}
+
 }  // namespace
 
 std::optional<Graph> read_node_link(const Context& context) {
@@ -112,28 +142,12 @@ std::optional<Graph> read_node_link(const Context& context) {
            "Write it with networkx.node_link_data.");
     return std::nullopt;
   }
-  const bool directed = is_true(root->find("directed"), false);
   GraphBuilder builder(context);
-  bool ok = true;
-  const Place in_nodes(top, "nodes"), in_edges(top, key);
-  for (std::size_t i = 0; i < nodes->items.size(); ++i) {
-    const Place place(in_nodes, i);
-    const JsonValue& node = nodes->items[i];
-    const auto id = id_of(node.find("id"));
-    if (node.kind != Kind::object || !id) {
-      refuse(context, Code::I02, place, "a node with an id", &node,
-             "Give every node an id: a text or a number.");
-      ok = false;
-      continue;
-    }
-    const auto attributes = attributes_of(context, node, place);
-    ok = ok && attributes.has_value();
-    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
-  }
-  for (std::size_t i = 0; i < edges->items.size(); ++i) {
-    const Place place(in_edges, i);
-    ok = add_edge(context, builder, edges->items[i], place, directed) && ok;
-  }
+  bool ok = add_nodes(context, builder, *nodes, Place(top, "nodes"), "a node with an id",
+                      "Give every node an id: a text or a number.");
+  ok = add_edges(context, builder, *edges, Place(top, key),
+                 is_true(root->find("directed"), false)) &&
+       ok;
   if (!ok) return std::nullopt;
   const JsonValue* graph = root->find("graph");
   const bool described = graph != nullptr && graph->kind == Kind::object;
@@ -151,7 +165,7 @@ std::optional<Graph> read_json_graph(const Context& context) {
            "Of several graphs, give one in a file of its own.");
     return std::nullopt;
   }
-  const Place in_graph(top, "graph"), in_nodes(in_graph, "nodes"), in_edges(in_graph, "edges");
+  const Place in_graph(top, "graph");
   const JsonValue* nodes = graph->find("nodes");
   const JsonValue* edges = graph->find("edges");
   if (nodes == nullptr || (nodes->kind != Kind::object && nodes->kind != Kind::array) ||
@@ -160,28 +174,12 @@ std::optional<Graph> read_json_graph(const Context& context) {
            "Give the graph both, as JSON Graph Format has them.");
     return std::nullopt;
   }
-  // Version 2 has an object of nodes by id, version 1 an array of nodes that have one.
-  const bool by_id = nodes->kind == Kind::object;
   GraphBuilder builder(context);
-  bool ok = true;
-  for (std::size_t i = 0; i < nodes->items.size(); ++i) {
-    const Place place = by_id ? Place(in_nodes, nodes->keys[i]) : Place(in_nodes, i);
-    const JsonValue& node = nodes->items[i];
-    const auto id = by_id ? std::optional(nodes->keys[i]) : id_of(node.find("id"));
-    if (node.kind != Kind::object || !id) {
-      refuse(context, Code::I02, place, "a node", &node, "Give every node an id and an object.");
-      ok = false;
-      continue;
-    }
-    const auto attributes = attributes_of(context, node, place);
-    ok = ok && attributes.has_value();
-    if (attributes) builder.add_node(*id, *attributes, [&] { return place.pointer(); });
-  }
-  const bool directed = is_true(graph->find("directed"), true);
-  for (std::size_t i = 0; i < edges->items.size(); ++i) {
-    const Place place(in_edges, i);
-    ok = add_edge(context, builder, edges->items[i], place, directed) && ok;
-  }
+  bool ok = add_nodes(context, builder, *nodes, Place(in_graph, "nodes"), "a node",
+                      "Give every node an id and an object.");
+  ok = add_edges(context, builder, *edges, Place(in_graph, "edges"),
+                 is_true(graph->find("directed"), true)) &&
+       ok;
   if (!ok) return std::nullopt;
   const JsonValue* metadata = graph->find("metadata");
   return builder.finish(text_of(graph->find("label")),
