@@ -1,5 +1,9 @@
 #include "topology/model/typical_latency.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
 namespace forestcoll::topology {
 namespace {
 
@@ -15,38 +19,13 @@ constexpr std::int64_t kBetweenNicsNs = 1500;
 // An Ethernet switch takes so much longer than one of InfiniBand.
 constexpr std::int64_t kEthernetSwitchNs = 400;
 
+// By hop, in halves: what a link has of the switches that a message crosses. A switch belongs to
+// the link before it and to the one behind it; the single switch stands for three.
+constexpr std::array<std::int64_t, 4> kHalfSwitches = {3, 1, 2, 0};
+constexpr std::array kInfinibandNs = {kSingleSwitchNs, kLeafNs, kUplinkNs, kBetweenNicsNs};
+
 Ratio micros(std::int64_t ns) {
   return {ns, 1000};
-}
-
-// What a link has of the switches that a message crosses, in halves: a switch belongs to the link
-// before it and to the one behind it. The single switch stands for three.
-std::int64_t half_switches(NetworkHop hop) {
-  switch (hop) {
-    case NetworkHop::to_single_switch:
-      return 3;
-    case NetworkHop::to_leaf:
-      return 1;
-    case NetworkHop::between_switches:
-      return 2;
-    case NetworkHop::between_nics:
-      break;
-  }
-  return 0;
-}
-
-std::int64_t infiniband(NetworkHop hop) {
-  switch (hop) {
-    case NetworkHop::to_single_switch:
-      return kSingleSwitchNs;
-    case NetworkHop::to_leaf:
-      return kLeafNs;
-    case NetworkHop::between_switches:
-      return kUplinkNs;
-    case NetworkHop::between_nics:
-      break;
-  }
-  return kBetweenNicsNs;
 }
 
 }  // namespace
@@ -61,9 +40,10 @@ Ratio pcie_latency(bool at_bridge) {
 }
 
 Ratio network_latency(Medium medium, NetworkHop hop, int gpus) {
+  const auto at = static_cast<std::size_t>(hop);
   const std::int64_t slower =
-      medium == Medium::ethernet ? half_switches(hop) * kEthernetSwitchNs / 2 : 0;
-  return micros(infiniband(hop) + slower + gpus * kPcieNs);
+      medium == Medium::ethernet ? kHalfSwitches[at] * kEthernetSwitchNs / 2 : 0;
+  return micros(kInfinibandNs[at] + slower + gpus * kPcieNs);
 }
 
 }  // namespace forestcoll::topology
