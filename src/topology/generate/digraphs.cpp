@@ -43,47 +43,41 @@ void add_arcs(TopologyDocument& document, std::int64_t from, std::string to,
                                 .full_duplex = false});
 }
 
-// Imase and Itoh's numbering: i leads to −degree·i − 1, …, −degree·i − degree modulo n, which for
-// n = degree^diameter + degree^(diameter − 1) is the Kautz digraph.
-TopologyDocument kautz(Parameters& parameters) {
+// Each node i has links to `heads(i, degree, n)`; there are `shorter` words of one letter less.
+template <class Heads>
+TopologyDocument of_degree(Parameters& parameters, const std::string& family,
+                           const std::string& words, std::int64_t shorter, const Heads& heads) {
   const std::int64_t degree = parameters.integer("degree", 2, 64);
   const std::int64_t diameter = parameters.integer("diameter", 1, 16);
   const NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
-  const std::int64_t n = power_of(degree, diameter) + power_of(degree, diameter - 1);
+  const std::int64_t n = power_of(degree, diameter) + shorter * power_of(degree, diameter - 1);
   refuse_size(parameters, n);
   if (!parameters.ok()) return {};
   TopologyDocument document;
-  document.name = fmt::format("Kautz({}, {})", degree, diameter);
+  document.name = fmt::format("{}({}, {})", family, degree, diameter);
   document.description =
-      fmt::format("The Kautz digraph of degree {} and diameter {}: {} nodes, one-way links of {}.",
-                  degree, diameter, n, bandwidth.text);
+      fmt::format("The {} digraph of degree {} and diameter {}{}: {} nodes, one-way links of {}.",
+                  family, degree, diameter, words, n, bandwidth.text);
   document.top.nodes = {{.ids = fmt::format("n[0-{}]", n - 1)}};
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t first = n - (degree * i) % n + n - degree;
-    add_arcs(document, i, cyclic(first, degree, n, -1), bandwidth);
-  }
+  for (std::int64_t i = 0; i < n; ++i) add_arcs(document, i, heads(i, degree, n), bandwidth);
   return document;
+}
+
+// Imase and Itoh's numbering: i leads to −degree·i − 1, …, −degree·i − degree modulo n, which for
+// n = degree^diameter + degree^(diameter − 1) is the Kautz digraph.
+TopologyDocument kautz(Parameters& parameters) {
+  return of_degree(parameters, "Kautz", "", 1,
+                   [](std::int64_t i, std::int64_t degree, std::int64_t n) {
+                     return cyclic(n - (degree * i) % n + n - degree, degree, n, -1);
+                   });
 }
 
 // i leads to degree·i, …, degree·i + degree − 1 modulo n; the loops at both ends are left out.
 TopologyDocument de_bruijn(Parameters& parameters) {
-  const std::int64_t degree = parameters.integer("degree", 2, 64);
-  const std::int64_t diameter = parameters.integer("diameter", 1, 16);
-  const NamedBandwidth bandwidth = parameters.bandwidth("bandwidth");
-  const std::int64_t n = power_of(degree, diameter);
-  refuse_size(parameters, n);
-  if (!parameters.ok()) return {};
-  TopologyDocument document;
-  document.name = fmt::format("de Bruijn({}, {})", degree, diameter);
-  document.description = fmt::format(
-      "The de Bruijn digraph of degree {} and diameter {} without its loops: {} nodes, one-way "
-      "links of {}.",
-      degree, diameter, n, bandwidth.text);
-  document.top.nodes = {{.ids = fmt::format("n[0-{}]", n - 1)}};
-  for (std::int64_t i = 0; i < n; ++i) {
-    add_arcs(document, i, cyclic(degree * i % n, degree, n, i), bandwidth);
-  }
-  return document;
+  return of_degree(parameters, "de Bruijn", " without its loops", 0,
+                   [](std::int64_t i, std::int64_t degree, std::int64_t n) {
+                     return cyclic(degree * i % n, degree, n, i);
+                   });
 }
 
 }  // namespace
