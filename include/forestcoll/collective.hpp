@@ -27,6 +27,11 @@ enum class Collective {
 /// broadcast, reduce, scatter and gather have one root; the others serve all ranks alike.
 [[nodiscard]] bool is_rooted(Collective collective);
 
+/// Whether data of several ranks are combined: reduce_scatter, reduce, allreduce.
+[[nodiscard]] bool has_reduce(Collective collective);
+/// Whether data go to several ranks: allgather, broadcast, allreduce.
+[[nodiscard]] bool has_broadcast(Collective collective);
+
 /// alltoall, scatter and gather: what a rank has for another is for that one alone, and goes along
 /// paths. The data of the others goes along trees.
 [[nodiscard]] bool is_personalized(Collective collective);

@@ -35,6 +35,16 @@ bool is_rooted(Collective collective) {
          collective == Collective::scatter || collective == Collective::gather;
 }
 
+bool has_reduce(Collective collective) {
+  return collective == Collective::reduce_scatter || collective == Collective::reduce ||
+         collective == Collective::allreduce;
+}
+
+bool has_broadcast(Collective collective) {
+  return collective == Collective::allgather || collective == Collective::broadcast ||
+         collective == Collective::allreduce;
+}
+
 bool is_personalized(Collective collective) {
   return collective == Collective::alltoall || collective == Collective::scatter ||
          collective == Collective::gather;

@@ -229,20 +229,15 @@ std::vector<Rank> Request::roots() const {
 
 Expected<BaselineResult> carry_out(const Request& request, const ImplicitForestMaker& make,
                                    Reduce how) {
-  const Collective c = request.collective;
-  const bool inward =
-      c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
-  const bool outward =
-      c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
   std::optional<Phase> broadcast, reduce;
   std::optional<Load> broadcast_load, reduce_load;
-  if (outward) {
+  if (has_broadcast(request.collective)) {
     auto phase = make_phase(request.network, make, request.options.with_trees);
     if (!phase) return phase.errors();
     broadcast = *std::move(phase);
     broadcast_load = load_of(broadcast->implicit, request.network);
   }
-  if (inward) {
+  if (has_reduce(request.collective)) {
     const Network backward = reversed(request.network);
     if (broadcast && how == Reduce::same_trees && is_symmetric(request.network)) {
       reduce = broadcast;

@@ -36,8 +36,7 @@ class ForestParser {
     if (const auto done = parse_header(forest); !done) return done.errors();
     if (const auto done = parse_ranks(forest); !done) return done.errors();
     const bool two = forest.collective == Collective::allreduce;
-    const bool reduces =
-        forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
+    const bool reduces = !has_broadcast(forest.collective);
     for (std::size_t list = 0; list < document_.lists.size(); ++list) {
       if (document_.lists[list].has_value() != (two ? list > 0 : list == 0)) {
         return flaw(

@@ -143,8 +143,7 @@ class FactReader {
     if (c == Collective::allreduce) {
       facts_.phases = {{"reduce", &forest_.reduce, true}, {"broadcast", &forest_.broadcast, false}};
     } else {
-      const bool inward = c == Collective::reduce_scatter || c == Collective::reduce;
-      facts_.phases = {{"trees", &forest_.trees, inward}};
+      facts_.phases = {{"trees", &forest_.trees, has_reduce(c)}};
     }
     for (const ForestPhase& phase : facts_.phases) {
       if (!phase.list->present) {

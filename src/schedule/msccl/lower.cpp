@@ -208,8 +208,7 @@ schedule::Addition addition_for(const TargetLimits& target, Placement placement)
 // memory is not.
 bool may_merge(const CollectiveForest& forest, const LowerOptions& options) {
   const bool is_in_place = options.placement == Placement::in_place;
-  const bool gathers =
-      forest.collective == Collective::reduce_scatter || forest.collective == Collective::reduce;
+  const bool gathers = !has_broadcast(forest.collective);
   return options.threadblocks != ThreadblockUse::per_tree && (is_in_place || !gathers);
 }
 

@@ -8,16 +8,6 @@
 #include "forestcoll/pack.hpp"
 
 namespace forestcoll::solver {
-namespace {
-
-bool has_reduce(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce || c == Collective::allreduce;
-}
-bool has_broadcast(Collective c) {
-  return c == Collective::allgather || c == Collective::broadcast || c == Collective::allreduce;
-}
-
-}  // namespace
 
 Problem::Problem(const Network& fabric, Collective collective, std::optional<Rank> root,
                  const std::stop_token& stop)

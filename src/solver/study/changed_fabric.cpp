@@ -24,10 +24,6 @@ Diagnostic too_large() {
   return inexact("the exact rate of a changed fabric does not fit 64-bit fractions");
 }
 
-bool is_reduce(Collective c) {
-  return c == Collective::reduce_scatter || c == Collective::reduce;
-}
-
 }  // namespace
 
 ChangedFabric::ChangedFabric(const Topology& topology, Collective collective,
@@ -37,7 +33,7 @@ ChangedFabric::ChangedFabric(const Topology& topology, Collective collective,
       ranks_(topology.ranks),
       root_(root ? topology.ranks[root->index()] : NodeId()),
       by_lengths_(!topology.limits.empty() &&
-                  !forestcoll::has_able_switches(switch_roles(topology), collective)) {}
+                  !has_able_switches(switch_roles(topology), collective)) {}
 
 Expected<Ratio> ChangedFabric::solve() {
   const auto network = to_digraph(topology_);
@@ -52,7 +48,7 @@ Expected<Ratio> ChangedFabric::solve() {
     return best->upper;
   }
   const auto algbw =
-      is_reduce(collective_) ? phase(backward, backward_cuts_) : phase(*network, forward_cuts_);
+      has_reduce(collective_) ? phase(backward, backward_cuts_) : phase(*network, forward_cuts_);
   if (!algbw) return too_large();
   return *algbw;
 }
@@ -73,7 +69,7 @@ Expected<Ratio> ChangedFabric::solve_within_limits(const Network& network) {
   const auto best = optimum_of_all(network, operation_of_all(network, collective_, root));
   if (!best) return best.errors();
   const SwitchRoles roles = switch_roles(topology_);
-  if (forestcoll::has_able_switches(roles, collective_)) {
+  if (has_able_switches(roles, collective_)) {
     last_cut_proves_ = false;
     const auto upper = upper_by_switches(network, roles, root);
     return upper ? std::max(*upper, best->reached) : upper;
@@ -156,7 +152,7 @@ void ChangedFabric::keep_tight_cut() {
   if (!last_cut_proves_ || collective_ == Collective::allreduce) return;
   std::vector<bool> sends(topology_.nodes.size(), false);
   for (const NodeId v : last_cut_) sends[v.index()] = true;
-  if (is_reduce(collective_)) sends.flip();
+  if (has_reduce(collective_)) sends.flip();
   tight_.push_back(std::move(sends));
 }
 
@@ -165,14 +161,6 @@ bool ChangedFabric::has_work() const {
   if (root_.valid()) return topology_.nodes[root_].enabled;
   return std::ranges::any_of(topology_.ranks,
                              [&](NodeId v) { return topology_.nodes[v].weight > Ratio(0); });
-}
-
-// Whether some switch does in the phase what trees cannot, so that the cuts are what bounds it.
-bool ChangedFabric::has_able_switches() const {
-  const bool reduce = is_reduce(collective_);
-  return std::ranges::any_of(switch_roles(topology_), [&](const SwitchRole& role) {
-    return reduce ? role.combines : role.copies;
-  });
 }
 
 // Those that still have compute nodes on both sides.
@@ -192,7 +180,9 @@ std::optional<Ratio> ChangedFabric::phase(const Network& network, Cuts& cuts) {
       root_.valid() ? single_root(network, network.rank_of[root_]) : shares(network);
   const bool complete = topology_.ranks.size() == ranks_.size();
   Rate of_cuts = optimal_rate(network, weights, complete ? cuts : usable(cuts, network));
-  const Rate rate = topology_.links.size() > kMostLinks || has_able_switches()
+  // Where a switch does in the phase what trees cannot, the cuts are what bounds it.
+  const bool are_able = has_able_switches(switch_roles(topology_), collective_);
+  const Rate rate = topology_.links.size() > kMostLinks || are_able
                         ? std::move(of_cuts)
                         : tree_rate(network, weights, std::move(of_cuts));
   last_cut_ = rate.bottleneck.sending;

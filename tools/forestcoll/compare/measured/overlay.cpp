@@ -40,11 +40,6 @@ Diagnostic misfit(const std::string& file, std::string where, std::string messag
   return error;
 }
 
-bool is_reduction(Collective collective) {
-  return collective == Collective::reduce_scatter || collective == Collective::allreduce ||
-         collective == Collective::reduce;
-}
-
 Expected<void> refuse_heading(const MeasuredFile& measured, const RowsRequest& request,
                               std::int64_t ranks, const std::string& file) {
   const Collective collective = request.collective;
@@ -62,13 +57,13 @@ Expected<void> refuse_heading(const MeasuredFile& measured, const RowsRequest& r
         fmt::format("this is a run of {} ranks, the fabric has {}", *measured.ranks, ranks),
         "give the topology of the run, or choose its GPUs with --ranks");
   }
-  if (measured.reduces && *measured.reduces != is_reduction(collective)) {
+  if (measured.reduces && *measured.reduces != has_reduce(collective)) {
     return misfit(
         file, "",
         fmt::format("{}, and {} {}",
                     *measured.reduces ? "this run adds up (redop)"
                                       : "this run only copies (redop \"none\")",
-                    to_string(collective), is_reduction(collective) ? "adds up" : "only copies"),
+                    to_string(collective), has_reduce(collective) ? "adds up" : "only copies"),
         "compare with the collective that was run, with -c");
   }
   return {};

@@ -26,11 +26,6 @@ namespace {
 constexpr std::int64_t kLeastTested = 1024, kMostTested = std::int64_t{1} << 32;
 constexpr std::int64_t kElementBytes = 4;  // float, which nccl-tests takes by default
 
-bool adds(Collective collective) {
-  return collective == Collective::allreduce || collective == Collective::reduce_scatter ||
-         collective == Collective::reduce;
-}
-
 std::string_view folder_of(const CompileOptions& options) {
   return is_plan(options) ? "plans" : "algorithms";
 }
@@ -209,7 +204,7 @@ std::string size_words(std::span<const DeployedSchedule> schedules, const Compil
 
 void PlanCaveats::add(const DeployedSchedule& schedule, const CompileOptions& options) {
   const PlanFacts facts = facts_of_plan(schedule.file.text);
-  adds_ = adds_ || adds(options.synthesis.collective);
+  adds_ = adds_ || has_reduce(options.synthesis.collective);
   places_ = places_ || !options.any_buffers;
   begins_ = begins_ || facts.begins_allocations;
   multicasts_ = multicasts_ || facts.multicasts_buffers;
