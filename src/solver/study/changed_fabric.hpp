@@ -57,7 +57,6 @@ class ChangedFabric {
   [[nodiscard]] Expected<Ratio> upper_by_switches(const Network& network, const SwitchRoles& roles,
                                                   std::optional<Rank> root) const;
   [[nodiscard]] bool has_work() const;
-  [[nodiscard]] bool has_able_switches() const;
   [[nodiscard]] static Cuts usable(const Cuts& cuts, const Network& network);
   [[nodiscard]] std::optional<Ratio> phase(const Network& network, Cuts& cuts);
 

@@ -11,10 +11,6 @@
 namespace forestcoll {
 namespace {
 
-bool any(const SwitchRoles& roles, bool SwitchRole::*role) {
-  return std::ranges::any_of(roles, role);
-}
-
 // What trees reach of an allreduce, as far as that is known; `floor` is reached in any case.
 Expected<RateFigure> figure_of(const Expected<AllreduceOptimum>& known, const Ratio& floor) {
   if (!known) return known.errors();
@@ -42,14 +38,12 @@ std::optional<Ratio> allowed_by_cut(const Rate& rate, const Ratio& algbw) {
 }
 
 // Of a collective of one phase.
-RateFigures of_phase(const SwitchRoles& roles, const Expected<Bound>& trees) {
+RateFigures of_phase(Collective collective, const SwitchRoles& roles,
+                     const Expected<Bound>& trees) {
   if (!trees) return {trees.errors(), trees.errors()};
   const RateFigure by_trees{trees->algbw, trees->algbw};
-  const bool is_reduce = trees->reduce_rate.has_value();
-  const Rate& rate = is_reduce ? *trees->reduce_rate : *trees->broadcast_rate;
-  if (!any(roles, is_reduce ? &SwitchRole::combines : &SwitchRole::copies)) {
-    return {by_trees, by_trees};
-  }
+  if (!has_able_switches(roles, collective)) return {by_trees, by_trees};
+  const Rate& rate = trees->reduce_rate ? *trees->reduce_rate : *trees->broadcast_rate;
   const auto most = allowed_by_cut(rate, trees->algbw);
   if (most) return {RateFigure{*most, trees->algbw}, by_trees};
   return {inexact("the exact rate that the cuts allow does not fit 64 bits"), by_trees};
@@ -71,7 +65,7 @@ RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Colle
   if (root && trees && has_able_switches(roles, collective)) {
     return of_root(trees->algbw, phase_optimum(network, roles, collective, *root, {.stop = stop}));
   }
-  if (collective != Collective::allreduce) return of_phase(roles, trees);
+  if (collective != Collective::allreduce) return of_phase(collective, roles, trees);
   return of_allreduce(network, roles,
                       trees ? Expected<Ratio>(trees->algbw) : Expected<Ratio>(trees.errors()),
                       stop);
