@@ -23,4 +23,9 @@ struct ChunkRange {
                                                      std::size_t ranks,
                                                      const std::vector<Rank>& order = {});
 
+/// The chunks of each tree: those of a root share its chunks out among them in forest order.
+/// Cost: linear.
+[[nodiscard]] std::vector<ChunkRange> tree_chunks(const Forest& forest,
+                                                  const CollectiveForest& whole);
+
 }  // namespace forestcoll::schedule

@@ -24,28 +24,10 @@
 #include <span>
 #include <utility>
 
-#include "base/check.hpp"
 #include "schedule/root_chunks.hpp"
 
 namespace forestcoll::schedule {
 namespace {
-
-// The chunks of each tree.
-std::vector<ChunkRange> tree_chunks(const Forest& forest, const CollectiveForest& whole) {
-  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
-  std::vector<ChunkRange> ranges;
-  ranges.reserve(forest.tree_count());
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const auto& tree = forest.tree(TreeId(t));
-    std::int64_t& begin = left[tree.root].begin;
-    ranges.push_back({begin, begin + tree.multiplicity});
-    begin += tree.multiplicity;
-  }
-  for (const ChunkRange& range : left) {
-    FORESTCOLL_CHECK(range.begin == range.end, "each root's multiplicities sum to its share");
-  }
-  return ranges;
-}
 
 class Builder {
  public:

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "base/check.hpp"
 #include "schedule/root_chunks.hpp"
 
 namespace forestcoll::schedule {
@@ -15,18 +14,11 @@ struct TreeChunks {
   TreeId tree;
 };
 
-// The trees of a root share its chunks out among them in forest order.
+// By their first chunks.
 std::vector<TreeChunks> chunks_of_trees(const Forest& forest, const CollectiveForest& whole) {
-  IdVector<Rank, ChunkRange> left = root_chunks(whole, forest.rank_count());
   std::vector<TreeChunks> result;
-  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
-    const auto& tree = forest.tree(TreeId(t));
-    std::int64_t& begin = left[tree.root].begin;
-    result.push_back({begin, begin + tree.multiplicity, TreeId(t)});
-    begin += tree.multiplicity;
-  }
-  for (const ChunkRange& range : left) {
-    FORESTCOLL_CHECK(range.size() == 0, "each root's multiplicities sum to k times its weight");
+  for (const ChunkRange& range : tree_chunks(forest, whole)) {
+    result.push_back({range.begin, range.end, TreeId(result.size())});
   }
   std::sort(result.begin(), result.end(),
             [](const TreeChunks& a, const TreeChunks& b) { return a.begin < b.begin; });
