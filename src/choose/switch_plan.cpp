@@ -12,31 +12,10 @@
 #include "choose/branching.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology.hpp"
+#include "topology/model/reach.hpp"
 
 namespace forestcoll::choose {
 namespace {
-
-// The ranks that `from` has routes to through switches alone.
-std::vector<bool> reached_from(Rank from, const Network& network) {
-  std::vector<bool> seen(network.graph.node_count(), false), reached(network.ranks.size(), false);
-  std::vector<NodeId> pending = {network.ranks[from.index()]};
-  seen[pending.front().index()] = true;
-  while (!pending.empty()) {
-    const NodeId v = pending.back();
-    pending.pop_back();
-    for (ArcId a = network.graph.first_out(v); a != network.graph.last_out(v); ++a.value) {
-      const NodeId next = network.graph.head(a);
-      if (seen[next.index()]) continue;
-      seen[next.index()] = true;
-      if (network.is_compute(next)) {
-        reached[network.rank_of[next].index()] = true;
-      } else {
-        pending.push_back(next);
-      }
-    }
-  }
-  return reached;
-}
 
 // GPUs of the same place in their boxes exchange sums.
 bool has_routes_of_sums(const Network& network, const IdVector<Rank, std::int32_t>& boxes) {
@@ -44,9 +23,9 @@ bool has_routes_of_sums(const Network& network, const IdVector<Rank, std::int32_
   std::vector<std::int32_t> place;
   for (const std::int32_t box : boxes) place.push_back(filled[box]++);
   for (std::size_t r = 0; r < place.size(); ++r) {
-    const auto reached = reached_from(Rank(r), network);
+    const auto reached = topology::found_through_switches(network, network.ranks[r]);
     for (std::size_t other = 0; other < place.size(); ++other) {
-      if (other != r && place[other] == place[r] && !reached[other]) return false;
+      if (other != r && place[other] == place[r] && !reached[network.ranks[other]]) return false;
     }
   }
   return true;

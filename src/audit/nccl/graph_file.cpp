@@ -13,6 +13,7 @@
 #include "audit/nccl/files.hpp"
 #include "base/words.hpp"
 #include "forestcoll/failures.hpp"
+#include "topology/model/reach.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -209,29 +210,13 @@ BoxMembers members_of(const Topology& topology) {
   return members;
 }
 
-// GPUs that links and switches join to one without another GPU between.
-std::vector<bool> reached_from(const Network& network, NodeId from) {
-  std::vector<bool> reached(network.rank_of.size(), false);
-  std::vector<NodeId> open = {from};
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    const auto end = network.graph.last_out(open[i]).index();
-    for (std::size_t a = network.graph.first_out(open[i]).index(); a < end; ++a) {
-      const NodeId head = network.graph.head(ArcId(a));
-      if (reached[head.index()] || head == from) continue;
-      reached[head.index()] = true;
-      if (!network.is_compute(head)) open.push_back(head);
-    }
-  }
-  return reached;
-}
-
 void check_steps(const Graph& rings, const Topology& topology, Findings& findings) {
   const auto network = to_digraph(without_relays(topology));
   if (!network) return;
   for (const auto& box : members_of(topology)) {
-    std::vector<std::vector<bool>> reached;
+    std::vector<IdVector<NodeId, bool>> reached;
     for (const Rank rank : box) {
-      reached.push_back(reached_from(*network, network->ranks[rank.index()]));
+      reached.push_back(topology::found_through_switches(*network, network->ranks[rank.index()]));
     }
     for (std::size_t c = 0; c < rings.channels.size(); ++c) {
       const auto& gpus = rings.channels[c].gpus;
@@ -240,7 +225,7 @@ void check_steps(const Graph& rings, const Topology& topology, Findings& finding
         const auto from = static_cast<std::size_t>(gpus[i]);
         const auto to = static_cast<std::size_t>(gpus[(i + 1) % gpus.size()]);
         const NodeId head = network->ranks[box[to].index()];
-        if (reached[from][head.index()]) continue;
+        if (reached[from][head]) continue;
         findings.add(Rule::fabric, fmt::format("{}, channel {}", rings.place, c),
                      fmt::format("no link leads from {} to {}, the next of the ring",
                                  topology.nodes[network->ranks[box[from].index()]].id,

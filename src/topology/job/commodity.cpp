@@ -10,7 +10,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/ratio.hpp"
-#include "topology/job/reach.hpp"
+#include "topology/model/reach.hpp"
 
 namespace forestcoll {
 namespace {

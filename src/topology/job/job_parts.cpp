@@ -10,7 +10,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "topology/job/reach.hpp"
+#include "topology/model/reach.hpp"
 
 namespace forestcoll {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "forestcoll/digraph.hpp"
 #include "forestcoll/id.hpp"
+#include "forestcoll/network.hpp"
 
 namespace forestcoll::topology {
 
@@ -30,6 +31,14 @@ IdVector<NodeId, bool> found_from(const Digraph& graph, NodeId first, bool backw
     }
   }
   return seen;
+}
+
+/// Along arcs, through switches alone. Cost: O(n + m).
+inline IdVector<NodeId, bool> found_through_switches(const Network& network, NodeId first) {
+  return found_from(network.graph, first, false, [&](ArcId arc, NodeId /*to*/) {
+    const NodeId tail = network.graph.tail(arc);
+    return tail == first || !network.is_compute(tail);
+  });
 }
 
 }  // namespace forestcoll::topology
