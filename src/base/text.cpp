@@ -80,16 +80,6 @@ std::optional<std::int64_t> read_size(std::string_view text) {
   return size && *size >= 1 && *size <= kMaxSize ? size : std::nullopt;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
-
 // FIRST:LAST, FIRST:LAST:FACTOR, or FIRST-LAST.
 Expected<void> add_range(std::string_view text, char separator, std::vector<std::int64_t>& sizes) {
   const auto parts = split(text, separator);

@@ -52,14 +52,34 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-std::vector<std::string_view> parts_between(std::string_view text, char separator) {
+std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
-  while (true) {
+  for (;;) {
     const std::size_t end = text.find(separator);
-    parts.push_back(trimmed(text.substr(0, end)));
+    parts.push_back(text.substr(0, end));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
   }
+}
+
+std::vector<std::string_view> parts_between(std::string_view text, char separator) {
+  auto parts = split(text, separator);
+  for (std::string_view& part : parts) part = trimmed(part);
+  return parts;
+}
+
+std::vector<std::string_view> split_list(std::string_view list) {
+  std::vector<std::string_view> items;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i < list.size() && list[i] == '[') ++depth;
+    if (i < list.size() && list[i] == ']') --depth;
+    if (i < list.size() && (list[i] != ',' || depth > 0)) continue;
+    items.push_back(list.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  return items;
 }
 
 std::optional<std::int64_t> natural(std::string_view text) {

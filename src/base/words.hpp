@@ -35,8 +35,14 @@ struct TextLine {
 /// Without blanks at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-/// The parts between separators, without blanks at their ends; one where there is no separator.
+/// The parts between separators; one where there is no separator.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// The parts between separators, without blanks at their ends.
 [[nodiscard]] std::vector<std::string_view> parts_between(std::string_view text, char separator);
+
+/// The items of a list: commas between brackets belong to a range.
+[[nodiscard]] std::vector<std::string_view> split_list(std::string_view list);
 
 /// The number that is the whole text; nothing where it is none, or does not fit. `base`: of an
 /// integer, where not 10.

@@ -48,21 +48,6 @@ std::vector<Ends> splits_of(std::string_view text) {
   return splits;
 }
 
-// The items of a list: commas between brackets belong to a range.
-std::vector<std::string_view> split_list(std::string_view list) {
-  std::vector<std::string_view> items;
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i <= list.size(); ++i) {
-    if (i < list.size() && list[i] == '[') ++depth;
-    if (i < list.size() && list[i] == ']') --depth;
-    if (i < list.size() && (list[i] != ',' || depth > 0)) continue;
-    items.push_back(list.substr(begin, i - begin));
-    begin = i + 1;
-  }
-  return items;
-}
-
 // "4" and "4-7".
 std::optional<std::pair<std::size_t, std::size_t>> parse_range(std::string_view text) {
   const auto dash = text.find('-');

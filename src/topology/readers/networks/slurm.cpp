@@ -41,21 +41,6 @@ bool same_word(std::string_view a, std::string_view b) {
   });
 }
 
-// "a[0-3],b" at the commas that are outside of brackets.
-std::vector<std::string_view> split_list(std::string_view list) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0;
-  bool inside = false;
-  for (std::size_t at = 0; at <= list.size(); ++at) {
-    if (at < list.size() && list[at] == '[') inside = true;
-    if (at < list.size() && list[at] == ']') inside = false;
-    if (at < list.size() && (list[at] != ',' || inside)) continue;
-    parts.push_back(list.substr(begin, at - begin));
-    begin = at + 1;
-  }
-  return parts;
-}
-
 // "Key=value", which may have blanks around = and quotation marks around the value.
 struct Setting {
   std::string_view key, value;
