@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/mix.hpp"
+
 namespace forestcoll::simulate {
 
 /// A digraph of which vertices and edges have labels; parallel edges count.
@@ -26,13 +28,7 @@ struct LabelledGraph {
 /// its number at most log n times. Cost: O(m log n).
 [[nodiscard]] std::vector<std::int32_t> equitable_partition(const LabelledGraph& graph);
 
-/// Mixes bits so that sums of the results tell multisets apart (splitmix64).
-[[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31U);
-}
+using base::mix;
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value, std::uint64_t next) {
   return mix(mix(value) ^ next);
 }

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "solver/linear/cut_program.hpp"
+
 namespace forestcoll::solver::alltoall {
 namespace {
 
@@ -11,14 +13,6 @@ namespace {
 constexpr std::size_t kMostRefinedFlows = 1'500'000;
 
 using Sum = std::map<std::size_t, std::int64_t>;
-
-std::vector<Term> terms_of(const Sum& sum) {
-  std::vector<Term> terms;
-  for (const auto& [variable, coefficient] : sum) {
-    if (coefficient != 0) terms.push_back({variable, coefficient});
-  }
-  return terms;
-}
 
 // One node of each class speaks for it: in − out − θ · need = 0.
 void add_conservation(const Instance& instance, Program& program) {
@@ -41,7 +35,7 @@ void add_conservation(const Instance& instance, Program& program) {
         --sum[variable(a)];
       }
       if (needs[NodeId(v)] > 0) sum[0] = -needs[NodeId(v)];
-      auto terms = terms_of(sum);
+      auto terms = nonzero_terms(sum);
       if (!terms.empty()) program.conservation.push_back(std::move(terms));
     }
   }
@@ -71,7 +65,7 @@ void add_capacity(const Instance& instance, Program& program) {
   }
   for (std::size_t number = 0; number < classes.count; ++number) {
     CapacityRow& row = program.capacity[number];
-    row.terms = terms_of(loads[number]);
+    row.terms = nonzero_terms(loads[number]);
     row.divisor = row.bound;
     for (const Term& term : row.terms) row.divisor = std::gcd(row.divisor, term.coefficient);
     for (Term& term : row.terms) term.coefficient /= row.divisor;

@@ -29,12 +29,6 @@ struct Numbering {
   }
 };
 
-double largest(const std::vector<double>& values) {
-  double most = 0;
-  for (const double value : values) most = std::max(most, std::abs(value));
-  return most;
-}
-
 // What the numbered unknowns are in terms of all, 0 where they have no number.
 CommonFractions spread(const CommonFractions& solution, const Numbering& numbering,
                        std::size_t size) {

@@ -5,9 +5,8 @@
 #include <utility>
 
 namespace forestcoll::solver {
-namespace {
 
-std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficients) {
+std::vector<Term> nonzero_terms(const std::map<std::size_t, std::int64_t>& coefficients) {
   std::vector<Term> terms;
   for (const auto& [variable, coefficient] : coefficients) {
     if (coefficient != 0) terms.push_back({variable, coefficient});
@@ -15,14 +14,12 @@ std::vector<Term> terms_of(const std::map<std::size_t, std::int64_t>& coefficien
   return terms;
 }
 
-}  // namespace
-
 std::vector<Term> owned_terms(const TreeCommodity& commodity) {
   std::map<std::size_t, std::int64_t> sum;
   for (const Term& owned : commodity.owned) {
     if (owned.coefficient != 0) sum[owned.variable] += owned.coefficient;
   }
-  return terms_of(sum);
+  return nonzero_terms(sum);
 }
 
 std::vector<Term> cut_row(const CutProgram& program, std::size_t commodity, const SinkSide& side) {
@@ -41,7 +38,7 @@ std::vector<Term> cut_row(const CutProgram& program, std::size_t commodity, cons
     const Arc& arc = trees.graph.arcs()[a];
     if (!side[arc.tail.index()] && side[arc.head.index()]) --sum[trees.variable[a]];
   }
-  return terms_of(sum);
+  return nonzero_terms(sum);
 }
 
 std::vector<Term> balance_row(const TreeCommodity& commodity, NodeId node) {
@@ -50,7 +47,7 @@ std::vector<Term> balance_row(const TreeCommodity& commodity, NodeId node) {
   for (ArcId a = commodity.graph.first_out(node); a != commodity.graph.last_out(node); ++a.value) {
     --sum[commodity.variable[a.index()]];
   }
-  return terms_of(sum);
+  return nonzero_terms(sum);
 }
 
 }  // namespace forestcoll::solver

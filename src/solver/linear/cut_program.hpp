@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <vector>
 
 #include "forestcoll/digraph.hpp"
@@ -41,6 +43,10 @@ struct CutProgram {
   /// In rows of cuts, all that is owned in a commodity, which is a variable more.
   [[nodiscard]] std::size_t total(std::size_t commodity) const { return variables + commodity; }
 };
+
+/// Those that are not 0.
+[[nodiscard]] std::vector<Term> nonzero_terms(
+    const std::map<std::size_t, std::int64_t>& coefficients);
 
 /// What all nodes own in a commodity, each variable once.
 [[nodiscard]] std::vector<Term> owned_terms(const TreeCommodity& commodity);

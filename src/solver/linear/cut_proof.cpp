@@ -24,12 +24,6 @@ namespace {
 // Of prices; a sum over all rows and arcs stays far below 128 bits.
 constexpr std::int64_t kMaxPrice = std::int64_t{1} << 40;
 
-double largest(std::span<const double> values) {
-  double most = 0;
-  for (const double value : values) most = std::max(most, std::abs(value));
-  return most;
-}
-
 bool add_row(const std::vector<Term>& terms, Int128 price, std::vector<Int128>& total) {
   for (const Term& term : terms) {
     Int128 product = 0, &sum = total[term.variable];

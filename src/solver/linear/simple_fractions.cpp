@@ -1,5 +1,6 @@
 #include "solver/linear/simple_fractions.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -44,6 +45,12 @@ std::optional<Fraction> simplest_near(double value, double tolerance,
 }
 
 }  // namespace
+
+double largest(std::span<const double> values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
 
 std::optional<CommonFractions> simple_fractions(std::span<const double> values, double tolerance,
                                                 std::int64_t max_denominator) {

@@ -18,6 +18,9 @@ struct CommonFractions {
   std::int64_t denominator = 1;
 };
 
+/// Of absolute values; 0 where there are none.
+[[nodiscard]] double largest(std::span<const double> values);
+
 /// Each value as the fraction of least denominator within `tolerance`, all over one denominator.
 /// A guess: whoever uses it proves it. Nothing where the common denominator is above
 /// `max_denominator`, or a numerator above 2^62.

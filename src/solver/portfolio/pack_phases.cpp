@@ -26,10 +26,6 @@ namespace {
 // Tree edges up to which a quick forest is compared with a packing that was stopped.
 constexpr std::size_t kMaxEdgesCompared = std::size_t{1} << 20;
 
-bool is_faster(const Scaling& a, const Scaling& b) {
-  return solver::is_faster({a.scale, a.k}, {b.scale, b.k});
-}
-
 Diagnostic not_low_in_time(std::int32_t height) {
   return make_error(Code::R01,
                     "asked to stop before the search for trees of height " +

@@ -36,6 +36,9 @@ struct ScaleAndK {
 /// Does a tree per root of `a` get more than one of `b`, by k/scale? Not where that cannot be
 /// compared exactly.
 [[nodiscard]] bool is_faster(const ScaleAndK& a, const ScaleAndK& b);
+[[nodiscard]] inline bool is_faster(const Scaling& a, const Scaling& b) {
+  return is_faster(ScaleAndK{a.scale, a.k}, ScaleAndK{b.scale, b.k});
+}
 /// Phases that cut the data into the same chunks. Error E14.
 [[nodiscard]] Expected<std::int64_t> common_k(std::int64_t a, std::int64_t b);
 

@@ -14,10 +14,6 @@
 
 namespace forestcoll::solver {
 
-inline bool is_faster(const Scaling& a, const Scaling& b) {
-  return is_faster(ScaleAndK{a.scale, a.k}, ScaleAndK{b.scale, b.k});
-}
-
 /// All forests found so far that no other one beats in both height and rate.
 class KnownForests {
  public:
