@@ -15,18 +15,18 @@
 #include <vector>
 
 #include "audit/forest/check.hpp"
+#include "audit/forest/edges.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
-class BranchingCheck {
+class BranchingCheck : EdgeChecks {
  public:
   BranchingCheck(const ForestFile& forest, const Topology* topology, const ForestFacts& facts,
                  Findings& findings, Verdict& verdict)
-      : forest_(forest),
+      : EdgeChecks(forest, facts),
         topology_(topology),
-        facts_(facts),
         findings_(findings),
         verdict_(verdict),
         roles_(topology == nullptr ? SwitchRoles() : switch_roles(*topology)),
@@ -63,10 +63,6 @@ class BranchingCheck {
     const ForestTree& tree;
     std::string where;
   };
-
-  [[nodiscard]] const std::string& name(Name n) const {
-    return forest_.names[static_cast<std::size_t>(n)];
-  }
 
   void check_phase(const ForestPhase& phase) {
     load_.assign(facts_.network ? facts_.network->graph.arc_count() : 0, 0);
@@ -146,7 +142,7 @@ class BranchingCheck {
                     place.phase.inward ? edge.src : edge.dst);
       }
       if (flaw.empty()) continue;
-      findings_.add(Rule::tree, edge_place(place, e), std::move(flaw));
+      findings_.add(Rule::tree, edge_place(place.where, place.tree, e), std::move(flaw));
       sound = false;
     }
     for (const Name n : switches) {
@@ -194,60 +190,27 @@ class BranchingCheck {
     }
   }
 
-  [[nodiscard]] std::string edge_place(const Place& place, std::size_t e) const {
-    const ForestEdge& edge = forest_.edges[e];
-    const auto text = [&](Name n) { return n < 0 ? std::string("?") : name(n); };
-    return fmt::format("{}, edge {} ({} to {})", place.where, e - place.tree.edges_begin,
-                       text(edge.src), text(edge.dst));
+  void check_path(const Place& place, std::size_t e) {
+    const std::string flaw = flaw_of_path(place, forest_.edges[e]);
+    if (flaw.empty()) return;
+    findings_.add(Rule::path, edge_place(place.where, place.tree, e), flaw);
   }
 
-  void check_path(const Place& place, std::size_t e) {
-    const ForestEdge& edge = forest_.edges[e];
-    const Name* path = forest_.path_nodes.data() + edge.path_begin;
-    const std::size_t length = edge.path_end - edge.path_begin;
-    const auto fail = [&](std::string message) {
-      findings_.add(Rule::path, edge_place(place, e), std::move(message));
-    };
-    if (length < 2 || path[0] != edge.src || path[length - 1] != edge.dst) {
-      fail("the path must begin at src and end at dst");
-      return;
-    }
-    for (std::size_t i = 1; i + 1 < length; ++i) {
-      if (facts_.rank_of(path[i]) < 0) continue;
-      fail(fmt::format("the path passes through {}, a compute node", name(path[i])));
-      return;
-    }
-    if (!facts_.network) return;
-    for (std::size_t i = 0; i + 1 < length; ++i) {
-      if (!add_load(path[i], path[i + 1], place.tree.multiplicity, fail)) return;
+  std::string flaw_of_path(const Place& place, const ForestEdge& edge) {
+    const auto path = path_of(edge);
+    if (auto flaw = flaw_of_ends(path, edge); !flaw.empty()) return flaw;
+    if (auto flaw = flaw_between(path); !flaw.empty()) return flaw;
+    if (!facts_.network) return {};
+    for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+      auto flaw = add_load(path[i], path[i + 1], place.tree.multiplicity, load_);
+      if (!flaw.empty()) return flaw;
     }
     const bool inward = place.phase.inward;
-    const Name end = inward ? path[0] : path[length - 1];
-    const Name beside = inward ? path[1] : path[length - 2];
-    if (facts_.rank_of(end) >= 0 || facts_.rank_of(beside) < 0 || roles_.empty()) return;
-    if (!roles_[facts_.node_of(end)].echoes) return;
-    add_load(inward ? beside : end, inward ? end : beside, place.tree.multiplicity, fail);
-  }
-
-  template <class Fail>
-  bool add_load(Name src, Name dst, std::int64_t chunks, const Fail& fail) {
-    const NodeId from = facts_.node_of(src), to = facts_.node_of(dst);
-    if (!from.valid() || !to.valid()) {
-      fail(fmt::format("{} is not a node of the topology", name(from.valid() ? dst : src)));
-      return false;
-    }
-    const ArcId arc = facts_.network->graph.find(from, to);
-    if (!arc.valid()) {
-      fail(fmt::format("no link leads from {} to {}", name(src), name(dst)));
-      return false;
-    }
-    std::int64_t& load = load_[arc.index()];
-    if (load > kMaxTrees - chunks) {
-      fail("the load is more than exact arithmetic holds");
-      return false;
-    }
-    load += chunks;
-    return true;
+    const Name end = inward ? path.front() : path.back();
+    const Name beside = inward ? path[1] : path[path.size() - 2];
+    if (facts_.rank_of(end) >= 0 || facts_.rank_of(beside) < 0 || roles_.empty()) return {};
+    if (!roles_[facts_.node_of(end)].echoes) return {};
+    return add_load(inward ? beside : end, inward ? end : beside, place.tree.multiplicity, load_);
   }
 
   void count_roots() {
@@ -269,9 +232,7 @@ class BranchingCheck {
     }
   }
 
-  const ForestFile& forest_;
   const Topology* topology_;
-  const ForestFacts& facts_;
   Findings& findings_;
   Verdict& verdict_;
   const SwitchRoles roles_;

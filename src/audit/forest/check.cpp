@@ -5,21 +5,18 @@
 #include <string>
 #include <vector>
 
+#include "audit/forest/edges.hpp"
 #include "audit/forest/facts.hpp"
 #include "audit/forest/images.hpp"
 
 namespace forestcoll::audit {
 namespace {
 
-class ForestCheck {
+class ForestCheck : EdgeChecks {
  public:
   ForestCheck(const ForestFile& forest, const Topology* topology, const ForestFacts& facts,
               Findings& findings, Verdict& verdict)
-      : forest_(forest),
-        topology_(topology),
-        facts_(facts),
-        findings_(findings),
-        verdict_(verdict) {}
+      : EdgeChecks(forest, facts), topology_(topology), findings_(findings), verdict_(verdict) {}
 
   void run() {
     for (const ForestPhase& phase : facts_.phases) check_phase(phase);
@@ -30,10 +27,6 @@ class ForestCheck {
   }
 
  private:
-  [[nodiscard]] const std::string& name(Name n) const {
-    return forest_.names[static_cast<std::size_t>(n)];
-  }
-
   void check_phase(const ForestPhase& phase) {
     std::vector<std::int64_t> per_root(forest_.ranks.size(), 0), per_moved_root = per_root;
     load_.assign(facts_.network ? facts_.network->graph.arc_count() : 0, 0);
@@ -190,55 +183,20 @@ class ForestCheck {
     return -1;
   }
 
-  [[nodiscard]] std::string edge_place(const std::string& where, const ForestTree& tree,
-                                       std::size_t e) const {
-    const ForestEdge& edge = forest_.edges[e];
-    const auto text = [&](Name n) { return n < 0 ? std::string("?") : name(n); };
-    return fmt::format("{}, edge {} ({} to {})", where, e - tree.edges_begin, text(edge.src),
-                       text(edge.dst));
-  }
-
   void check_paths(const ForestTree& tree, const std::string& where) {
     for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
-      const ForestEdge& edge = forest_.edges[e];
-      const Name* begin = forest_.path_nodes.data() + edge.path_begin;
-      const std::size_t length = edge.path_end - edge.path_begin;
-      const auto fail = [&](std::string message) {
-        findings_.add(Rule::path, edge_place(where, tree, e), std::move(message));
+      const auto say = [&](std::string flaw) {
+        if (flaw.empty()) return true;
+        findings_.add(Rule::path, edge_place(where, tree, e), std::move(flaw));
+        return false;
       };
-      if (length < 2 || begin[0] != edge.src || begin[length - 1] != edge.dst) {
-        fail("the path must begin at src and end at dst");
-        continue;
+      const auto path = path_of(forest_.edges[e]);
+      if (!say(flaw_of_ends(path, forest_.edges[e]))) continue;
+      say(flaw_between(path));
+      auto& load = tree.images ? moved_load_ : load_;
+      for (std::size_t i = 0; facts_.network && i + 1 < path.size(); ++i) {
+        if (!say(add_load(path[i], path[i + 1], tree.multiplicity, load))) break;
       }
-      for (std::size_t i = 1; i + 1 < length; ++i) {
-        if (facts_.rank_of(begin[i]) < 0) continue;
-        fail(fmt::format("the path passes through {}, a compute node", name(begin[i])));
-        break;
-      }
-      if (facts_.network) follow(begin, length, tree, fail);
-    }
-  }
-
-  template <class Fail>
-  void follow(const Name* path, std::size_t length, const ForestTree& tree, const Fail& fail) {
-    for (std::size_t i = 0; i + 1 < length; ++i) {
-      const NodeId from = facts_.node_of(path[i]);
-      const NodeId to = facts_.node_of(path[i + 1]);
-      if (!from.valid() || !to.valid()) {
-        fail(fmt::format("{} is not a node of the topology", name(path[from.valid() ? i + 1 : i])));
-        return;
-      }
-      const ArcId arc = facts_.network->graph.find(from, to);
-      if (!arc.valid()) {
-        fail(fmt::format("no link leads from {} to {}", name(path[i]), name(path[i + 1])));
-        return;
-      }
-      std::int64_t& load = (tree.images ? moved_load_ : load_)[arc.index()];
-      if (load > kMaxTrees - tree.multiplicity) {
-        fail("the load is more than exact arithmetic holds");
-        return;
-      }
-      load += tree.multiplicity;
     }
   }
 
@@ -265,9 +223,7 @@ class ForestCheck {
 
   [[nodiscard]] Capacity capacity(ArcId arc) const { return facts_.network->capacity[arc]; }
 
-  const ForestFile& forest_;
   const Topology* topology_;
-  const ForestFacts& facts_;
   Findings& findings_;
   Verdict& verdict_;
   // Of the phase at hand, by arc: of trees, and of those whose images are still to be added.
