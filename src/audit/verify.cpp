@@ -11,6 +11,7 @@
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
 #include "audit/common/group_load.hpp"
+#include "audit/common/json_kind.hpp"
 #include "audit/common/line_index.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/common/program.hpp"
@@ -413,13 +414,16 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
     return audit::verify_graph(text, file, topology, options);
   }
   if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
-  if (first == '{' && audit::looks_like_plan(text)) {
-    return audit::verify_plan(text, file, topology, *release, options);
+  if (first == '{') {
+    switch (audit::kind_of_json(text)) {
+      case audit::JsonKind::plan:
+        return audit::verify_plan(text, file, topology, *release, options);
+      case audit::JsonKind::flows:
+        return audit::verify_flows(text, file, topology, options);
+      case audit::JsonKind::other:
+        return audit::verify_forest(text, file, topology, options);
+    }
   }
-  if (first == '{' && audit::looks_like_flows(text)) {
-    return audit::verify_flows(text, file, topology, options);
-  }
-  if (first == '{') return audit::verify_forest(text, file, topology, options);
   if (audit::looks_like_tuner(text)) return audit::verify_tuner(text, file, topology, options);
   return audit::file_error(
       file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),

@@ -4,9 +4,8 @@
 #include <array>
 #include <iterator>
 
+#include "audit/common/json_kind.hpp"
 #include "audit/common/line_index.hpp"
-#include "audit/flows/file.hpp"
-#include "audit/plan/file.hpp"
 
 namespace forestcoll::run {
 namespace {
@@ -29,8 +28,9 @@ Expected<std::unique_ptr<Schedule>> load_schedule(std::string_view text, std::st
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
   if (first == '<') return load_program(text, file);
-  if (first == '{' && audit::looks_like_plan(text)) return load_plan(text, file);
-  if (first == '{' && audit::looks_like_flows(text)) return load_flows(text, file);
+  const auto kind = first == '{' ? audit::kind_of_json(text) : audit::JsonKind::other;
+  if (kind == audit::JsonKind::plan) return load_plan(text, file);
+  if (kind == audit::JsonKind::flows) return load_flows(text, file);
   return not_to_be_run(text, file, begin);
 }
 

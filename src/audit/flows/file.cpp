@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "audit/common/json_events.hpp"
-#include "audit/common/scan_json.hpp"
 #include "base/words.hpp"
 
 namespace forestcoll::audit {
@@ -255,37 +254,7 @@ bool FlowsReader::start_array() {
   return push(FlowsInside::skipped);
 }
 
-// Reads no further than the file's "format".
-struct FormatOfFile {
-  bool null() { return !is_format; }
-  bool boolean(bool) { return !is_format; }
-  bool number_integer(std::int64_t) { return !is_format; }
-  bool number_unsigned(std::uint64_t) { return !is_format; }
-  bool number_float(std::string_view) { return !is_format; }
-  bool string(std::string_view value) {
-    is_flows = is_format && value == "forestcoll-flows";
-    return !is_format;
-  }
-  bool start_object() { return !is_format && ++depth <= kMaxJsonDepth; }
-  bool key(std::string_view key) {
-    is_format = depth == 1 && key == "format";
-    return true;
-  }
-  bool end_object() { return --depth > 0; }
-  bool start_array() { return !is_format && ++depth <= kMaxJsonDepth; }
-  bool end_array() { return --depth > 0; }
-
-  std::size_t depth = 0;
-  bool is_format = false, is_flows = false;
-};
-
 }  // namespace
-
-bool looks_like_flows(std::string_view text) {
-  FormatOfFile kind;
-  JsonScanner(text, kind).run();
-  return kind.is_flows;
-}
 
 Expected<FlowsFile> read_flows(std::string_view text, std::string_view file, Findings& findings) {
   FlowsReader reader(text, file, findings);

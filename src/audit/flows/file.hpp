@@ -45,9 +45,6 @@ struct FlowsFile {
   std::vector<FlowPath> paths;
 };
 
-/// Whether the text is a JSON object whose "format" says that it is of flows. Reads no further.
-[[nodiscard]] bool looks_like_flows(std::string_view text);
-
 /// Values of the wrong type are findings, and so are keys that flows do not have. Errors: not JSON,
 /// a key that stands twice, more paths or nodes than this verifier holds. Cost: linear in the text.
 [[nodiscard]] Expected<FlowsFile> read_flows(std::string_view text, std::string_view file,

@@ -130,8 +130,4 @@ struct PlanFile {
 [[nodiscard]] Expected<PlanFile> read_plan(std::string_view text, std::string_view file,
                                            Findings& findings);
 
-/// Whether JSON looks like an execution plan: an object with the key "gpus" before any nesting, or
-/// after values that are passed over. Cost: linear in the text up to the answer.
-[[nodiscard]] bool looks_like_plan(std::string_view text);
-
 }  // namespace forestcoll::audit
