@@ -1,6 +1,7 @@
 #include "solver/flat/flat_forests.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
@@ -121,14 +122,14 @@ class Flat {
   // all gates, as their own gates carry.
   [[nodiscard]] Weights trees_of_roots(const Lanes& lanes) const {
     Weights trees(core_.compute.size(), 0);
-    const auto through = through_gates(lanes);
+    const auto [out, in] = carried(lanes);
     for (std::size_t box = 0; box < boxes_.members.size(); ++box) {
       const auto& members = boxes_.members[box];
       std::vector<std::int64_t> parts;
       for (const Rank r : members) {
         parts.push_back(owed_                                   ? (*options_.owed)[r]
                         : options_.inside == InsideBoxes::stars ? 1
-                                                                : through[r.index()]);
+                                                                : out[r.index()] + in[r.index()]);
       }
       if (lanes.shares.trees[box] == 0) continue;
       const auto own = in_proportion(parts, lanes.shares.trees[box]);
@@ -137,8 +138,8 @@ class Flat {
     return trees;
   }
 
-  // By rank: what gates carry in the direction in which that is less.
-  [[nodiscard]] std::vector<std::int64_t> rooms(const Lanes& lanes) const {
+  // By rank: what gates carry out and in.
+  [[nodiscard]] std::array<std::vector<std::int64_t>, 2> carried(const Lanes& lanes) const {
     std::vector<std::int64_t> out(core_.compute.size(), 0), in = out;
     for (std::size_t g = 0; g < lanes.lanes.size(); ++g) {
       for (std::size_t h = 0; h < lanes.lanes.size(); ++h) {
@@ -148,22 +149,14 @@ class Flat {
         }
       }
     }
-    for (std::size_t r = 0; r < in.size(); ++r) in[r] = std::min(in[r], out[r]);
-    return in;
+    return {std::move(out), std::move(in)};
   }
 
-  // By rank.
-  [[nodiscard]] std::vector<std::int64_t> through_gates(const Lanes& lanes) const {
-    std::vector<std::int64_t> through(core_.compute.size(), 0);
-    for (std::size_t g = 0; g < lanes.lanes.size(); ++g) {
-      for (std::size_t h = 0; h < lanes.lanes.size(); ++h) {
-        for (const Lane& lane : lanes.lanes[g][h]) {
-          through[boxes_.out[g][lane.out].rank.index()] += lane.trees;
-          through[boxes_.in[h][lane.in].rank.index()] += lane.trees;
-        }
-      }
-    }
-    return through;
+  // In the direction in which that is less.
+  [[nodiscard]] std::vector<std::int64_t> rooms(const Lanes& lanes) const {
+    auto [out, in] = carried(lanes);
+    for (std::size_t r = 0; r < in.size(); ++r) in[r] = std::min(in[r], out[r]);
+    return std::move(in);
   }
 
   std::optional<FlatForests> forests_of(const Lanes& lanes) {
