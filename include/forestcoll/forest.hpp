@@ -99,6 +99,11 @@ struct CollectiveForest {
   IdVector<Rank, std::int64_t> weight = {};
 };
 
+/// Those of its only phase, or of the reduce.
+[[nodiscard]] inline const Forest& first_trees(const CollectiveForest& forest) {
+  return forest.reduce ? *forest.reduce : *forest.broadcast;
+}
+
 // How many chunks a forest has: k per root, or, where roots own unequal shares, from so many to so
 // many.
 

@@ -154,9 +154,8 @@ InNetwork branching_from(Rank root, const Network& network, const SwitchRoles& r
   };
   auto forest = BranchingPacker(pack, 1).as_asked(options);
   if (!forest || forest->algbw < without.algbw) return known;
-  const Forest& trees = without.reduce ? *without.reduce : *without.broadcast;
-  const bool is_better =
-      without.algbw < forest->algbw || messages_in_turn(*forest) < trees.max_height();
+  const bool is_better = without.algbw < forest->algbw ||
+                         messages_in_turn(*forest) < first_trees(without).max_height();
   if (is_better) known.forest = std::move(forest);
   return known;
 }

@@ -24,7 +24,7 @@ inline std::vector<Phase> phases(const CollectiveForest& forest) {
 }
 
 inline std::span<const NodeId> ranks_of(const CollectiveForest& forest) {
-  return forest.reduce ? forest.reduce->ranks() : forest.broadcast->ranks();
+  return first_trees(forest).ranks();
 }
 
 /// The ranks whose edges to their parents make up the tree, in an order in which data can flow: an

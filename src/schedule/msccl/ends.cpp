@@ -24,7 +24,7 @@ bool are_same(const Message& a, const Message& b) {
 
 Ends::Ends(const IdVector<MessageId, Message>& messages, const CollectiveForest& forest,
            const Views& views) {
-  const std::size_t ranks = (forest.reduce ? *forest.reduce : *forest.broadcast).rank_count();
+  const std::size_t ranks = first_trees(forest).rank_count();
   for (std::size_t r = 0; r < ranks; ++r) {
     first_.push_back(views.seen(Rank(r), Rank(r)));
     is_first_.push_back(views.is_first(Rank(r)) ? 1 : 0);

@@ -42,14 +42,10 @@ constexpr const char* kFewerGpus =
     "one tree per root is too many for so many GPUs: take fewer of them, or write the "
     "forest with `format=forest`";
 
-std::size_t rank_count(const CollectiveForest& forest) {
-  return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
-}
-
 // Chunks per unit of k.
 std::int64_t shares(const CollectiveForest& forest) {
   if (is_rooted(forest.collective)) return 1;
-  if (forest.weight.empty()) return static_cast<std::int64_t>(rank_count(forest));
+  if (forest.weight.empty()) return static_cast<std::int64_t>(first_trees(forest).rank_count());
   return std::accumulate(forest.weight.begin(), forest.weight.end(), std::int64_t{0});
 }
 
@@ -58,7 +54,7 @@ std::int64_t shares(const CollectiveForest& forest) {
 // rank has no fewer than the mean.
 std::int64_t fewest_steps(const CollectiveForest& forest, const TargetLimits& target,
                           const LowerOptions& options) {
-  const auto ranks = static_cast<std::int64_t>(rank_count(forest));
+  const auto ranks = static_cast<std::int64_t>(first_trees(forest).rank_count());
   std::int64_t messages = 0;
   for (const auto& phase : {forest.reduce, forest.broadcast}) {
     for (std::size_t t = 0; phase && t < phase->tree_count(); ++t) {
@@ -106,7 +102,7 @@ Expected<void> refuse_shares(const CollectiveForest& forest, const TargetLimits&
 // What can be refused before anything of the schedule's size is built.
 Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& target,
                             const LowerOptions& options) {
-  const auto ranks = static_cast<std::int64_t>(rank_count(forest));
+  const auto ranks = static_cast<std::int64_t>(first_trees(forest).rank_count());
   if (options.placement == Placement::both && !target.both_placements) {
     return make_error(
         Code::T06,
@@ -141,7 +137,7 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
     return too_many_elements("a rank", fmt::format("at least {}", elements), target,
                              with_fewer_elements(forest, options));
   }
-  return schedule::refuse_many_peers(forest, rank_count(forest), target,
+  return schedule::refuse_many_peers(forest, first_trees(forest).rank_count(), target,
                                      most_threadblocks(options, target));
 }
 
@@ -252,7 +248,7 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
                                   const TargetLimits& target, const Messages& messages,
                                   const schedule::Ends& ends) {
   // 1. What each message must wait for.
-  const std::size_t ranks = rank_count(forest);
+  const std::size_t ranks = first_trees(forest).rank_count();
   const schedule::Waits waits(messages, ranks);
   const bool forwards = options.forward && target.fused_steps;
   const char* remedy = with_fewer_elements(forest, options);
@@ -323,7 +319,7 @@ Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptio
     whole = schedule::with_roots_in_order(
         std::move(whole), forest, schedule::roots_by_place(*forest.broadcast, options.boxes));
   }
-  const schedule::MessageMerger merger(whole, target.max_count, rank_count(forest));
+  const schedule::MessageMerger merger(whole, target.max_count, first_trees(forest).rank_count());
   std::size_t refused = whole.size();
   for (std::int32_t most = 2; most <= target.max_count; most *= 4) {
     const Messages merged = merger.merged(most);
@@ -339,7 +335,7 @@ Expected<Schedule> lower_merged(const CollectiveForest& forest, const LowerOptio
 
 Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& options) {
   FORESTCOLL_CHECK(asked.reduce || asked.broadcast, "a collective has a forest");
-  FORESTCOLL_CHECK(rank_count(asked) > 0, "a forest has ranks");
+  FORESTCOLL_CHECK(first_trees(asked).rank_count() > 0, "a forest has ranks");
   FORESTCOLL_CHECK(is_rooted(asked.collective) == asked.root.has_value(), "a root where needed");
   FORESTCOLL_CHECK(options.instances >= 1, "instances are counted from one");
   // Does the target take it at all?

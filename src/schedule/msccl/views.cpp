@@ -39,7 +39,7 @@ std::optional<Action<TreeId>::Image> trees_of(const Forest& forest,
 Views::Views(const CollectiveForest& forest) {
   if (!take_symmetry(forest)) find_symmetry(forest);
   if (symmetry_.size() > 1) {
-    find_ways_back((forest.reduce ? *forest.reduce : *forest.broadcast).rank_count());
+    find_ways_back(first_trees(forest).rank_count());
   }
 }
 
@@ -77,7 +77,7 @@ void Views::find_symmetry(const CollectiveForest& forest) {
       action->add_generator(found.trees[i], Symmetry::width(found.generators[i]));
     }
   }
-  const Forest& trees = forest.reduce ? *forest.reduce : *forest.broadcast;
+  const Forest& trees = first_trees(forest);
   keeps_order_ = std::ranges::equal(found.generators, found.trees,
                                     [&](const auto& generator, const auto& image) {
                                       return image == trees_of(trees, generator);

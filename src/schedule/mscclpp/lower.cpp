@@ -29,13 +29,9 @@ using schedule::Segment;
 constexpr std::int64_t kMostChunks = std::int64_t{1} << 24;  // of a buffer
 constexpr const char* kSmaller = "use a smaller `k`, or write the forest with `format=forest`";
 
-std::size_t rank_count(const CollectiveForest& forest) {
-  return forest.reduce ? forest.reduce->rank_count() : forest.broadcast->rank_count();
-}
-
 // Of the whole buffer: those of the last root that has any end it.
 std::int64_t chunk_count(const CollectiveForest& forest) {
-  const auto blocks = schedule::root_chunks(forest, rank_count(forest));
+  const auto blocks = schedule::root_chunks(forest, first_trees(forest).rank_count());
   return std::ranges::max(blocks, {}, &schedule::ChunkRange::end).end;
 }
 
@@ -245,7 +241,8 @@ ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& opt
 Expected<void> refuse_groups(std::span<const GroupForest> groups) {
   for (const GroupForest& group : groups) {
     FORESTCOLL_CHECK(group.forest->reduce || group.forest->broadcast, "a collective has a forest");
-    FORESTCOLL_CHECK(group.members.size() == rank_count(*group.forest), "every rank has an entry");
+    FORESTCOLL_CHECK(group.members.size() == first_trees(*group.forest).rank_count(),
+                     "every rank has an entry");
     if (auto done = refuse_ranks_without_data(*group.forest); !done) return done;
     if (group.forest->collective != Collective::reduce) continue;
     return make_error(Code::T06, "MSCCL++ has no collective reduce",

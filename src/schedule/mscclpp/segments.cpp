@@ -60,7 +60,7 @@ void append_segments(const GroupForest& of, std::size_t group, std::vector<Segme
   std::vector<TreeChunks> reduce, broadcast;
   if (forest.reduce) reduce = chunks_of_trees(*forest.reduce, forest);
   if (forest.broadcast) broadcast = chunks_of_trees(*forest.broadcast, forest);
-  const Forest& any = forest.reduce ? *forest.reduce : *forest.broadcast;
+  const Forest& any = first_trees(forest);
   const auto& either = forest.reduce ? reduce : broadcast;
   const auto blocks = root_chunks(forest, any.rank_count());
   // Both lists cover the same chunks without gaps; walk along them together.
