@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -41,12 +40,6 @@ Diagnostic too_large() {
 
 Diagnostic stopped() {
   return make_error(Code::R01, "asked to stop before all trees were packed");
-}
-
-bool fits(const Network& network, const Ratio& scale) {
-  const Int128 sum =
-      std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
-  return sum * scale.num() / scale.den() < Int128{1} << 61;
 }
 
 // First the least steps, at which a floor rises; then a whole scale, at which nothing is rounded;
@@ -240,7 +233,7 @@ Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weight
     if (attempts.overfull_scale() && *attempts.overfull_scale() <= scale) {
       return PackingSoFar{overfull()};
     }
-    if (!fits(network, scale)) return too_large();
+    if (!solver::capacities_fit(network, scale)) return too_large();
     auto packed = attempts.pack_at(solver::floor_capacities(network, scale));
     if (!packed) continue;
     const Ratio reached = solver::forest_scale(network, packed->forest);

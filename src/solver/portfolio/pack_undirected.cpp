@@ -91,16 +91,9 @@ class UndirectedTrees {
     return rate ? checked_div(Ratio(trees_in_all(trees_)), *rate) : std::nullopt;
   }
 
-  // Do all capacities together, so many times what they are?
-  [[nodiscard]] bool fits_at(const Ratio& scale) const {
-    const Int128 sum =
-        std::accumulate(part_.capacity.begin(), part_.capacity.end(), std::int64_t{0});
-    return sum * scale.num() / scale.den() < Int128{1} << 61;
-  }
-
   // Keeps what needs the least. False where nothing is found.
   bool pack_at(const Ratio& scale) {
-    if (!fits_at(scale)) return false;
+    if (!capacities_fit(part_, scale)) return false;
     const Core core = make_core(part_, floor_capacities(part_, scale));
     const auto back = arcs_back(core);
     if (!back) return false;

@@ -86,6 +86,12 @@ std::optional<Ratio> solver::next_scale(const Network& network, const Ratio& sca
   return next_rise(arcs, scale);
 }
 
+bool solver::capacities_fit(const Network& network, const Ratio& scale) {
+  const Int128 sum =
+      std::accumulate(network.capacity.begin(), network.capacity.end(), std::int64_t{0});
+  return sum * scale.num() / scale.den() < Int128{1} << 61;
+}
+
 // With part = n/D, g = gcd of all n and inverse = w/B: U·n/D is integral for the multiples of D/g,
 // and k = U·B/w.
 std::optional<Scaling> solver::scaling_of_part(const BalancedPart& part, const Ratio& inverse) {

@@ -14,6 +14,9 @@ namespace forestcoll::solver {
 [[nodiscard]] IdVector<ArcId, Capacity> floor_capacities(const Network& network,
                                                          const Ratio& scale);
 
+/// Do all capacities together, so many times what they are?
+[[nodiscard]] bool capacities_fit(const Network& network, const Ratio& scale);
+
 /// The least scale above `scale` at which some ⌊scale · b⌋ rises; nothing without arcs.
 [[nodiscard]] std::optional<Ratio> next_scale(const Network& network, const Ratio& scale);
 

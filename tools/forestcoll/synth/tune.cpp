@@ -20,6 +20,7 @@
 #include "common/report/warnings.hpp"
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
+#include "common/synthesis/output/runtime_settings.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/figures.hpp"
@@ -29,10 +30,6 @@
 
 namespace forestcoll::cli {
 namespace {
-
-bool is_plan(const CompileOptions& options) {
-  return options.format == Format::mscclpp;
-}
 
 std::string trees_of(const TunedFile& file, const CollectiveForest& trees) {
   if (file.algorithm != "forestcoll") return file.algorithm;
