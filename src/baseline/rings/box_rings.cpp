@@ -40,9 +40,7 @@ Signature signature_of(const Network& network, const Boxes& boxes, std::size_t b
 }
 
 Diagnostic misfit(const NcclGraph& graph, std::string message, std::string remedy) {
-  Diagnostic error = make_error(Code::B07, std::move(message), std::move(remedy));
-  error.file = graph.file;
-  return error;
+  return make_error(Code::B07, std::move(message), std::move(remedy), {.file = graph.file});
 }
 
 }  // namespace

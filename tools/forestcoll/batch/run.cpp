@@ -167,13 +167,12 @@ class Batch {
     if (items_.empty()) {
       std::error_code ignored;
       const bool is_left_out = fs::equivalent(arguments_.directory, arguments_.output, ignored);
-      Diagnostic error =
-          make_error(Code::J01, "there are no topologies here",
-                     is_left_out ? "the directory of outputs is left out: name another one with -o"
-                     : arguments_.all ? "look at --include and --exclude"
-                                      : "topologies are *.json; --all takes others");
-      error.file = display_name(arguments_.directory);
-      return Diagnostics{error};
+      return make_error(Code::J01, "there are no topologies here",
+                        is_left_out
+                            ? "the directory of outputs is left out: name another one with -o"
+                        : arguments_.all ? "look at --include and --exclude"
+                                         : "topologies are *.json; --all takes others",
+                        {.file = display_name(arguments_.directory)});
     }
     return {};
   }

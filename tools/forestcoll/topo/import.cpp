@@ -54,11 +54,10 @@ Expected<Source> chosen_source(const std::string& name, std::string_view text,
                                const std::string& file) {
   const auto source = name == "auto" ? detect_source(text) : find_source(name);
   if (source) return *source;
-  Diagnostic error = make_error(Code::I01, "this is none of the formats that can be imported",
-                                "Name the format, if it is one: `forestcoll topo import --help` "
-                                "lists them. A topology file of ours needs no import.");
-  error.file = file;
-  return error;
+  return make_error(Code::I01, "this is none of the formats that can be imported",
+                    "Name the format, if it is one: `forestcoll topo import --help` "
+                    "lists them. A topology file of ours needs no import.",
+                    {.file = file});
 }
 
 Expected<std::optional<Ratio>> positive(const std::string& option, const std::string& text) {

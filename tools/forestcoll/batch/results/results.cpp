@@ -80,10 +80,7 @@ std::string laid_out(const Json& report) {
 }
 
 Diagnostic report_error(const std::string& file, const std::string& where, std::string message) {
-  Diagnostic error = make_error(Code::J07, std::move(message), "name a report.json of a batch");
-  error.file = file;
-  error.where = where;
-  return error;
+  return make_error(Code::J07, std::move(message), "name a report.json of a batch", {file, where});
 }
 
 }  // namespace

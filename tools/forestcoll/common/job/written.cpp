@@ -160,10 +160,8 @@ Expected<std::vector<WrittenStep>> read_written_job(std::string_view text,
       what = "it is no report of schedules, but perhaps a job that synth can make them of";
     }
   }
-  Diagnostic error =
-      make_error(Code::O01, what, "name the job.json that synth wrote beside the schedules");
-  error.file = display_name(path);
-  return error;
+  return make_error(Code::O01, what, "name the job.json that synth wrote beside the schedules",
+                    {.file = display_name(path)});
 }
 
 }  // namespace forestcoll::cli

@@ -89,10 +89,9 @@ Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {
   if (!graphs) return graphs.errors();
   const auto rings = std::ranges::find(*graphs, 0, &NcclGraph::id);
   if (rings != graphs->end()) return std::optional(*rings);
-  Diagnostic error = make_error(Code::B07, "the graph file has no graph of rings (id 0)",
-                                "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings");
-  error.file = display_name(path);
-  return error;
+  return make_error(Code::B07, "the graph file has no graph of rings (id 0)",
+                    "dump it with NCCL_GRAPH_DUMP_FILE, of a run that uses rings",
+                    {.file = display_name(path)});
 }
 
 }  // namespace forestcoll::cli

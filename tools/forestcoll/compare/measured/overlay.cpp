@@ -34,10 +34,7 @@ std::pair<std::string, std::string> split(const RowsRequest& request, const std:
 
 Diagnostic misfit(const std::string& file, std::string where, std::string message,
                   std::string remedy) {
-  Diagnostic error = make_error(Code::N04, std::move(message), std::move(remedy));
-  error.file = file;
-  error.where = std::move(where);
-  return error;
+  return make_error(Code::N04, std::move(message), std::move(remedy), {file, std::move(where)});
 }
 
 Expected<void> refuse_heading(const MeasuredFile& measured, const RowsRequest& request,
