@@ -111,6 +111,10 @@ using SwitchRoles = IdVector<NodeId, SwitchRole>;
 /// Of the enabled switches, as the topology has them. Cost: O(nodes).
 [[nodiscard]] SwitchRoles switch_roles(const Topology& topology);
 
+/// By id; invalid where there is no such node. Cost: O(nodes + ids).
+[[nodiscard]] std::vector<NodeId> nodes_with_ids(const Topology& topology,
+                                                 const std::vector<std::string>& ids);
+
 // Which box each node is in.
 
 /// Nodes of the same box have the same number, from 0 on; those of no box have −1.

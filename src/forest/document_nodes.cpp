@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -18,19 +17,13 @@ Diagnostic flaw_of_forest(Code code, std::string_view file, std::string where,
 
 Expected<DocumentNodes> find_nodes(const ForestDocument& document, std::string_view file,
                                    const Topology& topology) {
-  std::unordered_map<std::string_view, NodeId> node_of;
-  node_of.reserve(topology.nodes.size());
-  for (std::size_t v = 0; v < topology.nodes.size(); ++v) {
-    node_of.emplace(topology.nodes[NodeId(v)].id, NodeId(v));
-  }
   DocumentNodes found;
-  for (const std::string& name : document.names) {
-    const auto at = node_of.find(name);
-    if (at == node_of.end()) {
-      return flaw_of_forest(Code::F02, file, "",
-                            fmt::format("the topology has no node {}", name.substr(0, 80)));
-    }
-    found.node.push_back(at->second);
+  found.node = nodes_with_ids(topology, document.names);
+  for (std::size_t i = 0; i < found.node.size(); ++i) {
+    if (found.node[i].valid()) continue;
+    return flaw_of_forest(
+        Code::F02, file, "",
+        fmt::format("the topology has no node {}", document.names[i].substr(0, 80)));
   }
   found.rank_of.assign(document.names.size(), Rank());
   for (std::size_t r = 0; r < document.ranks.size(); ++r) {

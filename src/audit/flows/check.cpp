@@ -6,7 +6,6 @@
 #include <cmath>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -155,14 +154,7 @@ class FlowsCheck {
                     "give the topology that the flows were made for");
       return false;
     }
-    std::unordered_map<std::string_view, NodeId> nodes;
-    for (std::size_t v = 0; v < topology_->nodes.size(); ++v) {
-      nodes.emplace(topology_->nodes[NodeId(v)].id, NodeId(v));
-    }
-    for (const std::string& each : flows_.ids) {
-      const auto found = nodes.find(each);
-      node_of_.push_back(found == nodes.end() ? NodeId() : found->second);
-    }
+    node_of_ = nodes_with_ids(*topology_, flows_.ids);
     network_ = *std::move(network);
     return true;
   }

@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace forestcoll::audit {
@@ -169,15 +168,7 @@ class FactReader {
       return false;
     }
     facts_.network = *std::move(network);
-    std::unordered_map<std::string_view, NodeId> ids;
-    for (std::size_t v = 0; v < topology_->nodes.size(); ++v) {
-      ids.emplace(topology_->nodes[NodeId(v)].id, NodeId(v));
-    }
-    facts_.node_by_name.assign(forest_.names.size(), NodeId());
-    for (std::size_t i = 0; i < forest_.names.size(); ++i) {
-      const auto found = ids.find(forest_.names[i]);
-      if (found != ids.end()) facts_.node_by_name[i] = found->second;
-    }
+    facts_.node_by_name = nodes_with_ids(*topology_, forest_.names);
     return check_rank_order();
   }
 

@@ -21,7 +21,7 @@ namespace {
 class BranchingReader {
  public:
   BranchingReader(const ForestFile& forest, bool inward, const Topology& topology, Fabric& fabric)
-      : forest_(forest), fabric_(fabric), node_of_(nodes_by_name(forest, topology)) {
+      : forest_(forest), fabric_(fabric), node_of_(nodes_with_ids(topology, forest.names)) {
     phase_.inward = inward;
   }
 

@@ -34,8 +34,4 @@ struct FlowPhase {
   std::vector<FlowEdge> edges;
 };
 
-/// The nodes of a topology by the names of a forest; invalid where it has no such node.
-[[nodiscard]] std::vector<NodeId> nodes_by_name(const audit::ForestFile& forest,
-                                                const Topology& topology);
-
 }  // namespace forestcoll::simulate

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "base/check.hpp"
@@ -23,13 +22,7 @@ namespace {
 class MessageReader {
  public:
   MessageReader(const FlowsFile& flows, const Topology& topology, Fabric& fabric)
-      : flows_(flows), fabric_(fabric) {
-    std::unordered_map<std::string_view, NodeId> nodes;
-    for (std::size_t v = 0; v < topology.nodes.size(); ++v) {
-      nodes.emplace(topology.nodes[NodeId(v)].id, NodeId(v));
-    }
-    for (const std::string& id : flows.ids) node_of_.push_back(nodes.at(id));
-  }
+      : flows_(flows), fabric_(fabric), node_of_(nodes_with_ids(topology, flows.ids)) {}
 
   std::vector<FlowMessage> read() {
     for (const FlowPair& pair : flows_.pairs) {

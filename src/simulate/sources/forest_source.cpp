@@ -60,7 +60,7 @@ std::vector<Permutation> products(const ForestFile& forest, const TreeList& list
 class PhaseReader {
  public:
   PhaseReader(const ForestFile& forest, const Topology& topology, Fabric& fabric)
-      : forest_(forest), fabric_(fabric), node_of_(nodes_by_name(forest, topology)) {}
+      : forest_(forest), fabric_(fabric), node_of_(nodes_with_ids(topology, forest.names)) {}
 
   // False where the images are too many.
   bool read(const TreeList& list, bool inward, FlowPhase& phase) {
