@@ -2,6 +2,8 @@
 // too, where the trees themselves would take gigabytes.
 #include "baseline/implicit_forest.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -269,6 +271,13 @@ Diagnostic no_trees() {
                     "no trees describe the algorithm here: messages are relayed by GPUs that they "
                     "are not meant for, or its tree edges are more than 33 million",
                     "ask for its rate alone, or take another algorithm");
+}
+
+Expected<void> refuse_many_ranks(const Request& request, std::string_view algorithm) {
+  constexpr std::size_t kMostRanks = 512;
+  const std::size_t n = request.network.ranks.size();
+  if (n <= kMostRanks) return {};
+  return too_large(fmt::format("{} for {} ranks: at most {}", algorithm, n, kMostRanks));
 }
 
 std::string name_of(const Topology& topology, Rank rank) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baseline/path_finder.hpp"
@@ -57,7 +58,10 @@ enum class Reduce {
                                                  const ImplicitForestMaker& make,
                                                  Reduce how = Reduce::same_trees);
 
-[[nodiscard]] Diagnostic too_large(std::string message, std::string remedy);
+[[nodiscard]] Diagnostic too_large(std::string message,
+                                   std::string remedy = "compare with another algorithm");
+/// B04 above 512 ranks, of what takes too long there.
+[[nodiscard]] Expected<void> refuse_many_ranks(const Request& request, std::string_view algorithm);
 
 /// B10, where `BaselineOptions::with_trees` asks for some.
 [[nodiscard]] Diagnostic no_trees();

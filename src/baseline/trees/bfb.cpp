@@ -15,7 +15,6 @@
 namespace forestcoll::baseline {
 namespace {
 
-constexpr std::size_t kMostBfbRanks = 512;
 constexpr std::array<std::int64_t, 7> kPartCounts = {1, 2, 3, 4, 6, 8, 12};
 
 /// Ranks that switches join, and how far they are from one another.
@@ -117,12 +116,8 @@ ImplicitForest with_parts(const Neighbours& near, std::int64_t k) {
 }  // namespace
 
 Expected<BaselineResult> bfb(const Request& request) {
-  const std::size_t n = request.network.ranks.size();
-  if (n > kMostBfbRanks) {
-    return too_large(
-        fmt::format("breadth-first broadcast for {} ranks: at most {}", n, kMostBfbRanks),
-        "compare with another algorithm");
-  }
+  const auto few = refuse_many_ranks(request, "breadth-first broadcast");
+  if (!few) return few.errors();
   std::optional<Neighbours> forward, backward;
   const auto neighbours = [&](const Network& network) -> const Neighbours& {
     auto& known = &network == &request.network ? forward : backward;

@@ -27,8 +27,7 @@ class DoubleTree {
     for (const auto& doors : doors_) rails = std::min(rails, doors.size());
     FORESTCOLL_CHECK(rails > 0, "some switches lead out of every box");
     if (2 * rails > kMostDoubleTreeEdges / request_.network.ranks.size()) {
-      return too_large("the trees have more than 33 million edges",
-                       "compare with another algorithm");
+      return too_large("the trees have more than 33 million edges");
     }
     for (std::size_t c = 0; c < rails; ++c) {
       for (const bool second : {false, true}) {

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <bit>
 #include <cstdint>
 #include <utility>
@@ -12,8 +10,6 @@
 
 namespace forestcoll::baseline {
 namespace {
-
-constexpr std::size_t kMostGreedyRanks = 512;
 
 /// A set of roots.
 using Chunks = std::vector<std::uint64_t>;
@@ -96,12 +92,8 @@ class Greedy {
 }  // namespace
 
 Expected<BaselineResult> greedy(const Request& request) {
-  const std::size_t n = request.network.ranks.size();
-  if (n > kMostGreedyRanks) {
-    return too_large(
-        fmt::format("the greedy matching for {} ranks: at most {}", n, kMostGreedyRanks),
-        "compare with another algorithm");
-  }
+  const auto few = refuse_many_ranks(request, "the greedy matching");
+  if (!few) return few.errors();
   return carry_out(request, [](const Network& network) -> Expected<ImplicitForest> {
     return Greedy(network).build();
   });

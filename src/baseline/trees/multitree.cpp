@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <utility>
 #include <vector>
 
@@ -10,8 +8,6 @@
 
 namespace forestcoll::baseline {
 namespace {
-
-constexpr std::size_t kMostMultitreeRanks = 512;
 
 /// A tree that grows.
 struct Sapling {
@@ -84,11 +80,8 @@ class MultiTree {
 }  // namespace
 
 Expected<BaselineResult> multitree(const Request& request) {
-  const std::size_t n = request.network.ranks.size();
-  if (n > kMostMultitreeRanks) {
-    return too_large(fmt::format("MultiTree for {} ranks: at most {}", n, kMostMultitreeRanks),
-                     "compare with another algorithm");
-  }
+  const auto few = refuse_many_ranks(request, "MultiTree");
+  if (!few) return few.errors();
   return carry_out(request, [](const Network& network) -> Expected<ImplicitForest> {
     return MultiTree(network).build();
   });

@@ -133,8 +133,7 @@ class Nvls {
                         "compare with another algorithm");
     }
     if (2 * rails > kMostNvlsEdges / edges) {
-      return too_large("the trees have more than 33 million edges",
-                       "compare with another algorithm");
+      return too_large("the trees have more than 33 million edges");
     }
     for (std::size_t rail = 0; rail < rails; ++rail) {
       shapes_.push_back({rail, BoxTree(boxes_.size(), false)});
