@@ -15,6 +15,19 @@ TEST(Collective, NamesRoundTrip) {
   EXPECT_FALSE(parse_collective(""));
 }
 
+TEST(Collective, ReducesOrBroadcastsWhereItHasTrees) {
+  for (const auto c : {Collective::reduce_scatter, Collective::reduce}) {
+    EXPECT_TRUE(has_reduce(c) && !has_broadcast(c)) << to_string(c);
+  }
+  for (const auto c : {Collective::allgather, Collective::broadcast}) {
+    EXPECT_TRUE(has_broadcast(c) && !has_reduce(c)) << to_string(c);
+  }
+  EXPECT_TRUE(has_reduce(Collective::allreduce) && has_broadcast(Collective::allreduce));
+  for (const auto c : {Collective::alltoall, Collective::scatter, Collective::gather}) {
+    EXPECT_FALSE(has_reduce(c) || has_broadcast(c)) << to_string(c);
+  }
+}
+
 TEST(Collective, BusbwFactorsAreThoseOfNcclTests) {
   EXPECT_EQ(busbw_factor(Collective::allgather, 16), Ratio(15, 16));
   EXPECT_EQ(busbw_factor(Collective::reduce_scatter, 16), Ratio(15, 16));

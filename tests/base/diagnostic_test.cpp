@@ -20,6 +20,12 @@ TEST(Diagnostic, NamesPlaceCodeAndRemedy) {
       "warning: unused [W02]");
 }
 
+TEST(Diagnostic, OfNumbersThatDoNotFitSaysWhatToDo) {
+  EXPECT_EQ(to_string(inexact("the rate does not fit 64 bits")),
+            "the rate does not fit 64 bits [E14]\n"
+            "  round the bandwidths to a coarser grid with `quantize`");
+}
+
 TEST(Expected, HoldsAValueOrErrors) {
   const Expected<int> value(3);
   ASSERT_TRUE(value);

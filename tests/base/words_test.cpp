@@ -28,6 +28,8 @@ TEST(Words, BlanksAreLeftOut) {
   EXPECT_EQ(trimmed(" "), "");
   EXPECT_THAT(parts_between(" a ,, b", ','), ElementsAre("a", "", "b"));
   EXPECT_THAT(parts_between("", ','), ElementsAre(""));
+  EXPECT_THAT(split(" a ,, b", ','), ElementsAre(" a ", "", " b"));
+  EXPECT_THAT(split_list("a[0-3,5],b,"), ElementsAre("a[0-3,5]", "b", ""));
 }
 
 TEST(Words, NumbersAreWholeTextsThatFit) {

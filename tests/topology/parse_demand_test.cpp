@@ -17,6 +17,7 @@ TEST(ParseDemand, ReadsCsvAndJson) {
     const auto parsed = parse_demand(text, "d", 3);
     ASSERT_TRUE(parsed) << to_string(parsed.errors().front());
     EXPECT_EQ(parsed->total, 64);
+    EXPECT_EQ(parsed->demand.total(), 24);  // without what ranks have for themselves
     EXPECT_EQ(parsed->demand(Rank(0), Rank(2)), 2);
     EXPECT_EQ(parsed->demand(Rank(2), Rank(0)), 6);
     EXPECT_EQ(parsed->demand(Rank(1), Rank(1)), 0);  // crosses no link

@@ -42,6 +42,19 @@ TEST(ToDigraph, ParallelLinksAreSummedAndUnitsAreLeast) {
   EXPECT_FALSE(network.is_compute(NodeId(2)));
 }
 
+TEST(ToDigraph, IsSymmetricWhereEveryArcHasAnEqualOneBack) {
+  const std::string there = R"({"src":"gpu0","dst":"gpu1","bandwidth":2,"duplex":"simplex"})";
+  const std::string both = R"({"src":"gpu[0-1]","dst":"sw","bandwidth":1})";
+  const auto back = [](int bandwidth) {
+    return R"({"src":"gpu1","dst":"gpu0","duplex":"simplex","bandwidth":)" +
+           std::to_string(bandwidth) + "}";
+  };
+  EXPECT_TRUE(is_symmetric(network_of(kNodes, both)));
+  EXPECT_FALSE(is_symmetric(network_of(kNodes, both + "," + there)));
+  EXPECT_FALSE(is_symmetric(network_of(kNodes, both + "," + there + "," + back(3))));
+  EXPECT_TRUE(is_symmetric(network_of(kNodes, both + "," + there + "," + back(2))));
+}
+
 TEST(ToDigraph, FractionsMeetInOneUnit) {
   const Network network = network_of(kNodes, R"({"src":"gpu0","dst":"sw","bandwidth":"1000/3"},)"
                                              R"({"src":"gpu1","dst":"sw","bandwidth":370.8})");
