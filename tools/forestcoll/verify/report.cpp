@@ -1,0 +1,211 @@
+#include "verify/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "common/report/flags.hpp"
+#include "common/report/warnings.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+constexpr int kNameWidth = 14;  // of targets in a table
+
+// 1,023
+std::string with_commas(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
+  return text;
+}
+
+// What NCCL takes in place of its own choice, and no schedule.
+bool is_for_nccl(const Verdict& verdict) {
+  return verdict.format.starts_with("nccl");
+}
+
+// "broadcast from rank 1 over 3 ranks"
+std::string promise(const Verdict& verdict) {
+  if (verdict.format == "nccl-graph") return "graphs for NCCL_GRAPH_FILE";
+  if (is_for_nccl(verdict)) {
+    return fmt::format("{} of {} for {}", counted(static_cast<std::size_t>(verdict.chunks), "row"),
+                       verdict.format, verdict.collective_name);
+  }
+  std::string text = verdict.collective_name;
+  if (verdict.root) {
+    const bool gathers = verdict.collective == Collective::reduce;
+    text += fmt::format(" {} rank {}", gathers ? "to" : "from", verdict.root->value);
+  }
+  text += fmt::format(" over {}", counted(static_cast<std::size_t>(verdict.ranks), "rank"));
+  if (verdict.groups.empty()) return text;
+  return text + fmt::format(" in {} at once", counted(verdict.groups.size(), "process group"));
+}
+
+std::string bits_line(const Verdict& verdict) {
+  if (!verdict.same_bits) return {};
+  if (!verdict.bit_difference) return "  bits: the same on every rank\n";
+  return fmt::format("  bits: may differ: rank {} sums chunk {} in another order than rank {}\n",
+                     verdict.bit_difference->rank.value, verdict.bit_difference->chunk,
+                     verdict.bit_difference->first.value);
+}
+
+// What errors of one kind have in common: the code, and the message but for its numbers.
+std::string kind_of(const Diagnostic& finding) {
+  std::string kind(finding.code ? name_of(*finding.code) : "");
+  for (const char c : finding.message) {
+    if (c < '0' || c > '9') kind += c;
+  }
+  return kind;
+}
+
+// An error of every kind, the first, and how many more there are.
+std::string wrong_report(const Verdict& verdict, const std::string& file) {
+  std::vector<std::pair<const Diagnostic*, std::size_t>> kinds;
+  std::map<std::string, std::size_t> place_of;
+  for (const Diagnostic& finding : verdict.findings) {
+    const auto [at, is_new] = place_of.try_emplace(kind_of(finding), kinds.size());
+    if (is_new) kinds.emplace_back(&finding, 0);
+    ++kinds[at->second].second;
+  }
+  std::string text;
+  for (const auto& [first, count] : kinds) {
+    text += to_string(with_flags(*first)) + "\n";
+    if (count > 1) text += fmt::format("  … and {} more like it\n", with_commas(count - 1));
+  }
+  text += fmt::format("{}: invalid: {}", file, counted(verdict.finding_count, "error"));
+  const std::size_t left = verdict.finding_count - verdict.findings.size();
+  return text + (left > 0 ? fmt::format(", {} of them not read\n", left) : "\n");
+}
+
+Json link_json(const LinkLoad& link) {
+  return {{"src", link.src},
+          {"dst", link.dst},
+          {"load", exact(link.load)},
+          {"bandwidth", exact(link.bandwidth)}};
+}
+
+// How large the schedule is, as far as a file of its format, or what could be read of it, says.
+void put_size(Json& report, const Verdict& verdict) {
+  if (!verdict.collective_name.empty()) report["collective"] = verdict.collective_name;
+  if (verdict.ranks > 0) report["compute_nodes"] = verdict.ranks;
+  if (!verdict.groups.empty()) report["group_count"] = verdict.groups.size();
+  if (verdict.chunks > 0) report[is_for_nccl(verdict) ? "row_count" : "chunks"] = verdict.chunks;
+  if (verdict.threadblocks > 0) {
+    report["threadblocks"] = verdict.threadblocks;
+    report["channels"] = verdict.channels;
+    report["threadblock_steps"] = verdict.steps;
+  }
+  if (!verdict.usable_counts.empty()) report["usable_counts"] = verdict.usable_counts;
+}
+
+}  // namespace
+
+std::string verdict_in_words(const Verdict& verdict, const std::string& file) {
+  if (!verdict.ok) return wrong_report(verdict, file);
+  std::string text = fmt::format("{}: valid: {}\n", file, promise(verdict));
+  if (is_for_nccl(verdict)) return text + fmt::format("  {}\n", verdict.outcome);
+  if (verdict.threadblocks > 0) {
+    text += fmt::format("  {}; per GPU at most {} of {}, {}\n",
+                        counted(static_cast<std::size_t>(verdict.chunks), "chunk"),
+                        counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
+                        counted(static_cast<std::size_t>(verdict.steps), "step"),
+                        counted(static_cast<std::size_t>(verdict.channels), "channel"));
+  }
+  if (verdict.threadblocks > 0 && !verdict.free_at_one_in_flight) text += deadlock_line();
+  if (verdict.safe_bytes) {
+    text += fmt::format(
+        "  free of deadlock up to buffers of {} bytes, with the runtime's default buffers; larger "
+        "ones, beyond its maxBytes, deadlock\n",
+        *verdict.safe_bytes);
+  }
+  text += bits_line(verdict);
+  if (!verdict.usable_counts.empty()) text += fmt::format("  {}\n", verdict.usable_counts);
+  text += condition_lines(verdict);
+  if (verdict.algbw)
+    text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
+  if (verdict.binding_limit) {
+    text += fmt::format(
+        "  limited by what several links share: {}\n",
+        verdict.binding_limit->empty() ? "a limit without a name" : *verdict.binding_limit);
+  }
+  if (verdict.busiest) {
+    text += fmt::format("  busiest link: {} -> {} carries {} of the buffer at {} GB/s\n",
+                        verdict.busiest->src, verdict.busiest->dst, number(verdict.busiest->load),
+                        number(verdict.busiest->bandwidth));
+  }
+  return text;
+}
+
+Json verdict_json(const Verdict& verdict, const std::string& file, const Topology* topology,
+                  bool loads) {
+  Json findings = Json::array();
+  for (const Diagnostic& finding : verdict.findings) findings.push_back(to_json(finding));
+  Json report = {{"format", "forestcoll-verify"},
+                 {"version", 2},
+                 {"file", file},
+                 {"ok", verdict.ok},
+                 {"schedule", verdict.format},
+                 {"outcome", verdict.outcome}};
+  put_size(report, verdict);
+  if (topology != nullptr) report["topology"] = topology->name;
+  if (verdict.usable) report["usable"] = to_json(*verdict.usable);
+  if (verdict.threadblocks > 0) report["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
+  if (verdict.safe_bytes) report["safe_bytes"] = *verdict.safe_bytes;
+  if (!verdict.conditions.empty()) report["conditions"] = verdict.conditions;
+  if (verdict.root) report["root_rank"] = verdict.root->value;
+  if (verdict.same_bits) report["same_bits"] = *verdict.same_bits;
+  if (verdict.bit_difference) {
+    report["bit_difference"] = {{"rank", verdict.bit_difference->rank.value},
+                                {"chunk", verdict.bit_difference->chunk}};
+  }
+  if (verdict.algbw) report["algbw"] = exact(*verdict.algbw);
+  if (verdict.busiest) report["busiest_link"] = link_json(*verdict.busiest);
+  if (verdict.binding_limit) report["binding_limit"] = *verdict.binding_limit;
+  if (loads) {
+    report["loads"] = Json::array();
+    for (const LinkLoad& load : verdict.loads) report["loads"].push_back(link_json(load));
+  }
+  report["finding_count"] = verdict.finding_count;
+  report["findings"] = std::move(findings);
+  return report;
+}
+
+const Verdict& best_of(const std::vector<JudgedTarget>& rows) {
+  const auto right =
+      std::ranges::find_if(rows, [](const JudgedTarget& row) { return row.verdict.ok; });
+  return (right == rows.end() ? rows.front() : *right).verdict;
+}
+
+std::string targets_table(const std::vector<JudgedTarget>& rows, const std::string& file) {
+  std::string text = fmt::format("{}: {}\n", file, promise(best_of(rows)));
+  for (const JudgedTarget& row : rows) {
+    text += fmt::format("  {:<{}}{}\n", row.target, kNameWidth, row.verdict.outcome);
+    if (row.verdict.ok) {
+      text += fmt::format("  {:<{}}{}\n", "", kNameWidth, row.verdict.usable_counts);
+    } else {
+      const Diagnostic& first = row.verdict.findings.front();
+      const std::string where = first.where.empty() ? "" : first.where + ": ";
+      text += fmt::format("  {:<{}}{}, such as {}{} [{}]\n", "", kNameWidth,
+                          counted(row.verdict.finding_count, "error"), where,
+                          with_flags(first.message), name_of(first.code));
+    }
+  }
+  return text;
+}
+
+Json targets_json(const std::vector<JudgedTarget>& rows, const std::string& file,
+                  const Topology* topology) {
+  Json report = {{"format", "forestcoll-verify-targets"}, {"version", 2}, {"file", file}};
+  for (const JudgedTarget& row : rows) {
+    Json verdict = verdict_json(row.verdict, file, topology);
+    verdict["target"] = row.target;
+    report["targets"].push_back(std::move(verdict));
+  }
+  return report;
+}
+
+}  // namespace forestcoll::cli
