@@ -21,6 +21,26 @@ std::string words_of(const TypicalLatency& typical) {
                      number(typical.us));
 }
 
+bool is_runtime_known(const TimeBeside& time) {
+  return !time.runtime_algorithm.empty();
+}
+
+// What is known of the runtime's own choice at the sizes of a window.
+std::string beside_runtime(const std::vector<TimeBeside>& times) {
+  if (std::ranges::none_of(times, is_runtime_known)) {
+    return "where no other candidate is more than 10 % faster; the time of the runtime's own "
+           "choice is not "
+           "known";
+  }
+  const bool is_behind = std::ranges::any_of(times, [](const TimeBeside& time) {
+    return is_runtime_known(time) && time.runtime_seconds < time.seconds;
+  });
+  if (is_behind) return "though the runtime's own choice is faster and needs no file";
+  return std::ranges::all_of(times, is_runtime_known)
+             ? "where it is not slower than the runtime's own choice"
+             : "where it is not slower than the runtime's own choice, as far as that is known";
+}
+
 }  // namespace
 
 void report_latencies(const Topology& topology, const Console& console) {
@@ -97,21 +117,17 @@ std::string time_in_words(double seconds) {
 }
 
 std::string window_lines(const SizeWindow& window, const std::optional<FastestChoice>& choice) {
-  const bool is_behind = std::ranges::any_of(window.times, [](const TimeBeside& time) {
-    return !time.runtime_algorithm.empty() && time.runtime_seconds < time.seconds;
-  });
   std::string lines =
       fmt::format("  for buffers {}{}, {}:",
                   window.first == 0 ? "of any size" : "from " + size_in_words(window.first),
                   window.last         ? " up to " + size_in_words(*window.last)
                   : window.first == 0 ? ""
                                       : " on",
-                  is_behind ? "though the runtime's own choice is faster and needs no file"
-                            : "where it is not slower than the runtime's own choice");
+                  beside_runtime(window.times));
   for (const TimeBeside& time : window.times) {
     lines +=
         fmt::format("\n    {:>9} {:>9}", size_in_words(time.bytes), time_in_words(time.seconds));
-    if (time.runtime_algorithm.empty()) continue;
+    if (!is_runtime_known(time)) continue;
     lines += fmt::format("; runtime ({}) {} ({:.2f}x)", time.runtime_algorithm,
                          time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
   }
@@ -130,10 +146,11 @@ std::string window_line(const SizeWindow& window) {
   for (const TimeBeside& time : window.times) {
     line += fmt::format("{}{}: {}", line.empty() ? "  " : "; ", size_in_words(time.bytes),
                         time_in_words(time.seconds));
-    if (time.runtime_algorithm.empty()) continue;
+    if (!is_runtime_known(time)) continue;
     line += fmt::format(", runtime {} ({:.2f}x)", time_in_words(time.runtime_seconds),
                         time.runtime_seconds / time.seconds);
   }
+  if (std::ranges::none_of(window.times, is_runtime_known)) line += "; runtime's own: not known";
   return line;
 }
 
@@ -148,7 +165,7 @@ Json to_json(const std::vector<TimeBeside>& times) {
   Json rows = Json::array();
   for (const TimeBeside& time : times) {
     Json row = {{"bytes", time.bytes}, {"simulated_seconds", time.seconds}, {"runtime", nullptr}};
-    if (!time.runtime_algorithm.empty()) {
+    if (is_runtime_known(time)) {
       row["runtime"] = {{"algorithm", time.runtime_algorithm},
                         {"simulated_seconds", time.runtime_seconds}};
       row["ratio"] = time.seconds / time.runtime_seconds;
