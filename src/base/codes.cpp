@@ -157,8 +157,8 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
     {CODE(B07), About::comparison, "the graph file does not fit the fabric"},
     {CODE(B08), About::comparison, "no switches join the GPUs that are to exchange data"},
     {CODE(B09), About::comparison, "there is no algorithm of that name"},
-    {CODE(B10), About::comparison,
-     "no trees describe the algorithm on this fabric; its rate is named", ErrorKind::limit},
+    {CODE(B10), About::comparison, "no schedule of the algorithm can be written on this fabric",
+     ErrorKind::limit},
     {CODE(M01), About::comparison,
      "sizes that the collective or schedule cannot have (`compare` reports it and "
      "goes on)"},

@@ -56,7 +56,7 @@ class CandidateFinder {
     add_baselines();
     if (options_.format != Format::mscclpp && !asked_.few_variants) add_exchanges();
     if (!candidates_.empty()) return std::move(candidates_);
-    return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
+    return make_error(Code::B10, "none of the algorithms that are asked for has a schedule here",
                       "`make_baseline()` says why, for each of them");
   }
 

@@ -46,7 +46,7 @@ struct Candidate {
 /// for, these alone. Of algorithms that are asked for, if any are. For plans of MSCCL++ there
 /// are no exchanges, and there are those that copy and combine in switches: our own and NVLS.
 /// `settled`: what `asked` compiles. `of_low`: for trees that are lower than those of the highest
-/// rate need be. Errors: those of `choose_forest` and of `bound`; B09 where none of those that are
+/// rate need be. Errors: those of `choose_forest` and of `bound`; B10 where none of those that are
 /// wanted exists here.
 [[nodiscard]] Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
                                                                const CompileOptions& settled,

@@ -198,7 +198,7 @@ Expected<void> Contest::make_the_likely() {
   for (const auto& each : made_) {
     if (!each->errors.empty()) return each->errors;
   }
-  return make_error(Code::B09, "none of the algorithms has a schedule here that is right",
+  return make_error(Code::B10, "none of the algorithms has a schedule here that is right",
                     "write the forest with `format=forest`");
 }
 

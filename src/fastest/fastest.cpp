@@ -42,6 +42,17 @@ Diagnostic no_simple(const ExchangeInfo& exchange, std::int64_t most) {
                     "leave the protocol out, choose LL, or a smaller window");
 }
 
+// An exchange is made for any fabric. That its ranks are not joined is no fault of a schedule that
+// somebody has.
+Diagnostics in_words_of(const ExchangeInfo& exchange, const Diagnostics& errors) {
+  const auto unjoined = std::ranges::find(errors, Code::V20, &Diagnostic::code);
+  if (unjoined == errors.end()) return errors;
+  return {make_error(Code::B10,
+                     fmt::format("{} has no schedule here: {}: {}", exchange.name, unjoined->where,
+                                 unjoined->message),
+                     "take an algorithm whose partners are joined by links and switches alone")};
+}
+
 }  // namespace
 
 std::string in_words(const FastestChoice& choice) {
@@ -186,7 +197,7 @@ Expected<Compilation> compile_exchange(const Fabric& fabric, const ExchangeInfo&
   if (!best) return best.errors();
   candidate = fastest::exchange_candidate(exchange, fabric, settled->lowering, best->algbw);
   auto lowered = lower_as_written(candidate, fabric, *std::move(settled));
-  if (!lowered) return lowered.errors();
+  if (!lowered) return in_words_of(exchange, lowered.errors());
   return compile_forest(fabric, std::move(lowered->chosen), lowered->options);
 }
 

@@ -83,7 +83,7 @@ TEST(FastestAlltoall, OfNamedAlgorithmsOnly) {
   options.algorithms = {"nccl-ring"};
   const auto none = fastest_choices(fabric, options);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.errors().front().code, Code::B09);
+  EXPECT_EQ(none.errors().front().code, Code::B10);
 }
 
 // Everybody's own goes to everybody, in threadblocks of one direction and of both.

@@ -46,7 +46,7 @@ class AlltoallFinder {
     }
     if (!parts_.given) add_baselines();
     if (!candidates_.empty()) return std::move(candidates_);
-    return make_error(Code::B09, "none of the algorithms that are asked for has a schedule here",
+    return make_error(Code::B10, "none of the algorithms that are asked for has a schedule here",
                       "`make_alltoall_baseline()` says why, for each of them");
   }
 

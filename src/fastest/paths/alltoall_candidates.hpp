@@ -26,7 +26,7 @@ inline constexpr std::size_t kPartsTried = std::size_t{1} << 13;
 /// Ours, for the numbers of parts that reach more than fewer do, and baselines; of those that are
 /// named in `wanted`, if any, and in few variants as `FastestOptions` says. The proof of `options`
 /// is found where it is null. REQUIRES: `options` are settled. Errors: those of `alltoall_optimum`
-/// and `route_alltoall`; B09 where none of those that are wanted exists here.
+/// and `route_alltoall`; B10 where none of those that are wanted exists here.
 [[nodiscard]] Expected<std::vector<Candidate>> find_alltoall_candidates(
     const Fabric& fabric, const CompileOptions& options, const std::vector<std::string>& wanted,
     bool few_variants);

@@ -109,6 +109,12 @@ TEST(AlgorithmLong, WrongRequestsAreRefused) {
       {{"--algorithm", "ring", "--effort", "max"}, "[S04]"},
       {{"--algorithm", "ring", "--tune", "1M", "-o", scratch / "d"}, "[S04]"},
       {{"--algorithm", "ring", "--warm", no_rings}, "[S04]"},
+      {{"--algorithm", "ring", "--format", "forest"}, "[B10]", 3},
+      {{"--algorithm", "one-shot"},
+       "one-shot has no schedule here: rank 0: sends to rank 5, but no route leads there through "
+       "switches alone [B10]",
+       3},
+      {{"--algorithm", "one-shot", "--format", "mscclpp"}, "[B10]", 3},
       {{"--cross-nic"}, "[S04]"},
       {{"--nccl-constants"}, "[S04]"},
       {{"--algorithm", "ring", "--nccl-graph", rings_of_mi250()}, "[S04]"},

@@ -132,7 +132,7 @@ Diagnostic no_algorithm(const std::string& name, const CompareArguments& options
   }
   const std::string meant = nearest_word(name, known);
   return make_error(
-      Code::S03, fmt::format("--algorithms: there is no \"{}\"", name),
+      Code::B09, fmt::format("--algorithms: there is no \"{}\"", name),
       fmt::format("{}there are {}", meant.empty() ? "" : "did you mean " + meant + "? ",
                   fmt::join(known, ", ")));
 }

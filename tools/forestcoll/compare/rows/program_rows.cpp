@@ -243,7 +243,8 @@ void make_from_programs(ComparedRow& row, const RowsRequest& request, std::int64
   const AlgorithmTimes* times = find_times(request, row.algorithm);
   auto choices = times == nullptr ? std::vector<FastestChoice>() : choices_of(*times);
   if (choices.empty()) {
-    row.error = request.fastest_error ? *request.fastest_error : no_programs(row.algorithm);
+    const bool is_other = request.fastest_error && request.fastest_error->code != Code::B10;
+    row.error = is_other ? *request.fastest_error : no_programs(row.algorithm);
     return;
   }
   row.simulated = Simulated::program;
