@@ -41,6 +41,15 @@ bool has_byte_order_mark(std::string_view text) {
                      [&](std::string_view mark) { return text.starts_with(mark); });
 }
 
+// By its mark, or as every other byte of ASCII in UTF-16 is 0.
+bool is_utf16(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  constexpr std::size_t kLooked = 4;
+  if (text.size() < kLooked) return false;
+  const bool first = text[0] == '\0', second = text[1] == '\0';
+  return first != second && (text[2] == '\0') == first && (text[3] == '\0') == second;
+}
+
 // The bytes of the control character or non-character that begins at `at`, 0 where there is none.
 std::size_t control_length(std::string_view text, std::size_t at, std::string_view allowed) {
   const unsigned first = byte_at(text, at);
@@ -62,6 +71,11 @@ bool check_encoding(std::string_view text, Findings& findings) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     findings.error(Code::E01, "", "the file is empty",
                    "Give a topology file, or one of the formats that are imported.");
+    return false;
+  }
+  if (is_utf16(text)) {
+    findings.error(Code::E01, "1:1", "the text is in UTF-16",
+                   "Save it as UTF-8; editors of Windows call UTF-16 \"Unicode\".");
     return false;
   }
   if (has_byte_order_mark(text)) {

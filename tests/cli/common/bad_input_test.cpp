@@ -101,6 +101,21 @@ TEST(BadInput, EveryCommandRefusesIt) {
   }
 }
 
+// As editors of Windows save it, with a mark and without, in both orders of bytes.
+TEST(BadInput, TextInUtf16) {
+  const std::string text = R"({"format": "forestcoll-topology", "version": 1})";
+  std::string little, big;
+  for (const char c : text) {
+    little += {c, '\0'};
+    big += {'\0', c};
+  }
+  for (const std::string& wide : {little, big, "\xFF\xFE" + little, "\xFE\xFF" + big}) {
+    expect_says(2, {"bound", "-"}, "<stdin>: 1:1: the text is in UTF-16 [E01]\n  Save it as UTF-8",
+                {.input = wide});
+  }
+  expect_says(2, {"bound", "-"}, "byte-order mark [E01]", {.input = "\xEF\xBB\xBF" + text});
+}
+
 TEST(BadInput, NumbersTooLargeForExactArithmetic) {
   const auto synth =
       refuse(with(R"("bandwidth": 25)", R"("bandwidth": "1/999999999989"}, {"src": "gpu[0-1]", )"
