@@ -40,6 +40,14 @@ bool is_of_colour(std::string_view before) {
   return std::ranges::count(kNames, name) > 0;
 }
 
+// "-64M", "1.5M", "0x40"
+bool is_meant_as_bytes(std::string_view word) {
+  if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
+  constexpr std::string_view kDigits = "0123456789", kOfGroups = "[](){},";
+  return !word.empty() && kDigits.find(word.front()) != std::string_view::npos &&
+         word.find_first_of(kOfGroups) == std::string_view::npos;
+}
+
 }  // namespace
 
 Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks, const Mesh* mesh,
@@ -64,8 +72,16 @@ Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks,
     }
     rest = before;
   }
-  const auto bytes = parse_size(last);
-  if (bytes && !before.empty() && !is_of_colour(before)) {
+  if (is_meant_as_bytes(last) && !before.empty() && !is_of_colour(before)) {
+    const auto bytes = parse_size(last);
+    if (!bytes) {
+      return make_error(Code::O07,
+                        fmt::format("expected bytes, found {}, of {}", topology::quote(last),
+                                    topology::quote(text)),
+                        "write a whole number of bytes, 1 or more, or one with K, M, G or T such "
+                        "as 64M",
+                        place);
+    }
     operation.bytes = *bytes;
     rest = before;
   }

@@ -113,5 +113,21 @@ TEST(ParseOperation, RefusesWhatIsNone) {
   EXPECT_EQ(code_of(parse_operation("broadcast MOD 4 root=2", 8, nullptr)), "O07");
 }
 
+// What begins as a number is no axis, and no list of ranks goes on in it.
+TEST(ParseOperation, SaysWhichBytesItCannotRead) {
+  const auto mesh = parse_mesh("tp=4,dp=2");
+  ASSERT_TRUE(mesh);
+  for (const std::string bytes : {"-64M", "1.5M", "64X", "+1", "0x40"}) {
+    const auto operation = parse_operation("allgather tp " + bytes, 8, &*mesh);
+    ASSERT_FALSE(operation) << bytes;
+    EXPECT_EQ(operation.errors().front().message,
+              "expected bytes, found \"" + bytes + "\", of \"allgather tp " + bytes + "\"");
+    EXPECT_EQ(operation.errors().front().code, Code::O07);
+  }
+  EXPECT_EQ(code_of(parse_operation("allgather tp foo", 8, &*mesh)), "O06");
+  EXPECT_TRUE(parse_operation("allgather tp-dp", 8, &*mesh));
+  EXPECT_TRUE(parse_operation("allgather [[0, 1], [2, 3]]", 8, &*mesh));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing
