@@ -9,6 +9,7 @@
 #include "choose/forest_size.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/compile_paths.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -60,9 +61,26 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   return result;
 }
 
+// A plan hangs all GPUs of a box on one switch. Where not all of the best trees do, those of NVLS
+// take their place.
+Expected<choose::BranchingText> emit_trees(BranchingForest& forest, const Fabric& fabric,
+                                           const CompileOptions& options) {
+  auto emitted = choose::emit_branching(forest, fabric, options);
+  if (emitted || options.format != Format::mscclpp) return emitted;
+  auto nvls =
+      make_baseline("nvls", fabric.topology, fabric.links(), forest.collective, std::nullopt, {});
+  if (!nvls || !nvls->branching) return emitted;
+  auto of_nvls = choose::emit_branching(*nvls->branching, fabric, options);
+  if (!of_nvls) return emitted;
+  nvls->branching->optimum = forest.optimum;
+  forest = *std::move(nvls->branching);
+  return of_nvls;
+}
+
 // The same of trees that branch at switches; the chosen forest stays as what they were compared
 // with. A plan may not carry all that the trees do: what it reaches the checker says, and where
-// that is no more than the chosen forest has, or the executor cannot run it, that is made.
+// that is no more than a plan of the chosen forest reaches, or the executor cannot run it, that is
+// made.
 Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
                                      choose::InNetwork in_network, const CompileOptions& options) {
   BranchingForest& forest = *in_network.forest;
@@ -70,7 +88,7 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   if (in_network.reached < in_network.at_most) result.optimum_at_least = in_network.reached;
   // Emit.
   Stopwatch watch;
-  auto emitted = choose::emit_branching(forest, fabric, options);
+  auto emitted = emit_trees(forest, fabric, options);
   if (!emitted) return make(fabric.topology, std::move(result.chosen), options);
   result.text = std::move(emitted->text);
   result.packets = emitted->packets;
@@ -87,8 +105,10 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   result.branching = std::move(forest);
   if (options.format != Format::mscclpp || !result.verdict.ok) return result;
   const std::optional<Ratio>& reached = result.verdict.algbw;
-  if (!reached || (!result.packets && *reached <= result.chosen.synthesis.forest.algbw)) {
-    return make(fabric.topology, std::move(result.chosen), options);
+  if (!reached) return make(fabric.topology, std::move(result.chosen), options);
+  if (!result.packets && *reached <= result.chosen.synthesis.forest.algbw) {
+    auto over_gpus = make(fabric.topology, result.chosen, options);
+    if (over_gpus && *reached <= reached_by(*over_gpus)) return over_gpus;
   }
   result.branching->algbw = *reached;
   return result;

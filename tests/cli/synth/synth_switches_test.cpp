@@ -284,6 +284,30 @@ TEST(SynthInNetworkLong, PlansOverGpusAreChosenBySize) {
 }
 
 // What a plan of several boxes lacks is said, and what switches between boxes could do.
+// A second switch only forwards: the best trees use both, and plans cannot say them.
+TEST(SynthInNetworkLong, NoNumberOfTreesIsSlowerThanTheDefault) {
+  for (const auto& [echo, rate] : {std::pair("true", "800/3"), std::pair("false", "300")}) {
+    const std::string fabric =
+        R"({"format": "forestcoll-topology", "version": 1, "name": "planes",
+  "nodes": [{"id": "gpu[0-7]", "type": "compute"}, {"id": "b", "type": "switch"},
+            {"id": "a", "type": "switch", "multicast": true, "reduce": true, "echo": )" +
+        std::string(echo) + R"(}],
+  "links": [{"src": "gpu[0-7]", "dst": "a", "bandwidth": 300},
+            {"src": "gpu[0-7]", "dst": "b", "bandwidth": 150}]})";
+    for (const std::vector<std::string>& trees :
+         {std::vector<std::string>{}, {"-k", "optimal"}, {"-k", "auto"}}) {
+      const Scratch scratch;
+      const std::string plan = scratch / "plan.json";
+      const auto synth =
+          run_well(joined({"synth", "-", "--format", "mscclpp", "--json", "-o", plan}, trees),
+                   {.input = fabric});
+      EXPECT_EQ(nlohmann::json::parse(synth.out)["reached"]["exact"], rate) << synth.err;
+      EXPECT_THAT(synth.err, Not(HasSubstr("--format forest")));
+      run_well({"verify", plan, "--topology", scratch.write("t.json", fabric)});
+    }
+  }
+}
+
 TEST(SynthInNetworkLong, PlansSayWhatTheExecutorCannot) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json", plan = scratch / "plan.json";

@@ -21,12 +21,14 @@ std::string rate_lines(const Ratio& algbw, const RateFigures& rates) {
   std::string text =
       fmt::format("  algbw {} GB/s, {}\n", number(algbw), of_optimum(algbw, rates.optimum));
   if (!differ(rates)) return text;
-  text +=
-      fmt::format("  optimum by trees, without in-network multicast and reduction{}: {} GB/s{}\n",
-                  rates.optimum ? " (--format forest has them)" : "", in_words(rates.by_trees),
-                  rates.by_trees && algbw <= rates.by_trees->at_most
-                      ? ", of which this is " + percent(algbw, rates.by_trees->at_most)
-                      : "");
+  // What is faster has some of both itself.
+  const bool is_by_trees = !rates.by_trees || algbw <= rates.by_trees->at_most;
+  text += fmt::format(
+      "  optimum by trees, without in-network multicast and reduction{}: {} GB/s{}\n",
+      rates.optimum && is_by_trees ? " (--format forest has them)" : "", in_words(rates.by_trees),
+      rates.by_trees && is_by_trees
+          ? ", of which this is " + percent(algbw, rates.by_trees->at_most)
+          : "");
   return text;
 }
 
