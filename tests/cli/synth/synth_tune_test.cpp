@@ -286,6 +286,17 @@ TEST(SynthTuneLong, RefusesSizesThatNoFileServes) {
   EXPECT_THAT(scratch.names(), ElementsAre());
 }
 
+// A default that nobody sees is the remedy of what somebody asked for.
+TEST(SynthTuneLong, NamesASizeThatIsServed) {
+  const Scratch scratch;
+  const std::vector<std::string> words = {"synth", "-", "-c", "allgather", "--size"};
+  const std::vector<std::string> output = {"-o", scratch / "g.xml"};
+  expect_says(2, joined(joined(words, {"1G"}), output),
+              "such as --size 805306368 (768 MiB, 256 MiB for each of 3 ranks)",
+              {.input = three_gpus()});
+  run_well(joined(joined(words, {"805306368"}), output), {.input = three_gpus()});
+}
+
 // Twelve GPUs on a switch. RCCL before 6.3 divides the part of a rank by all 12·k chunks.
 std::string twelve_gpus(const std::string& name = "twelve") {
   return R"({"format": "forestcoll-topology", "version": 1, "name": ")" + name + R"(",

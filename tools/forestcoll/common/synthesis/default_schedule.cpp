@@ -11,11 +11,13 @@
 #include "common/limits.hpp"
 #include "common/options/solver_options.hpp"
 #include "common/report/progress_bar.hpp"
+#include "common/report/report.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -59,6 +61,18 @@ std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const Compil
   return in_parts_of_ranks(most, fabric);
 }
 
+// Of a size that no schedule divides: what the default takes in its place.
+Diagnostics with_size_of_calls(Diagnostics errors, std::int64_t size, const Fabric& fabric,
+                               const CompileOptions& options) {
+  const std::int64_t usable = size_of_calls(size, fabric, options);
+  if (usable == size) return errors;
+  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
+  const std::string such = fmt::format("such as --size {} ({}, {} for each of {} ranks)", usable,
+                                       size_in_words(usable), size_in_words(usable / ranks), ranks);
+  const Remedy remedy{Code::S03, such};
+  return with_more_remedies(std::move(errors), {&remedy, 1});
+}
+
 // Of `synth`, where nothing else is asked for.
 Expected<SynthArguments> arguments_of(const std::string& collective, const std::string& target) {
   SynthArguments arguments;
@@ -100,7 +114,9 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
                                          .baseline = {},
                                          .algorithms = {},
                                          .few_variants = few_variants});
-  if (!found) return found.errors();
+  if (!found) {
+    return with_size_of_calls(found.errors(), *request.size, fabric, request.compile);
+  }
   return ChosenSchedule{std::move(found->compilation), std::move(found->choice),
                         std::move(found->window)};
 }
