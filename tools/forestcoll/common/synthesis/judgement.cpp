@@ -49,14 +49,19 @@ void warn_of_protocol(const Compilation& compiled, const Topology& topology,
   const CompileOptions& options = compiled.options;
   if (options.force_simple) warn_of_simple(options.synthesis.collective, console);
   if (options.xml.protocol != "LL128") return;
-  const std::string& target = options.lowering.target;
-  const std::string why = compiled.paths
-                              ? why_no_ll128(topology, target)
-                              : why_no_ll128(compiled.chosen.synthesis.forest, topology, target);
+  const std::string why = why_no_ll128(compiled, topology);
   if (!why.empty()) warn_of_ll128(why, console);
 }
 
 }  // namespace
+
+std::string why_no_ll128(const Compilation& compiled, const Topology& topology) {
+  const std::string& target = compiled.options.lowering.target;
+  const CollectiveForest& forest = compiled.chosen.synthesis.forest;
+  const bool has_trees = !compiled.paths && (forest.reduce || forest.broadcast);
+  return has_trees ? forestcoll::why_no_ll128(forest, topology, target)
+                   : forestcoll::why_no_ll128(topology, target);
+}
 
 std::optional<ExitCode> refuse_verdict(const Compilation& compiled, const Console& console) {
   if (is_never_selected(compiled.verdict)) {

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "command.hpp"
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/prepare.hpp"
 #include "forestcoll/compile.hpp"
+#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
+
+/// Why the runtime does not itself use LL128 for what is sent; empty where it does.
+[[nodiscard]] std::string why_no_ll128(const Compilation& compiled, const Topology& topology);
 
 /// What ends the command where the checker is not content; it is printed.
 [[nodiscard]] std::optional<ExitCode> refuse_verdict(const Compilation& compiled,

@@ -10,6 +10,7 @@
 
 #include "common/group_rates.hpp"
 #include "common/report/time_report.hpp"
+#include "common/synthesis/judgement.hpp"
 #include "common/synthesis/report/alltoall_report.hpp"
 #include "common/synthesis/report/branching_report.hpp"
 #include "forestcoll/fabric.hpp"
@@ -69,11 +70,14 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
   const Collective collective = options.synthesis.collective;
   const bool is_ll_for_safety = options.format == Format::msccl && arguments.protocol.empty() &&
                                 !options.force_simple && hangs_in_simple(collective, topology);
+  const bool is_free_of_protocols =
+      made.choice && options.format == Format::msccl && arguments.protocol.empty();
   return {
       .why = compiled.chosen.why,
       .is_warm = prepared.previous.has_value(),
       .boxes = options.format == Format::mscclpp ? boxes_line(topology) : "",
       .protocol = is_ll_for_safety ? why_it_hangs_in_simple(collective) : "",
+      .no_ll128 = is_free_of_protocols ? why_no_ll128(compiled, topology) : "",
       .sms = options.sms,
       .sms_are_assumed = !arguments.sms,
       .beside_rings = made.beside ? in_words(*made.beside) : "",

@@ -67,6 +67,7 @@ std::string schedule_lines(const Ratio& algbw, Collective collective, const Verd
                       counted(static_cast<std::size_t>(verdict.steps), "step"));
   if (!notes.boxes.empty()) text += notes.boxes + "\n";
   if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
+  if (!notes.no_ll128.empty()) text += fmt::format("  LL128 is not used: {}\n", notes.no_ll128);
   return text;
 }
 

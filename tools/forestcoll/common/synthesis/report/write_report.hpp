@@ -43,6 +43,8 @@ struct ScheduleNotes {
   bool is_warm = false;  ///< a previous forest was given, and `why` says what became of it
   std::string boxes;     ///< a line on what a plan takes for boxes; empty: no plan
   std::string protocol;  ///< the reason for LL where nobody asked for it; empty: none
+  std::string
+      no_ll128;  ///< the reason why nobody tried LL128; empty: somebody did, or nobody chose
   std::int32_t sms = 0;
   bool sms_are_assumed = false;  ///< nobody said how many
   std::string beside_rings;      ///< a line on NCCL's rings, where these carry more; else empty
