@@ -104,7 +104,18 @@ bool is_unknown_xml(std::string_view text) {
   return first != std::string_view::npos && text[first] == '<';
 }
 
-Diagnostic unknown_xml(const std::string& file) {
+// The format of a file is named near its beginning.
+std::string_view head_of(std::string_view text) {
+  constexpr std::size_t kHead = 4096;
+  return text.substr(0, kHead);
+}
+
+Diagnostic unknown_xml(std::string_view text, const std::string& file) {
+  if (head_of(text).find("<algo ") != std::string_view::npos) {
+    return make_error(Code::S04,
+                      fmt::format("{} is a schedule, where a topology is expected", file),
+                      "write `forestcoll verify SCHEDULE --topology TOPOLOGY` to check it");
+  }
   return make_error(Code::I01, "this is XML, but not NCCL's, hwloc's or GraphML",
                     "`forestcoll topo import --help` lists what can be read.", {.file = file});
 }
@@ -144,7 +155,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
                                    const Reading& reading, Metadata* metadata) {
   const auto source = detect_source(text);
   if (!source) {
-    if (is_unknown_xml(text)) return unknown_xml(file);
+    if (is_unknown_xml(text)) return unknown_xml(text, file);
     if (const auto done = refuse_dump_options(reading.import, file); !done) return done.errors();
     if (metadata != nullptr) *metadata = metadata_of(text);
     return parse_topology(text, file, reading.parser);
@@ -165,8 +176,7 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
 
 Expected<void> refuse_topology_as_schedule(std::string_view text, const std::string& file,
                                            std::string_view usage) {
-  constexpr std::size_t kHead = 4096;  // the format is named near the beginning
-  if (text.substr(0, kHead).find("\"forestcoll-topology\"") == std::string_view::npos) return {};
+  if (head_of(text).find("\"forestcoll-topology\"") == std::string_view::npos) return {};
   return make_error(Code::S04, fmt::format("{} is a topology, where a schedule is expected", file),
                     fmt::format("write `{}`", usage));
 }

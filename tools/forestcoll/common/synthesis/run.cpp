@@ -51,6 +51,19 @@ Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthes
   return write_files(arguments.deploy, *files);
 }
 
+// A name that says another format is a choice that nobody sees.
+void note_odd_name(const PreparedSynthesis& prepared, const Console& console) {
+  const SynthArguments& arguments = prepared.arguments;
+  const Format format = prepared.request.compile.format;
+  const bool is_xml = format == Format::msccl || format == Format::forest_xml;
+  const bool is_other =
+      format == Format::dot || format == Format::none || prepared.request.trace.has_value();
+  const char* odd = is_xml ? ".json" : ".xml";
+  if (is_other || !arguments.deploy.empty() || !arguments.output.ends_with(odd)) return;
+  note(console, fmt::format("  {} holds {}, as --format {} is: its name says {}", arguments.output,
+                            is_xml ? "XML" : "JSON", arguments.format, odd + 1));
+}
+
 void note_how_to_go_on(const MadeSchedule& made, const PreparedSynthesis& prepared,
                        const Console& console) {
   const SynthArguments& arguments = prepared.arguments;
@@ -95,6 +108,7 @@ ExitCode run(PreparedSynthesis& prepared, Laps& laps, const Console& console, Js
     return fail(done.errors(), console);
   }
   laps.seconds.write = laps.lap();
+  note_odd_name(prepared, console);
   const SynthArguments& arguments = prepared.arguments;
   note_algorithm(*made, prepared, console);
   look_beside(*made, prepared, console);
