@@ -115,7 +115,7 @@ TEST(ParseOperation, RefusesWhatIsNone) {
 
 // What begins as a number is no axis, and no list of ranks goes on in it.
 TEST(ParseOperation, SaysWhichBytesItCannotRead) {
-  const auto mesh = parse_mesh("tp=4,dp=2");
+  const auto mesh = parse_mesh("tp=4,dp=2", MeshOrder::megatron, 8);
   ASSERT_TRUE(mesh);
   for (const std::string bytes : {"-64M", "1.5M", "64X", "+1", "0x40"}) {
     const auto operation = parse_operation("allgather tp " + bytes, 8, &*mesh);
