@@ -16,7 +16,7 @@ enum class Severity { error, warning };
 
 /// One finding.
 struct Diagnostic {
-  std::optional<Code> code = {};  ///< none: of errors in reading and writing files
+  std::optional<Code> code = {};  ///< none: one that this release does not know
   Severity severity = Severity::error;
   ErrorKind kind = ErrorKind::input;
   std::string file = {};     ///< as the user named it; empty where there is none

@@ -40,7 +40,7 @@ def test_the_name_of_the_file(tmp_path: Path) -> None:
     with pytest.raises(fc.Error) as raised:
         fc.synthesize(A100, k=1).simulate(parameters=tmp_path / "absent.json")
     assert raised.value.exit_code == 4
-    assert raised.value.code == ""
+    assert raised.value.code == "IO"
     assert raised.value.place == str(tmp_path / "absent.json")
 
 

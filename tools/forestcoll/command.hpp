@@ -24,6 +24,12 @@ enum class ExitCode {
   internal = 70,     ///< a bug of ours
 };
 
+/// What a command that is asked for JSON has told so far: its report, or errors in place of one.
+struct Told {
+  Diagnostics errors;       ///< as they were printed
+  bool has_report = false;  ///< on standard output
+};
+
 /// How much is said on standard error, and how.
 struct Console {
   bool quiet = false;
@@ -32,6 +38,7 @@ struct Console {
   bool color = false;
   int json_version = 2;             ///< of reports: see --json-version
   Diagnostics* findings = nullptr;  ///< where findings go instead of being printed
+  Told* told = nullptr;             ///< where it is noted what is told; null: nobody asks
   /// When the command began, for what is told only after a while.
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };

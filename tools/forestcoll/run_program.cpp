@@ -7,8 +7,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <functional>
@@ -25,7 +23,6 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/host.hpp"
-#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/report.hpp"
@@ -33,6 +30,7 @@
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/version.hpp"
 #include "help/texts.hpp"
+#include "usage.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -58,97 +56,6 @@ constexpr const char* kFooter =
     "\n"
     "`forestcoll COMMAND --help` explains a command, `--help-all` all of its options.";
 
-// The command whose words come last: `topo show` of `forestcoll topo show`.
-const CLI::App& innermost(const CLI::App& program) {
-  const CLI::App* app = &program;
-  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
-  return *app;
-}
-
-// "--output" of all options of the command, and of those before the command.
-std::vector<std::string> long_options(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
-    for (const CLI::Option* option : app->get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
-  }
-  return names;
-}
-
-// The first long option among the words that CLI11 did not expect, which stand in its message
-// alone.
-std::string unknown_option(const CLI::ParseError& error) {
-  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError)) return "";
-  const std::string message = error.what();
-  const std::size_t begin = message.find(" --");
-  if (begin == std::string::npos) return "";
-  const std::size_t end = message.find_first_of(" =", begin + 1);
-  return message.substr(begin + 1, end == std::string::npos ? end : end - begin - 1);
-}
-
-// CLI11 speaks of arguments and subcommands; people know commands.
-std::string usage_in_words(const CLI::App& program, const CLI::ParseError& error,
-                           const std::vector<Command>& commands) {
-  const CLI::App& last = innermost(program);
-  const std::vector<std::string> rest = program.remaining(true);
-  const bool is_missing = rest.empty() && error.get_name() == "RequiredError";
-  const auto chosen = std::ranges::find(commands, &last, &Command::parser);
-  if (chosen != commands.end() && chosen->explain && !rest.empty()) {
-    std::string explained = chosen->explain(rest);
-    if (!explained.empty()) return explained;
-  }
-  const std::string option = unknown_option(error);
-  const std::string nearest = option.empty() ? option : nearest_word(option, long_options(last));
-  if (!nearest.empty()) {
-    return fmt::format("there is no option {}; did you mean {}?", option, nearest);
-  }
-  if (last.get_require_subcommand_min() == 0 || (rest.empty() && !is_missing)) return error.what();
-  std::string known;
-  std::vector<std::string> names;
-  for (const CLI::App* command :
-       last.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
-    known += (known.empty() ? "" : ", ") + command->get_name();
-    names.push_back(command->get_name());
-  }
-  if (is_missing) return fmt::format("a command is missing: one of {}", known);
-  if (rest.front().starts_with('-')) {
-    return fmt::format("there is no option {} before the command", rest.front());
-  }
-  const std::string meant = nearest_word(rest.front(), names);
-  if (!meant.empty()) {
-    return fmt::format("there is no command \"{}\"; did you mean \"{}\"?", rest.front(), meant);
-  }
-  return fmt::format("there is no command \"{}\"; there are {}", rest.front(), known);
-}
-
-// Where the message ends as a finding does, as of `validator_text`, it has a code.
-Diagnostic as_finding(const std::string& message, std::string remedy) {
-  Diagnostic finding{.message = message, .remedy = std::move(remedy)};
-  const std::size_t end = message.rfind(" [");
-  if (end == std::string::npos || message.back() != ']') return finding;
-  finding.code = parse_code(message.substr(end + 2, message.size() - end - 3));
-  if (finding.code) finding.message.resize(end);
-  return finding;
-}
-
-ExitCode report_usage(const CLI::App& program, const CLI::ParseError& error,
-                      const std::vector<Command>& commands, const Console& console) {
-  std::string command = "forestcoll";
-  for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
-    app = app->get_subcommands().front();
-    command += " " + app->get_name();
-  }
-  const std::string message = usage_in_words(program, error, commands);
-  const std::string remedy = fmt::format("see `{} --help`", command);
-  if (console.findings != nullptr) {
-    console.findings->push_back(as_finding(message, remedy));
-  } else {
-    say(fmt::format("forestcoll: {}\n  {}\n", message, remedy));
-  }
-  return ExitCode::bad_input;
-}
-
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
   return finish(write_output("-", text), console);
 }
@@ -168,31 +75,36 @@ bool is_about_threads(const std::exception& error) {
   return std::string_view(error.what()).starts_with("pthread_create has failed");
 }
 
+using HasOption = std::function<bool(const std::string& option)>;
+
+Diagnostic out_of_memory(const HasOption& has_option) {
+  std::string remedy = "use ";
+  if (has_option("-k")) remedy += "a smaller -k, ";
+  if (has_option("--ranks")) remedy += "fewer --ranks, ";
+  return make_error(Code::R03, "out of memory; no file is left half-written",
+                    remedy + "a smaller fabric, or a machine with more memory");
+}
+
+Diagnostic out_of_threads(const std::exception& error, const HasOption& has_option) {
+  const char* fewer = has_option("--in-process") ? "leave --in-process out, or "
+                      : has_option("-j")         ? "use -j 1, or "
+                                                 : "";
+  return make_error(
+      Code::R03,
+      fmt::format("the system gives no more threads ({}); no file is left half-written",
+                  error.what()),
+      fmt::format("{}raise the limits on processes and memory (ulimit -u, ulimit -v)", fewer));
+}
+
 // The last resort for exceptions: says what ended the command and what helps. Memory or threads
 // that the machine does not give are `does_not_fit`, anything else is a bug of ours. A remedy names
-// an option only where the command has it. Needs next to no memory.
-ExitCode report_exception(const std::exception& error,
-                          const std::function<bool(const std::string& option)>& has_option) {
+// an option only where the command has it.
+ExitCode report_exception(const std::exception& error, const HasOption& has_option,
+                          const Console& console) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    std::fputs("forestcoll: out of memory; no file is left half-written\n  use ", stderr);
-    constexpr std::array<std::pair<const char*, const char*>, 2> kSmaller = {
-        {{"-k", "a smaller -k, "}, {"--ranks", "fewer --ranks, "}}};
-    for (const auto& [option, words] : kSmaller) {
-      if (has_option(option)) std::fputs(words, stderr);
-    }
-    std::fputs("a smaller fabric, or a machine with more memory\n", stderr);
-    return ExitCode::does_not_fit;
+    return fail({out_of_memory(has_option)}, console);
   }
-  if (is_about_threads(error)) {
-    const char* fewer = has_option("--in-process") ? "leave --in-process out, or "
-                        : has_option("-j")         ? "use -j 1, or "
-                                                   : "";
-    say(fmt::format(
-        "forestcoll: the system gives no more threads ({}); no file is left half-written\n"
-        "  {}raise the limits on processes and memory (ulimit -u, ulimit -v)\n",
-        error.what(), fewer));
-    return ExitCode::does_not_fit;
-  }
+  if (is_about_threads(error)) return fail({out_of_threads(error, has_option)}, console);
   say(fmt::format("forestcoll: internal error: {}; please report it\n", error.what()));
   return ExitCode::internal;
 }
@@ -218,9 +130,10 @@ ExitCode run_chosen(const Command& chosen, Console console) {
   try {
     return chosen.run(console);
   } catch (const std::exception& error) {
-    return report_exception(error, [&chosen](const std::string& option) {
+    const auto has_option = [&chosen](const std::string& option) {
       return chosen.parser->get_option_no_throw(option) != nullptr;
-    });
+    };
+    return report_exception(error, has_option, console);
   }
 }
 
@@ -261,14 +174,14 @@ ExitCode run_words(std::vector<std::string> words, Console console) {
   try {
     program.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    const std::string brief = short_help(innermost(program));
+    const std::string brief = short_help(innermost_command(program));
     return print_on_stdout(brief.empty() ? program.help() : brief, console);
   } catch (const CLI::CallForAllHelp&) {
     return print_on_stdout(program.help(), console);
   } catch (const CLI::CallForVersion& version) {
     return print_on_stdout(version.what() + std::string("\n"), console);
   } catch (const CLI::ParseError& error) {
-    return report_usage(program, error, commands, console);
+    return fail({usage_error(program, error, commands)}, console);
   }
   const char* no_color_set = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): one thread
   const bool color_unwanted = no_color || (no_color_set != nullptr && *no_color_set != '\0');
@@ -303,15 +216,22 @@ CLI::App& design_group(CLI::App& program) {
 }
 
 int run_program(int argc, char** argv) {
+  Told told;
+  Console console;
+  if (std::find(argv, argv + argc, std::string_view("--json")) != argv + argc) console.told = &told;
   auto code = ExitCode::internal;
   try {
     prepare_process();
-    Console console;
     console.terminal = isatty(STDERR_FILENO) == 1;
     code =
         run_words({std::reverse_iterator(argv + argc), std::reverse_iterator(argv + 1)}, console);
   } catch (const std::exception& error) {
-    code = report_exception(error, [](const std::string&) { return false; });
+    code = report_exception(
+        error, [](const std::string&) { return false; }, console);
+  }
+  if (console.told != nullptr && code != ExitCode::done && !told.has_report) {
+    // Where standard output cannot be written, the exit code says what there is to say.
+    [[maybe_unused]] const auto written = write_output("-", to_text(error_report(told, code)));
   }
   return static_cast<int>(code);
 }

@@ -258,7 +258,7 @@ TEST(Bound, TopListsLinks) {
 TEST(Bound, TopIsAtLeastOne) {
   for (const std::string number : {"0", "-1", "x"}) {
     expect_says(2, {"bound", topology("dgx-a100-x2"), "--top", number},
-                "--top: Value " + number + " not in range 1 to 1000000\n");
+                "--top: expected a number from 1 to 1000000, found \"" + number + "\" [S03]\n");
   }
 }
 

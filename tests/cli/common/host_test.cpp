@@ -47,12 +47,11 @@ TEST(Host, HasFilesOfTheSystemAndNoStandardInput) {
 
 TEST(Host, HearsOfWrongWordsAsFindings) {
   cli::Host host({});
-  for (const auto& [words, code] :
-       std::vector<std::pair<std::vector<std::string>, std::optional<Code>>>{
+  for (const auto& [words, code] : std::vector<std::pair<std::vector<std::string>, Code>>{
            {{"topo", "gen", "dgx-a100", "--gpus", "3"}, Code::G02},
            {{"bound", "a.json", "--target", "none"}, Code::T07},
-           {{"bond", "a.json"}, std::nullopt},
-           {{"bound", "a.json", "--tops", "[3]"}, std::nullopt}}) {
+           {{"bond", "a.json"}, Code::S05},
+           {{"bound", "a.json", "--tops", "[3]"}, Code::S05}}) {
     Diagnostics findings;
     EXPECT_EQ(cli::call_program(words, findings), 2);
     ASSERT_EQ(findings.size(), 1U);

@@ -336,7 +336,7 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
  "links": [{"src": "gpu[0-3999]", "dst": "sw", "bandwidth": 25}]})");
   const auto synth = expect_says(
       3, {"synth", fabric, "-c", "allgather", "--format", "forest", "-o", scratch / "out.json"},
-      "forestcoll: out of memory; no file is left half-written",
+      "out of memory; no file is left half-written [R03]\n  use ",
       with_address_space(100 * kMegabyte));
   EXPECT_THAT(synth.err, HasSubstr("use a smaller -k, fewer --ranks, a smaller fabric, or "));
   EXPECT_THAT(scratch.names(), ::testing::ElementsAre("star.json"));
@@ -430,18 +430,17 @@ TEST(SolverOptionsLong, UsageErrors) {
 TEST(Program, KnowsItsCommands) {
   const auto unknown = run({"synthesise", "x"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err,
-              StartsWith("forestcoll: there is no command \"synthesise\"; there are synth"));
+  EXPECT_THAT(unknown.err, StartsWith("there is no command \"synthesise\"; there are synth"));
   const auto none = run({});
   EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, StartsWith("forestcoll: a command is missing: one of synth"));
+  EXPECT_THAT(none.err, StartsWith("a command is missing: one of synth"));
   const auto topo = run({"topo"});
   EXPECT_EQ(topo.code, 2);
-  EXPECT_THAT(topo.err, StartsWith("forestcoll: a command is missing: one of check, gen, show"));
+  EXPECT_THAT(topo.err, StartsWith("a command is missing: one of check, gen, show"));
   EXPECT_THAT(topo.err, HasSubstr("`forestcoll topo --help`"));
   const auto drawing = run({"topo", "draw", "x"});
   EXPECT_EQ(drawing.code, 2);
-  EXPECT_THAT(drawing.err, StartsWith("forestcoll: there is no command \"draw\"; there are check"));
+  EXPECT_THAT(drawing.err, StartsWith("there is no command \"draw\"; there are check"));
   EXPECT_THAT(run({"batch"}).err, HasSubstr("a directory of topologies is missing"));
   expect_says(2, {"--frobnicate"}, "there is no option --frobnicate");
   EXPECT_THAT(run({"--help"}).out, HasSubstr("130, 143"));

@@ -119,7 +119,7 @@ Expected<void> read_limits(const Arguments& arguments, RunnerLimits& limits) {
 Expected<void> refuse_combination(const Arguments& arguments) {
   if (arguments.directory.empty() || arguments.output.empty()) {
     return make_error(
-        Code::S04,
+        Code::S05,
         arguments.directory.empty() ? "a directory of topologies is missing" : "-o is missing",
         "write `forestcoll batch DIR -o OUT`");
   }

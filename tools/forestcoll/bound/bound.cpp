@@ -246,7 +246,7 @@ Command add_bound(CLI::App& program) {
   general
       .option("--top", options->top, "N",
               "Number of lines for the links of the bottleneck and for --whatif (text report)")
-      ->check(CLI::Range(std::size_t{1}, kMostLines).description(""));
+      ->check(number_from(std::size_t{1}, kMostLines));
   add_alltoall_options(*command, options->alltoall);
   add_jobs_option(*command, options->threads,
                   "Maximum number of threads for a large irregular alltoall (default: all\n"

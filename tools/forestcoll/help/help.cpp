@@ -102,7 +102,7 @@ Command add_completion(CLI::App& program) {
       "completion", "Print a script that completes words at a shell's prompt");
   command->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+      ->check(one_of({"bash", "zsh", "fish"}));
   command->footer(
       "Examples:\n"
       "  source <(forestcoll completion bash)\n"

@@ -117,7 +117,7 @@ Command add_topo_convert(CLI::App& program) {
               "The format: topology (ours, ranges and templates expanded), networkx, "
               "json-graph, graphml, dot, csv or simgrid (a platform for smpirun);\n"
               "without it by FILE's extension")
-      ->check(CLI::IsMember(format_names()));
+      ->check(one_of(format_names()));
   add_jobs_option(*command);
   add_failure_options(*command, options->failures);
   add_latency_option(*command, options->failures);

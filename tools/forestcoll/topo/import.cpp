@@ -289,7 +289,7 @@ void add_machine_options(CLI::App& command, ImportArguments& options) {
       .place(command.add_option(
           "--nvswitch", options.nvswitch,
           "NVSwitches of a machine; merge: one node for all. split: one node for each"))
-      ->check(CLI::IsMember({"merge", "split"}))
+      ->check(one_of({"merge", "split"}))
       ->capture_default_str();
   group.option("--host", options.import.host, "NAME", "Name of the boxes; default box0, box1, …");
 }
@@ -297,14 +297,14 @@ void add_machine_options(CLI::App& command, ImportArguments& options) {
 void add_cluster_options(CLI::App& command, ImportArguments& options) {
   const OptionGroup group(command, "Clusters");
   group.option("--boxes", options.import.boxes, "N", "Number of machines like that of the file")
-      ->check(CLI::Range(1, 100'000))
+      ->check(number_from(1, 100'000))
       ->capture_default_str();
   group.option("--fabric", options.import.fabric, "NAME",
                "Network that joins their NICs; rail (a switch per NIC number), single (one\n"
                "switch), odd-even (two), or fat-tree:BOXES[:RATIO] (leaves of BOXES boxes below\n"
                "a spine, oversubscribed RATIO to 1)");
   group.option("--uplinks", options.import.uplinks, "N", "Slurm: links between two switches")
-      ->check(CLI::Range(1, 4096))
+      ->check(number_from(1, 4096))
       ->capture_default_str();
   group.option("--uplink-bandwidth", options.uplink_bandwidth, "GB/s",
                "Slurm: bandwidth of one such link");
@@ -319,7 +319,7 @@ Command add_topo_import(CLI::App& program) {
   command
       ->add_option("SOURCE", options->source, "Format of the file, see below; auto: by its content")
       ->required()
-      ->check(CLI::IsMember(source_names()));
+      ->check(one_of(source_names()));
   command->add_option("FILE", options->file, "File to read, or - for standard input")->required();
   const OptionGroup general(*command);
   general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")

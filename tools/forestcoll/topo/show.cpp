@@ -389,7 +389,7 @@ Command add_topo_show(CLI::App& program) {
       .option("--detail", options->detail, "N",
               "Largest number of nodes that are drawn one by one; with more, a box is one node,\n"
               "and so are nodes that are linked alike")
-      ->check(CLI::Range(std::size_t{0}, kMostDetail).description(""))
+      ->check(number_from(std::size_t{0}, kMostDetail))
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--detail"; });
   general
@@ -398,7 +398,7 @@ Command add_topo_show(CLI::App& program) {
               "with a count, and rows are broken")
       ->capture_default_str()
       ->each([options](const std::string&) { options->only_of_pictures = "--width"; })
-      ->check(CLI::Range(kLeastWidth, kMostWidth).description(""));
+      ->check(number_from(kLeastWidth, kMostWidth));
   general
       .option("--time-limit", options->seconds, "SECONDS",
               "Give up drawing a PNG after this many seconds")

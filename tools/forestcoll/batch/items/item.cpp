@@ -86,7 +86,6 @@ ItemError first_error(const Diagnostics& findings) {
   if (first == findings.end()) return item_error(Code::J04, "failed without a word");
   const auto count = std::ranges::count_if(findings, is_error);
   ItemError error{first->code, with_flags(first->message), with_flags(first->where)};
-  if (!error.code) error.code = first->kind == ErrorKind::io ? Code::IO : Code::J04;
   if (count > 1) error.message += fmt::format(" (and {} more)", count - 1);
   return error;
 }

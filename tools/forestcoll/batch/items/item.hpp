@@ -42,7 +42,7 @@ struct ItemError {
   std::string message = {}, where = {};
   bool operator==(const ItemError&) const = default;
 };
-/// The first error, and how many there are; errors in reading and writing have `Code::IO`.
+/// The first error, and how many there are.
 [[nodiscard]] ItemError first_error(const Diagnostics& findings);
 /// An error of the batch itself.
 [[nodiscard]] ItemError item_error(Code code, std::string message);

@@ -167,16 +167,17 @@ Expected<Ratio> parse_tolerance(const std::string& text) {
 
 Expected<void> write_reports(const Results& results, const OutcomeRequest& request,
                              const std::string& directory, const std::string& name,
-                             const std::string& inputs, int json_version) {
+                             const std::string& inputs, const Console& console) {
   Diagnostics errors;
   const auto write = [&errors](const std::string& path, const std::string& text) {
     if (const auto done = write_output(path, text); !done) errors.push_back(done.errors().front());
   };
-  const std::string json = to_report_json(results, json_version);
+  const std::string json = to_report_json(results, console.json_version);
   write(path_in(directory, name + ".json"), json);
   write(path_in(directory, name + ".md"), to_markdown(results));
   write(path_in(directory, name + ".csv"), to_csv(results));
   if (!request.junit.empty()) write(request.junit, to_junit(results));
+  if (console.told != nullptr) console.told->has_report = true;
   if (request.json) write("-", json);
   if (request.annotate) write("-", to_annotations(results, inputs));
   return errors;
@@ -310,8 +311,7 @@ ExitCode conclude(Results results, const OutcomeRequest& request, const std::str
     results.differences =
         differences_since(*request.baseline, results, request.strictness, is_whole);
   }
-  const auto written =
-      write_reports(results, request, directory, name, inputs, console.json_version);
+  const auto written = write_reports(results, request, directory, name, inputs, console);
   const bool bad = results.count(Status::failed) > 0 || !results.failures().empty();
   // Failures are errors, which --quiet does not silence.
   if (bad || !console.quiet) say(fmt::format("{}\n", to_summary(results)));

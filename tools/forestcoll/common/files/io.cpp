@@ -78,9 +78,30 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+const char* remedy_of(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+    case ENOTDIR:
+      return "check the name, and that the directory is there";
+    case EISDIR:
+      return "name a file, not a directory";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "check the permissions of the file and of its directory";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "free some space, or name a file on another disk";
+    default:
+      return "check the file, and the disk that it is on";
+  }
+}
+
 Diagnostic failed_to(const char* action, const std::string& file, int error_number) {
   return io_error(
-      file, fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)));
+      file, fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)),
+      remedy_of(error_number));
 }
 
 Diagnostic too_large(const std::string& name, std::size_t max_bytes) {
@@ -114,7 +135,8 @@ Expected<std::string> read_all(int fd, const std::string& name, std::size_t max_
   while (true) {
     const ssize_t got = read(fd, block.data(), block.size());
     if (got == 0 && silent && text.empty()) {
-      return io_error(name, "cannot read: it is a pipe to which nothing writes");
+      return io_error(name, "cannot read: it is a pipe to which nothing writes",
+                      "name a file, or write a topology or schedule into the pipe");
     }
     if (got == 0) return text;
     if (got < 0 && errno == EAGAIN) {
@@ -288,10 +310,7 @@ std::string display_name(const std::string& path) {
 }
 
 Diagnostic io_error(const std::string& path, std::string message, std::string remedy) {
-  return {.kind = ErrorKind::io,
-          .file = display_name(path),
-          .message = std::move(message),
-          .remedy = std::move(remedy)};
+  return make_error(Code::IO, std::move(message), std::move(remedy), {.file = display_name(path)});
 }
 
 Expected<std::string> read_input(const std::string& path, std::size_t max_bytes) {

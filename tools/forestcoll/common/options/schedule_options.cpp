@@ -55,7 +55,7 @@ void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms) {
                   "Threadblocks that a GPU runs at once (its streaming multiprocessors); default\n"
                   "{}, for RCCL {}. A schedule with more hangs",
                   default_sms("azure"), default_sms("rccl-6")))
-      ->check(CLI::Range(1, kSmsAtMost).description(""));
+      ->check(number_from(1, kSmsAtMost));
 }
 
 void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {

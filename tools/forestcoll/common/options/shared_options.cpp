@@ -1,10 +1,12 @@
 #include "common/options/shared_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "common/options/nearest_word.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/text.hpp"
@@ -16,7 +18,7 @@ constexpr double kMostSeconds = 1e9;
 
 void add_option(CLI::App& command, CLI::callback_t take, const std::string& meaning) {
   command.add_option("-j,--jobs,--threads", std::move(take), meaning)
-      ->check(CLI::Range(1, kMostThreads).description(""))
+      ->check(number_from(1, kMostThreads))
       ->type_name("N");
 }
 
@@ -63,6 +65,19 @@ CLI::Validator file_name() {
     return validator_text(Code::S03, "expected the name of a file, found nothing");
   };
   return {refuse_no_name, ""};
+}
+
+CLI::Validator one_of(std::vector<std::string> names) {
+  const std::string in_help = CLI::IsMember(names).get_description();
+  const auto refuse = [names = std::move(names)](const std::string& text) {
+    if (std::ranges::find(names, text) != names.end()) return std::string();
+    // Of a few, everybody sees which one it is.
+    const std::string meant = names.size() > 3 ? nearest_word(text, names) : std::string();
+    return validator_text(
+        Code::S03, fmt::format("expected one of {}, found \"{}\"{}", fmt::join(names, ", "), text,
+                               meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)));
+  };
+  return {refuse, in_help};
 }
 
 const char* first_given(std::initializer_list<GivenOption> options) {

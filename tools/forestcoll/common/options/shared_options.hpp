@@ -1,6 +1,8 @@
 // Options that several commands have in common, and values: numbers, sizes, names of files.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
@@ -52,6 +54,22 @@ constexpr const char* kSizesInWords =
 /// Refuses the empty name (S03), which a variable of a shell that is not set leaves: it would read
 /// as no option at all.
 [[nodiscard]] CLI::Validator file_name();
+
+/// Refuses what is no number from `least` to `most` (S03).
+template <class Number>
+[[nodiscard]] CLI::Validator number_from(Number least, Number most) {
+  const auto refuse = [least, most](const std::string& text) {
+    const auto value = parse_number<Number>(text);
+    if (value && *value >= least && *value <= most) return std::string();
+    return validator_text(
+        Code::S03, fmt::format("expected a number from {} to {}, found \"{}\"", least, most, text));
+  };
+  return {refuse, ""};
+}
+
+/// Refuses what is none of the names (S03), which --help lists.
+[[nodiscard]] CLI::Validator one_of(std::vector<std::string> names);
+
 /// Options of a command that stand under one title in its help, or without one first.
 class OptionGroup {
  public:

@@ -33,7 +33,7 @@ void add_effort_options(CLI::App& command, SolverArguments& arguments) {
       .add_option("--effort", arguments.effort,
                   "How long to search for lower trees after packing; fast: no longer than packing\n"
                   "took. default: a fraction of a second for small forests. max: minutes")
-      ->check(CLI::IsMember({"fast", "default", "max"}))
+      ->check(one_of({"fast", "default", "max"}))
       ->capture_default_str();
   const OptionGroup general(command);
   general.option("-j,--jobs,--threads", arguments.threads, "N",

@@ -381,7 +381,7 @@ void add_json_version_option(CLI::App& command, bool always_written) {
           .add_option("--json-version", CLI::callback_t([](const CLI::results_t&) { return true; }),
                       "Form of JSON reports; 1: with the keys that they had before. Kept for two\n"
                       "releases")
-          ->check(CLI::IsMember({"1", "2"}));
+          ->check(one_of({"1", "2"}));
   if (!always_written) option->needs(command.get_option("--json"));
 }
 
@@ -397,6 +397,7 @@ Json in_json_version(Json report, int version) {
 }
 
 std::string report_text(Json report, const Console& console) {
+  if (console.told != nullptr) console.told->has_report = true;
   return to_text(in_json_version(std::move(report), console.json_version));
 }
 

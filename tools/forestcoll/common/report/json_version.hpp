@@ -23,7 +23,7 @@ void add_json_version_option(CLI::App& command, bool always_written = false);
 /// time linear in the size of the report.
 [[nodiscard]] Json in_json_version(Json report, int version);
 
-/// One line of JSON, ended, in the form that was asked for.
+/// The report on standard output: one line of JSON, ended, in the form that was asked for.
 [[nodiscard]] std::string report_text(Json report, const Console& console);
 
 }  // namespace forestcoll::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <map>
 #include <string>
 #include <utility>
@@ -107,6 +108,10 @@ void print(const Diagnostics& of_library, const Console& console) {
     console.findings->insert(console.findings->end(), findings.begin(), findings.end());
     return;
   }
+  if (console.told != nullptr) {
+    std::ranges::copy_if(findings, std::back_inserter(console.told->errors),
+                         [](const auto& each) { return each.severity == Severity::error; });
+  }
   const Diagnostics shown = console.verbose ? findings : condensed(findings);
   for (const Diagnostic& finding : shown) {
     const bool warning = finding.severity == Severity::warning;
@@ -194,6 +199,15 @@ Json to_json(const Diagnostic& of_library) {
           {"where", finding.where},
           {"message", finding.message},
           {"remedy", finding.remedy}};
+}
+
+Json error_report(const Told& told, ExitCode code) {
+  Json errors = Json::array();
+  for (const Diagnostic& error : told.errors) errors.push_back(to_json(error));
+  return {{"format", "forestcoll-error"},
+          {"version", 1},
+          {"exit_code", static_cast<int>(code)},
+          {"errors", std::move(errors)}};
 }
 
 Json to_json(const UsableSizes& usable) {

@@ -57,6 +57,8 @@ void note(const Console& console, std::string_view line);
 [[nodiscard]] Json exact(const Ratio& value);
 /// {"code", "severity", "file", "where", "message", "remedy"}
 [[nodiscard]] Json to_json(const Diagnostic& of_library);
+/// What stands in the place of a report that could not be made (format forestcoll-error).
+[[nodiscard]] Json error_report(const Told& told, ExitCode code);
 /// {"count_multiple" or "bytes_multiple", "min_bytes", "max_bytes" (null: any)}
 [[nodiscard]] Json to_json(const UsableSizes& usable);
 /// One line of JSON, ended; bytes that are not UTF-8 are replaced.

@@ -86,7 +86,7 @@ Command add_design_cluster(CLI::App& program) {
   const OptionGroup general(*command);
   general.option("--gpus", options->request.gpus, "N", "Number of GPUs, in whole boxes")
       ->required()
-      ->check(CLI::Range(std::size_t{2}, std::size_t{65'536}).description(""));
+      ->check(number_from(std::size_t{2}, std::size_t{65'536}));
   general.option("--box", options->request.box, "NAME", "Type of the boxes, a name of `topo gen`")
       ->capture_default_str();
   general.option("--costs", options->costs, "FILE", "Prices of switches and cables (JSON)")

@@ -156,7 +156,7 @@ Command add_design_direct(CLI::App& program) {
   general.flag("--two-way", options->request.two_way, "Use only cables that go both ways");
   general
       .option("--randoms", options->request.randoms, "N", "Number of random regular graphs to try")
-      ->check(CLI::Range(0, 100).description(""))
+      ->check(number_from(0, 100))
       ->capture_default_str();
   general.flag("--thorough", options->thorough,
                "Also solve all-to-all of large irregular topologies that may be on the Pareto\n"

@@ -116,13 +116,13 @@ Command add_design_search(CLI::App& program) {
       ->required();
   const OptionGroup general(*command);
   general.option("--moves", options->moves, "N", "Exchanges to try")
-      ->check(CLI::Range(std::size_t{1}, kMostMoves).description(""))
+      ->check(number_from(std::size_t{1}, kMostMoves))
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the exchanges")->capture_default_str();
   general
       .option("--time-limit", options->seconds, "SECONDS",
               "Stop after so many seconds; then the result depends on the machine")
-      ->check(CLI::Range(0.0, kMostSeconds).description(""));
+      ->check(number_from(0.0, kMostSeconds));
   general.option("-o,--output", options->out, "FILE",
                  "Write the result as a topology file, or - for standard output, which then\n"
                  "has no report");

@@ -39,7 +39,7 @@ void add_protocol_options(CLI::App& command, SynthArguments& arguments) {
           "Protocol of all connections; default Simple, or LL for a broadcast or reduce\n"
           "between boxes, where Simple hangs. With --size and --tune the default is the\n"
           "fastest"))
-      ->check(CLI::IsMember({"Simple", "LL", "LL128"}));
+      ->check(one_of({"Simple", "LL", "LL128"}));
   group.flag("--force-simple", arguments.force_simple,
              "Use Simple for a broadcast or reduce between boxes although it may hang");
 }
@@ -50,7 +50,7 @@ void add_threadblock_options(CLI::App& command, SynthArguments& arguments) {
       .option("--instances", arguments.instances, "N",
               "Split each chunk into N parts with threadblocks and channels of their own;\n"
               "default 1, or the fastest of 1, 2, 4 and 8 with --size and --tune")
-      ->check(CLI::Range(1, kMostInstances).description(""));
+      ->check(number_from(1, kMostInstances));
   group.option("--threadblocks", arguments.threadblocks, "HOW",
                "Threadblocks per GPU; per-tree: one for each edge of each tree. merge: as few as\n"
                "the limits allow. N: at most N. Default: as many as fit and help");
@@ -158,9 +158,9 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
           "algorithms by size, for all collectives without -c. `nccl-graph` is rings and\n"
           "trees within boxes, for NCCL_GRAPH_FILE. An allreduce as `forest`, or as\n"
           "`mscclpp` in one box, uses in-network multicast and reduction")
-      ->check(CLI::IsMember({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot",
-                             "svg", "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner",
-                             "nccl-graph", "none"}))
+      ->check(
+          one_of({"msccl", "mscclpp", "forest", "forest-symmetric", "forest-xml", "dot", "svg",
+                  "flows", "goal", "chakra", "nccl-tuner", "ncclx-tuner", "nccl-graph", "none"}))
       ->each([&arguments](const std::string&) { arguments.format_given = true; })
       ->capture_default_str();
   add_baseline_options(command, arguments.baseline);

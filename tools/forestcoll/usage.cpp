@@ -1,0 +1,139 @@
+// CLI11 speaks of arguments and subcommands, people know commands; and its errors have no codes.
+#include "usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/options/nearest_word.hpp"
+#include "forestcoll/codes.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// "--output" of all options of the command, and of those before the command.
+Words long_options(const CLI::App& command) {
+  Words names;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// "--top" of "--top=3".
+std::string option_of(const std::string& word) {
+  return word.substr(0, word.find('='));
+}
+
+std::string unknown_option(const std::string& word, const CLI::App& command) {
+  const std::string option = option_of(word);
+  const std::string nearest =
+      option.starts_with("--") ? nearest_word(option, long_options(command)) : std::string();
+  if (!nearest.empty()) {
+    return fmt::format("there is no option {}; did you mean {}?", option, nearest);
+  }
+  const bool is_before = command.get_parent() == nullptr;
+  return fmt::format("there is no option {}{}", option, is_before ? " before the command" : "");
+}
+
+Words names_of_commands(const CLI::App& group) {
+  Words names;
+  for (const CLI::App* command :
+       group.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::string unknown_command(const std::string& word, const CLI::App& group) {
+  const Words names = names_of_commands(group);
+  const std::string meant = nearest_word(word, names);
+  if (!meant.empty()) {
+    return fmt::format("there is no command \"{}\"; did you mean \"{}\"?", word, meant);
+  }
+  return fmt::format("there is no command \"{}\"; there are {}", word, fmt::join(names, ", "));
+}
+
+// Words that nothing takes.
+std::string unknown_words(const Words& rest, const CLI::App& command) {
+  // The value of an option that is unknown is left over, too, and CLI11 has it first.
+  const auto option =
+      std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with("--"); });
+  if (option != rest.end()) return unknown_option(*option, command);
+  const std::string& word = rest.front();
+  if (word.starts_with('-') && word.size() > 1) return unknown_option(word, command);
+  if (command.get_require_subcommand_min() > 0) return unknown_command(word, command);
+  return fmt::format("\"{}\" is one argument too many", word);
+}
+
+// "Could not convert: --nodes = x"
+std::string no_number(std::string_view says) {
+  constexpr std::string_view kBegin = "Could not convert: ";
+  const std::size_t equals = says.find(" = ");
+  if (!says.starts_with(kBegin) || equals == std::string_view::npos) return std::string(says);
+  return fmt::format("{}: expected a number, found \"{}\"",
+                     says.substr(kBegin.size(), equals - kBegin.size()), says.substr(equals + 3));
+}
+
+std::string in_words(const CLI::App& command, const CLI::ParseError& error, const Words& rest) {
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return no_number(error.what());
+  const bool is_group = command.get_require_subcommand_min() > 0;
+  const bool is_incomplete = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  const bool has_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (!rest.empty() && (has_unknown || is_group)) return unknown_words(rest, command);
+  if (!is_incomplete || !is_group) return error.what();
+  return fmt::format("a command is missing: one of {}",
+                     fmt::join(names_of_commands(command), ", "));
+}
+
+Code code_of(const CLI::ParseError& error) {
+  const bool is_value = dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
+                        dynamic_cast<const CLI::ConversionError*>(&error) != nullptr;
+  if (is_value) return Code::S03;
+  return dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr ? Code::S04 : Code::S05;
+}
+
+// Where the message ends as a finding does, as of `validator_text`, it has a code of its own.
+Diagnostic as_finding(std::string message, Code otherwise, std::string remedy) {
+  std::optional<Code> code;
+  const std::size_t end = message.rfind(" [");
+  if (end != std::string::npos && message.back() == ']') {
+    code = parse_code(std::string_view(message).substr(end + 2, message.size() - end - 3));
+  }
+  if (code) message.resize(end);
+  return make_error(code.value_or(otherwise), std::move(message), std::move(remedy));
+}
+
+}  // namespace
+
+const CLI::App& innermost_command(const CLI::App& program) {
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+Diagnostic usage_error(const CLI::App& program, const CLI::ParseError& error,
+                       const std::vector<Command>& commands) {
+  const CLI::App& last = innermost_command(program);
+  std::string name = last.get_name();
+  for (const CLI::App* app = last.get_parent(); app != nullptr; app = app->get_parent()) {
+    name = app->get_name() + " " + name;
+  }
+  const Words rest = program.remaining(true);
+  const auto chosen = std::ranges::find(commands, &last, &Command::parser);
+  std::string message;
+  if (chosen != commands.end() && chosen->explain && !rest.empty()) message = chosen->explain(rest);
+  if (message.empty()) message = in_words(last, error, rest);
+  return as_finding(std::move(message), code_of(error), fmt::format("see `{} --help`", name));
+}
+
+}  // namespace forestcoll::cli
