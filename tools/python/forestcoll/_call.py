@@ -23,7 +23,7 @@ _DONE, _ANSWER_IS_NO = 0, 1
 class Error(Exception):
     """What is wrong with an input, where, and what to do about it."""
 
-    #: The first error's code, such as "E05"; "" where it has none (files, usage).
+    #: The first error's code, such as "E05"; "" after an internal error.
     code: str
     #: Where it is: the file, and the place in it, as far as they are known.
     place: str
