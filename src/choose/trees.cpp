@@ -276,7 +276,17 @@ std::vector<Synthesis> in_powers_of_two(const Synthesis& equal, const Fabric& fa
 
 }  // namespace choose
 
-Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileOptions& given) {
+namespace {
+
+// In parts of links that share limits trees may reach less than they do on all of them.
+void let_reach(Synthesis& synthesis, const Fabric& fabric) {
+  const auto on_all = congestion_algbw(synthesis.forest, fabric.links());
+  if (!on_all || *on_all <= synthesis.forest.algbw) return;
+  synthesis.forest.algbw = *on_all;
+  synthesis.allowed = std::max(synthesis.allowed, *on_all);
+}
+
+Expected<ChosenForest> choose_within_parts(const Fabric& fabric, const CompileOptions& given) {
   const auto settled = choose::settle(fabric, given);
   if (!settled) return settled.errors();
   const CompileOptions& options = *settled;
@@ -302,6 +312,14 @@ Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileO
   add_as_written(found, fabric, options);
   if (std::ranges::none_of(found, &FittedForest::fits)) return choose_by_rate(std::move(found));
   return *choose_by_model(std::move(found), fabric, options);
+}
+
+}  // namespace
+
+Expected<ChosenForest> choose::choose_trees(const Fabric& fabric, const CompileOptions& options) {
+  auto chosen = choose_within_parts(fabric, options);
+  if (chosen && fabric.whole) let_reach(chosen->synthesis, fabric);
+  return chosen;
 }
 
 }  // namespace forestcoll

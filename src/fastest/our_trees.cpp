@@ -112,11 +112,11 @@ class OurTrees {
   }
 
   [[nodiscard]] std::vector<Synthesis> of_number(std::int64_t k) const {
-    std::vector<Synthesis> result;
-    if (auto found = choose::synthesize_at(fabric_.network, options_.synthesis, k)) {
-      result.push_back(*std::move(found));
-    }
-    return result;
+    SynthesizeOptions fixed = options_.synthesis;
+    fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+    auto found = choose::synthesize_as_written(fabric_.network, fixed, options_.format);
+    if (!found || found->back().stopped) return {};
+    return *std::move(found);
   }
 
   // The highest rate of all, of as many trees as that takes.

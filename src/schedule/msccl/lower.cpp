@@ -141,6 +141,22 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
                                      most_threadblocks(options, target));
 }
 
+// One threadblock copies what a rank owns into its output.
+Expected<void> refuse_many_copies(const schedule::Addressing& addressing, std::size_t ranks,
+                                  const TargetLimits& target, const char* remedy) {
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const auto [begin, end] = addressing.copied(Rank(r));
+    const std::int64_t steps = (end - begin + target.max_count - 1) / target.max_count;
+    if (steps <= target.max_steps) continue;
+    return make_error(Code::T02,
+                      fmt::format("rank {} copies its own data in {} steps, and a threadblock of "
+                                  "{} holds {}",
+                                  r, steps, target.name, target.max_steps),
+                      remedy);
+  }
+  return {};
+}
+
 // What only the finished programs show.
 Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& target,
                                std::int64_t max_threadblocks, const char* remedy) {
@@ -273,6 +289,9 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   // 3. The programs.
   const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
                                         schedule::root_chunks(forest, ranks));
+  if (auto done = refuse_many_copies(addressing, ranks, target, remedy); !done) {
+    return done.errors();
+  }
   const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
   if (auto done =
           refuse_many_steps(schedule::fewest_steps(messages, fusion, ranks), ends, target, remedy);

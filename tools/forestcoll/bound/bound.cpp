@@ -96,7 +96,13 @@ Expected<void> price_failure(BoundFindings& found, const Fabric& fabric,
   const auto before = fabric_before(fabric);
   if (!before) return before.errors();
   if (!*before) return {};
-  auto whole = find_all(**before, options, console);
+  BoundArguments same = options;
+  if (!options.root.empty()) {
+    const auto root = find_rank(fabric.topology, options.root);
+    if (!root) return root.errors();
+    same.root = fabric.topology.nodes[fabric.topology.ranks[root->index()]].id;
+  }
+  auto whole = find_all(**before, same, console);
   if (!whole) return whole.errors();
   for (std::size_t i = 0; i < whole->answer.rows.size(); ++i) {
     const BoundRow &was = whole->answer.rows[i], &is = found.answer.rows[i];

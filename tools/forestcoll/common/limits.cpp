@@ -32,6 +32,13 @@ const char* stars_in_words(Collective collective) {
 
 constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
 
+// Whether its links can carry more together.
+bool can_bind(const ArcLimit& limit, const Network& network) {
+  Int128 most = 0;
+  for (const auto& [arc, weight] : limit.uses) most += Int128{network.capacity[arc]} * weight;
+  return most > limit.capacity;
+}
+
 }  // namespace
 
 Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
@@ -75,6 +82,11 @@ RateFigures paths_figures(const JointOptimum& optimum, const ParsedDemand& deman
 }
 
 Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const Console& console) {
+  if (std::ranges::none_of(fabric.network.limits, [&](const ArcLimit& limit) {
+        return can_bind(limit, fabric.network);
+      })) {
+    fabric.network.limits.clear();
+  }
   if (fabric.network.limits.empty()) return {};
   JobOperation operation = operation_of_all(fabric.network, asked.collective, asked.root);
   if (asked.demand != nullptr && !asked.demand->is_of_blocks()) operation.demand = *asked.demand;

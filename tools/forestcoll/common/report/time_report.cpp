@@ -32,10 +32,15 @@ std::string beside_runtime(const std::vector<TimeBeside>& times) {
            "choice is not "
            "known";
   }
-  const bool is_behind = std::ranges::any_of(times, [](const TimeBeside& time) {
+  const auto is_behind = [](const TimeBeside& time) {
     return is_runtime_known(time) && time.runtime_seconds < time.seconds;
-  });
-  if (is_behind) return "though the runtime's own choice is faster and needs no file";
+  };
+  if (std::ranges::all_of(times, is_behind)) {
+    return "though the runtime's own choice is faster and needs no file";
+  }
+  if (std::ranges::any_of(times, is_behind)) {
+    return "though the runtime's own choice is faster at some";
+  }
   return std::ranges::all_of(times, is_runtime_known)
              ? "where it is not slower than the runtime's own choice"
              : "where it is not slower than the runtime's own choice, as far as that is known";
@@ -141,7 +146,7 @@ std::string window_lines(const SizeWindow& window, const std::optional<FastestCh
   return lines;
 }
 
-std::string window_line(const SizeWindow& window) {
+std::string window_line(const SizeWindow& window, const std::optional<FastestChoice>& choice) {
   std::string line;
   for (const TimeBeside& time : window.times) {
     line += fmt::format("{}{}: {}", line.empty() ? "  " : "; ", size_in_words(time.bytes),
@@ -151,6 +156,10 @@ std::string window_line(const SizeWindow& window) {
                         time.runtime_seconds / time.seconds);
   }
   if (std::ranges::none_of(window.times, is_runtime_known)) line += "; runtime's own: not known";
+  if (choice && !choice->is_selected) {
+    line += fmt::format("; {} itself, not divisible by the file's chunks, runs without it",
+                        size_in_words(choice->bytes));
+  }
   return line;
 }
 

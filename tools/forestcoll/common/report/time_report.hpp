@@ -38,7 +38,8 @@ void put_least(Json& json, const LeastTime& least);
 [[nodiscard]] std::string window_lines(const SizeWindow& window,
                                        const std::optional<FastestChoice>& choice);
 /// The times alone, in a line: "  1 GiB: 6.56 ms, runtime 10.2 ms (1.56x); …".
-[[nodiscard]] std::string window_line(const SizeWindow& window);
+[[nodiscard]] std::string window_line(const SizeWindow& window,
+                                      const std::optional<FastestChoice>& choice);
 /// {"min_bytes", "max_bytes" (null: as far as the target goes), "times": [{"bytes",
 /// "simulated_seconds", "runtime": {"algorithm", "simulated_seconds"} or null, "ratio"}]}
 [[nodiscard]] Json to_json(const SizeWindow& window);

@@ -201,11 +201,13 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(const PreparedSynthe
   auto prepared =
       std::make_unique<PreparedSynthesis>(after.arguments, std::move(request), after.solver);
   if (const auto done = set_fabric(*prepared, **std::move(before)); !done) return done.errors();
-  SynthesizeOptions& synthesis = prepared->request.compile.synthesis;
-  const auto root =
-      find_root(prepared->fabric.topology, synthesis.collective, after.arguments.root);
-  if (!root) return root.errors();
-  synthesis.root = *root;
+  if (auto& root = prepared->request.compile.synthesis.root) {
+    const Topology& left = after.fabric.topology;
+    const auto same =
+        find_rank(prepared->fabric.topology, left.nodes[left.ranks[root->index()]].id);
+    if (!same) return same.errors();
+    root = *same;
+  }
   Console silent;
   silent.quiet = true;
   if (const auto done = keep_limits(*prepared, silent); !done) return done.errors();

@@ -83,7 +83,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
       .beside_rings = made.beside ? in_words(*made.beside) : "",
       .relays = made.group ? summary_line(*made.group, compiled.paths ? "flows" : "forests") : "",
       .window = made.window ? window_lines(*made.window, made.choice) : "",
-      .window_in_short = made.window ? window_line(*made.window) : "",
+      .window_in_short = made.window ? window_line(*made.window, made.choice) : "",
       .all_sizes = all_sizes_line(made, arguments),
       .branching = compiled.branching ? &*compiled.branching : nullptr,
       .branching_as = written_as(compiled),
