@@ -128,6 +128,10 @@ Result expect_says(int code, const std::vector<std::string>& arguments, const st
   return result;
 }
 
+bool has_no_report(const Result& result) {
+  return result.out.empty() || result.out.starts_with(R"({"format":"forestcoll-error",)");
+}
+
 nlohmann::json json_of(const std::vector<std::string>& arguments, const std::string& schema) {
   const Result result = run_well(arguments);
   auto json = nlohmann::json::parse(result.out, nullptr, false);

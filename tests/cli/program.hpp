@@ -53,6 +53,9 @@ Result run_well(const std::vector<std::string>& arguments, const RunOptions& opt
 Result expect_says(int code, const std::vector<std::string>& arguments, const std::string& words,
                    const RunOptions& options = {});
 
+/// Nothing on standard output, but with --json the errors.
+[[nodiscard]] bool has_no_report(const Result& result);
+
 /// The JSON that a command writes, which is expected to end well; and to follow
 /// tools/schema/`schema`, where there is one.
 nlohmann::json json_of(const std::vector<std::string>& arguments, const std::string& schema = "");

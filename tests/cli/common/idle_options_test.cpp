@@ -24,7 +24,7 @@ class IdleOptionLong : public ::testing::Test {
     SCOPED_TRACE(::testing::PrintToString(idle.words));
     const auto result = run(idle.words);
     EXPECT_EQ(result.code, 2) << result.err;
-    EXPECT_EQ(result.out, "");
+    EXPECT_TRUE(has_no_report(result));
     EXPECT_THAT(result.err, HasSubstr("[" + code + "]"));
     EXPECT_THAT(result.err, HasSubstr(idle.named));
   }

@@ -407,7 +407,7 @@ TEST(SolverOptionsLong, TradeoffOfAScheduleBeginsWithItsDefault) {
 TEST(SolverOptionsLong, UsageErrors) {
   const std::string file = topology("dgx-a100-x1");
   const std::vector<Misuse> misuses = {
-      {{file, "--effort", "heroic"}, "heroic not in"},
+      {{file, "--effort", "heroic"}, "found \"heroic\" [S03]"},
       {{file, "-j", "0"}, "--jobs: expected a number from 1 to 1024, found \"0\" [S03]"},
       {{file, "-j", "many"}, "found \"many\" [S03]"},
       {{file, "--time-limit", "0"}, "--time-limit: expected a positive number of seconds"},

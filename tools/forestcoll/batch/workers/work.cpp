@@ -100,22 +100,36 @@ bool is_regular(const std::string& path) {
 }
 
 // Files that this program writes and reads, and that are no topologies.
-constexpr std::array<std::string_view, 29> kOtherFormats = {
-    "forestcoll-batch",          "forestcoll-batch-manifest",
-    "forestcoll-bound",          "forestcoll-compare",
-    "forestcoll-comparisons",    "forestcoll-cluster",
-    "forestcoll-costs",          "forestcoll-design-cluster",
-    "forestcoll-design-direct",  "forestcoll-design-formulas",
-    "forestcoll-design-search",  "forestcoll-flows",
-    "forestcoll-forest",         "forestcoll-generators",
-    "forestcoll-import",         "forestcoll-job",
-    "forestcoll-machine",        "forestcoll-nccl-graph",
-    "forestcoll-nccl-tuner",     "forestcoll-simulation",
-    "forestcoll-simulation-job", "forestcoll-simulation-parameters",
-    "forestcoll-synth",          "forestcoll-topo-check",
-    "forestcoll-topo-show",      "forestcoll-tune",
-    "forestcoll-verify",         "forestcoll-verify-job",
-    "forestcoll-verify-targets"};
+constexpr std::array<std::string_view, 30> kOtherFormats = {"forestcoll-batch",
+                                                            "forestcoll-batch-manifest",
+                                                            "forestcoll-bound",
+                                                            "forestcoll-compare",
+                                                            "forestcoll-comparisons",
+                                                            "forestcoll-cluster",
+                                                            "forestcoll-costs",
+                                                            "forestcoll-design-cluster",
+                                                            "forestcoll-design-direct",
+                                                            "forestcoll-design-formulas",
+                                                            "forestcoll-design-search",
+                                                            "forestcoll-error",
+                                                            "forestcoll-flows",
+                                                            "forestcoll-forest",
+                                                            "forestcoll-generators",
+                                                            "forestcoll-import",
+                                                            "forestcoll-job",
+                                                            "forestcoll-machine",
+                                                            "forestcoll-nccl-graph",
+                                                            "forestcoll-nccl-tuner",
+                                                            "forestcoll-simulation",
+                                                            "forestcoll-simulation-job",
+                                                            "forestcoll-simulation-parameters",
+                                                            "forestcoll-synth",
+                                                            "forestcoll-topo-check",
+                                                            "forestcoll-topo-show",
+                                                            "forestcoll-tune",
+                                                            "forestcoll-verify",
+                                                            "forestcoll-verify-job",
+                                                            "forestcoll-verify-targets"};
 
 bool is_other_file_of_ours(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
