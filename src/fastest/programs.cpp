@@ -166,15 +166,15 @@ class ProgramMaker {
 
   // Where one rank of each class does what all do, no other is lowered or simulated.
   Expected<std::optional<MadeOne>> of_classes(std::size_t number, std::int32_t instances) const {
-    constexpr std::optional<MadeOne> kNone;
+    const std::optional<MadeOne> none;
     const Candidate& candidate = candidates_[number];
     const bool is_known = candidate.chosen.schedule && instances == options_.lowering.instances;
-    if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) return kNone;
+    if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) return none;
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
     const auto lowered = schedule::lower_classes(candidate.forest(), lowering);
     if (!lowered) return lowered.errors();
-    if (!*lowered) return kNone;
+    if (!*lowered) return none;
     const schedule::ClassSchedule& classes = **lowered;
     const schedule::Views& views = classes.views;
     const simulate::Images images = {
@@ -185,7 +185,7 @@ class ProgramMaker {
                            views.seen(sender, Rank(ends.second)).value);
         }};
     auto program = prepared(number, instances, classes.schedule, images);
-    if (!program) return kNone;
+    if (!program) return none;
     const auto steps = static_cast<double>(step_count(classes.schedule) * views.images());
     return std::optional(MadeOne{steps, false, std::move(program)});
   }

@@ -404,8 +404,8 @@ bool are_alike(const schedule::Rails& rails, const CollectiveForest& forest,
 
 Expected<std::optional<schedule::ClassSchedule>> schedule::lower_classes(
     const CollectiveForest& asked, const LowerOptions& options) {
-  constexpr std::optional<ClassSchedule> kNone;
-  if (is_rooted(asked.collective) || !asked.weight.empty()) return kNone;
+  const std::optional<ClassSchedule> none;
+  if (is_rooted(asked.collective) || !asked.weight.empty()) return none;
   const auto found = xml_target(options.target);
   if (!found) return found.errors();
   const TargetLimits& target = **found;
@@ -413,9 +413,9 @@ Expected<std::optional<schedule::ClassSchedule>> schedule::lower_classes(
   if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);
   Views views(forest);
-  if (!views.move_all()) return kNone;
+  if (!views.move_all()) return none;
   const Rails rails(forest, options.boxes, views, views.know_nodes());
-  if (!views.know_nodes() && !are_alike(rails, forest, views)) return kNone;
+  if (!views.know_nodes() && !are_alike(rails, forest, views)) return none;
   const auto lowered = [&](std::int32_t parts) {
     const Messages messages = messages_of(forest, options, target, rails, views, parts, true);
     return lower_messages(forest, options, target, messages, Ends(messages, forest, views));
@@ -430,7 +430,7 @@ Expected<std::optional<schedule::ClassSchedule>> schedule::lower_classes(
   const bool may_fit =
       may_merge(forest, options) && is_refused && is_of_many_messages(result.errors().front().code);
   if (is_refused && !may_fit) return result.errors();
-  return kNone;
+  return none;
 }
 
 bool sends(Operation operation) {
