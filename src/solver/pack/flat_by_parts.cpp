@@ -91,7 +91,11 @@ class FlatByParts {
       return std::nullopt;
     }
     for (std::int32_t height = least; height <= least + more && is_overfull(); ++height) {
-      for (int round = 0; round < kRounds && is_overfull(); ++round) mend(height);
+      for (int round = 0; round < kRounds && is_overfull(); ++round) {
+        const IdVector<ArcId, Capacity> before = left_;
+        mend(height);
+        if (left_ == before) break;
+      }
     }
     if (!is_overfull()) lower();
     return take();

@@ -30,6 +30,9 @@ constexpr std::size_t kMaxWholeEdges = 1 << 23;
 constexpr std::size_t kSmallEdges = 1 << 16;
 constexpr std::size_t kMaxPlainEdges = 1 << 21;
 
+// More than the checker reads, where no tree stands for its images.
+constexpr std::size_t kMostEdgesChecked = 20'000'000;
+
 // Steps that no attempt is denied, and how many times what packing root by root takes if all goes
 // well one may take.
 constexpr std::int64_t kLeastBudget = std::int64_t{1} << 22;
@@ -245,8 +248,10 @@ class Portfolio {
     }));
   }
 
-  // Where nothing stands yet, there is no limit to what this may take.
+  // Where nothing stands yet, there is no limit to what this may take, unless what it makes would
+  // be too large for the checker.
   bool root_by_root() {
+    if (best_ && edges_ > kMostEdgesChecked) return false;
     if (fits() &&
         (edges_ > kMaxPlainEdges || best_->forest.max_height() <= 2 * least_height_.exact())) {
       return false;

@@ -31,7 +31,7 @@ constexpr std::size_t kLookedAt = 64;
 
 // More images than these are too coarse; ranks that stay are at least so many times as many.
 constexpr std::size_t kMostImagesInBlocks = 128;
-constexpr std::array<std::size_t, 2> kFixedPerImage = {2, 8};
+constexpr std::array<std::size_t, 3> kFixedPerImage = {2, 8, 20};
 
 using base::mix;
 

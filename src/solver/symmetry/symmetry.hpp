@@ -33,7 +33,7 @@ namespace forestcoll::solver {
 /// one of the most images first: the last generator turns blocks of what it turned as a whole, so
 /// that a tree with its images comes to a small part of what ranks that stay can even out. None
 /// where no rank stays, and where no such automorphism is found.
-/// Cost: that of checking two, O(m log n).
+/// Cost: that of checking three, O(m log n).
 [[nodiscard]] std::vector<Symmetry> in_blocks(const Network& network, const Symmetry& group);
 
 using NodeColours = IdVector<NodeId, std::uint64_t>;
