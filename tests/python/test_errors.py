@@ -51,7 +51,7 @@ def test_the_name_of_the_file(tmp_path: Path) -> None:
         ({"collective": "broadcast"}, "S02", "needs a root"),
         ({"root": 3}, "S02", "has no root"),
         ({"collective": "sum"}, "S03", "sum"),
-        ({"height": 3}, "", "--height"),
+        ({"height": 3}, "S05", "--height"),
         ({"size": "1M", "format": "forest"}, "S04", "--size"),
     ],
 )
@@ -76,7 +76,7 @@ def test_names() -> None:
         (lambda: fc.generate("dgx-a1000"), "G01"),
         (lambda: fc.generate("dgx-a100", gpus=3), "G02"),
         (lambda: fc.generate("dgx-a100", boxes="many"), "G03"),
-        (lambda: fc.compare(A100, algorithms=["nccl-rings"]), "S03"),
+        (lambda: fc.compare(A100, algorithms=["nccl-rings"]), "B09"),
     ]:
         with pytest.raises(fc.Error) as raised:
             call()
