@@ -16,9 +16,6 @@
 namespace forestcoll {
 namespace {
 
-// With fewer, it is threadblocks that limit the rate of a GPU with many links, by simulation.
-constexpr std::int32_t kEnoughThreadblocks = 64;
-
 using RankOfId = std::map<std::string, Rank>;
 
 RankOfId ranks_by_id(const Topology& topology) {
@@ -80,9 +77,8 @@ Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const P
     forests.push_back(*std::move(forest));
   }
   choose::tell(result.options, "making the schedule");
-  PlanOptions asked = choose::plan_options(result.options);
-  asked.enough_threadblocks = kEnoughThreadblocks;
-  const auto plan = lower_to_plan(forests, boxes_of_ranks(fabric.topology), asked);
+  const auto plan =
+      lower_to_plan(forests, boxes_of_ranks(fabric.topology), choose::plan_options(result.options));
   if (!plan) return plan.errors();
   result.text =
       to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-{}groups", fabric.topology.name,

@@ -90,14 +90,11 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
 }
 
 Expected<void> Contest::begin() {
-  if (of_plans()) {
-    programs_of_ = plans_of(candidates_, *fabric_, compile_);
-  } else {
-    auto programs = programs_in_instances(candidates_, *fabric_, compile_, options_.instances,
-                                          options_.few_variants);
-    if (!programs) return programs.errors();
-    programs_of_ = *std::move(programs);
-  }
+  auto programs = of_plans() ? plans_of(candidates_, *fabric_, compile_)
+                             : programs_in_instances(candidates_, *fabric_, compile_,
+                                                     options_.instances, options_.few_variants);
+  if (!programs) return programs.errors();
+  programs_of_ = *std::move(programs);
   add_contenders();
   find_twins();
   note_least_of_links();
@@ -138,7 +135,7 @@ std::int64_t Contest::max_bytes(std::size_t contender) const {
 }
 
 void Contest::add_contenders() {
-  const std::size_t numbers = of_plans() ? 1 : instance_count(options_.instances);
+  const std::size_t numbers = of_plans() ? plan_count() : instance_count(options_.instances);
   for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate) {
     made_.push_back(std::make_unique<Made>());
     for (std::size_t number = 0; number < numbers; ++number) {

@@ -1,6 +1,11 @@
-// Candidates as plans of MSCCL++, which have neither protocols nor instances.
+// Candidates as plans of MSCCL++, which have no protocols; and numbers of threadblocks in place of
+// instances.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -9,9 +14,12 @@
 #include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "simulate/fabric/fabric.hpp"
+#include "simulate/prepare_program.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -19,80 +27,146 @@ namespace {
 // Of trees, so many edges in all: beyond, a plan takes too long to be simulated again and again.
 constexpr std::size_t kMostPlanEdges = 64'000;
 
+// What the work of a plan is cut for: as the trees come, for as many as are enough of most GPUs,
+// and for all that there may be.
+constexpr std::array<std::int32_t, 3> kThreadblocks = {1, kEnoughThreadblocks,
+                                                       std::numeric_limits<std::int32_t>::max()};
+
+// Whether it is of trees of GPUs, which can be cut finer.
+bool can_be_cut(const Candidate& candidate) {
+  return !candidate.switched && !candidate.routes;
+}
+
 // Errors: those of `lower_to_plan`.
-Expected<choose::NamedPlan> plan_of(const Candidate& candidate, const Fabric& fabric,
-                                    const CompileOptions& options) {
+Expected<choose::NamedPlan> plan_of(const Candidate& candidate, std::int32_t threadblocks,
+                                    const Fabric& fabric, const CompileOptions& options) {
   if (candidate.switched) {
     return choose::NamedPlan{candidate.switched->plan, candidate.switched->name};
   }
   const CollectiveForest& forest = candidate.forest();
+  PlanOptions asked = choose::plan_options(options);
+  asked.enough_threadblocks = threadblocks;
   auto plan = candidate.routes ? choose::paths_plan(fabric, *candidate.routes, options)
-                               : lower_to_plan(forest, boxes_of_ranks(fabric.topology),
-                                               choose::plan_options(options));
+                               : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
   return choose::NamedPlan{*std::move(plan),
                            fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
                                        to_string(forest.collective), forest.k)};
 }
 
+// The largest over the GPUs.
+struct PlanSize {
+  std::int64_t chunks = 0;  // of the whole buffer
+  std::int32_t threadblocks = 0, channels = 0, steps = 0;
+};
+
+// The loop stands in one operation.
+std::size_t steps_of(const PlanThreadblock& block) {
+  const std::size_t once = block.before.size() + block.after.size();
+  return block.loop.empty() ? once : once + 1 + block.loop.size();
+}
+
+PlanSize size_of(const ExecutionPlan& plan) {
+  PlanSize size;
+  const auto keep = [](std::int32_t& most, std::size_t value) {
+    most = std::max(most, static_cast<std::int32_t>(value));
+  };
+  for (const PlanGpu& gpu : plan.gpus) {
+    size.chunks = std::max({size.chunks, gpu.input_chunks, gpu.output_chunks});
+    keep(size.threadblocks, gpu.threadblocks.size());
+    std::size_t channels = gpu.switch_groups.size();
+    for (const auto& peers : gpu.peers) channels += peers.size();
+    keep(size.channels, channels);
+    for (const PlanThreadblock& block : gpu.threadblocks) keep(size.steps, steps_of(block));
+  }
+  return size;
+}
+
 class PlanMaker {
  public:
-  PlanMaker(std::span<Candidate> candidates, const Fabric& fabric, const CompileOptions& options)
-      : candidates_(candidates), fabric_(fabric), options_(options) {}
+  PlanMaker(std::span<Candidate> candidates, const Fabric& fabric, simulate::Fabric links,
+            const CompileOptions& options)
+      : candidates_(candidates), fabric_(fabric), links_(std::move(links)), options_(options) {}
 
-  [[nodiscard]] Expected<Program> make(std::size_t number) const {
-    Candidate& candidate = candidates_[number];
+  // In all numbers of threadblocks, as far as they fit and make a difference.
+  [[nodiscard]] Expected<std::vector<Program>> make(std::size_t number) const {
+    const Candidate& candidate = candidates_[number];
     const bool is_first = number == 0;
     if (!is_first && !candidate.switched && edge_count(candidate.forest()) > kMostPlanEdges) {
       return make_error(Code::N07, "too many edges");
     }
-    auto planned = plan_of(candidate, fabric_, options_);
-    if (!planned) return planned.errors();
-    std::string text = to_mscclpp_json(planned->plan, planned->name);
-    const auto verdict =
-        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
-    if (!verdict) return verdict.errors();
-    if (!verdict->ok) return verdict->findings;
-    auto simulator = prepare_simulation(text, candidate.algorithm, fabric_.topology);
-    if (!simulator) return simulator.errors();
-    if (candidate.switched && verdict->algbw) candidate.switched->trees.algbw = *verdict->algbw;
-    if (candidate.routes && verdict->algbw) {
-      candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
+    std::vector<Program> made;
+    for (const std::int32_t threadblocks : kThreadblocks) {
+      auto next = make_one(number, threadblocks);
+      if (!next && made.empty()) return next.errors();
+      if (!next) break;
+      if (made.empty() || next->fingerprint != made.back().fingerprint) {
+        made.push_back(*std::move(next));
+      }
+      if (!can_be_cut(candidate) || options_.synthesis.packing.stop.stop_requested()) break;
     }
-    const std::int64_t max_bytes = planned->plan.max_bytes;
-    const Fingerprint fingerprint = fingerprint_of(text);
+    return made;
+  }
+
+ private:
+  [[nodiscard]] Expected<Program> make_one(std::size_t number, std::int32_t threadblocks) const {
+    Candidate& candidate = candidates_[number];
+    auto planned = plan_of(candidate, threadblocks, fabric_, options_);
+    if (!planned) return planned.errors();
+    const std::string text = to_mscclpp_json(planned->plan, planned->name);
+    if (!can_be_cut(candidate)) {
+      if (const auto done = note_rate(candidate, text); !done) return done.errors();
+    }
+    ExecutionPlan& plan = planned->plan;
+    auto simulator = simulate::prepare_plan(text, plan.collective, fabric_.topology, links_);
+    if (!simulator) return simulator.errors();
+    const PlanSize size = size_of(plan);
+    const std::int64_t max_bytes = plan.max_bytes;
     return Program{.candidate = number,
                    .instances = 1,
                    .simulator = *std::move(simulator),
-                   .chunks = verdict->chunks,
-                   .threadblocks = verdict->threadblocks,
-                   .channels = verdict->channels,
-                   .steps = verdict->steps,
-                   .fingerprint = fingerprint,
+                   .chunks = size.chunks,
+                   .threadblocks = size.threadblocks,
+                   .channels = size.channels,
+                   .steps = size.steps,
+                   .fingerprint = fingerprint_of(text),
                    .no_ll128 = {},
-                   .lowered = std::move(planned->plan),
+                   .lowered = std::move(plan),
                    .plan_name = std::move(planned->name),
                    .max_bytes = max_bytes};
   }
 
- private:
+  // What goes along no trees of GPUs reaches what the checker says.
+  [[nodiscard]] Expected<void> note_rate(Candidate& candidate, const std::string& text) const {
+    const auto verdict =
+        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
+    if (!verdict) return verdict.errors();
+    if (!verdict->ok) return verdict->findings;
+    if (!verdict->algbw) return {};
+    if (candidate.switched) candidate.switched->trees.algbw = *verdict->algbw;
+    if (candidate.routes) candidate.chosen.synthesis.forest.algbw = *verdict->algbw;
+    return {};
+  }
+
   std::span<Candidate> candidates_;
   const Fabric& fabric_;
+  simulate::Fabric links_;
   const CompileOptions options_;
 };
 
 }  // namespace
 
-ProgramsOf plans_of(std::span<Candidate> candidates, const Fabric& fabric,
-                    const CompileOptions& options) {
-  const auto maker = std::make_shared<const PlanMaker>(candidates, fabric, options);
-  return [maker](std::size_t candidate) -> Expected<std::vector<Program>> {
-    auto made = maker->make(candidate);
-    if (!made) return made.errors();
-    std::vector<Program> plans;
-    plans.push_back(*std::move(made));
-    return plans;
-  };
+Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fabric,
+                              const CompileOptions& options) {
+  auto links = simulate::Fabric::make(without_relays(fabric.topology));
+  if (!links) return links.errors();
+  const auto maker =
+      std::make_shared<const PlanMaker>(candidates, fabric, *std::move(links), options);
+  return ProgramsOf([maker](std::size_t candidate) { return maker->make(candidate); });
+}
+
+std::size_t plan_count() {
+  return kThreadblocks.size();
 }
 
 }  // namespace forestcoll::fastest

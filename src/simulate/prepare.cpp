@@ -106,6 +106,22 @@ std::int64_t buffer_bytes(const audit::FlowsFile& flows) {
   return std::max<std::int64_t>(1, total / std::ssize(flows.ranks));
 }
 
+Diagnostic misplaced(std::string_view file, const Findings& findings) {
+  const Diagnostic first = findings.sorted(1).front();
+  return refuse(file, first.where, first.message, "give the topology that it was made for");
+}
+
+simulate::PlanSource source_of(const audit::PlanFile& plan, simulate::Fabric& fabric,
+                               Findings& findings) {
+  audit::Program program;
+  audit::check_plan_structure(plan, VerifyOptions{}.sms, program, findings);
+  const std::int64_t slices = audit::slices_of(plan);
+  const audit::MemoryMap memory(in_slices(program, slices), plan.in_place
+                                                                ? audit::Placement::in_place
+                                                                : audit::Placement::out_of_place);
+  return {in_slices(plan, slices), memory, program.chunks * slices, fabric, findings};
+}
+
 class Preparation {
  public:
   Preparation(std::string_view text, std::string_view file, const Topology& topology,
@@ -143,14 +159,7 @@ class Preparation {
     const auto plan = audit::read_plan(text_, file_, findings_);
     if (!plan) return plan.errors();
     description_.protocol = plan->protocol;
-    audit::Program program;
-    audit::check_plan_structure(*plan, VerifyOptions{}.sms, program, findings_);
-    const std::int64_t slices = audit::slices_of(*plan);
-    const audit::MemoryMap memory(in_slices(program, slices), plan->in_place
-                                                                  ? audit::Placement::in_place
-                                                                  : audit::Placement::out_of_place);
-    return finish(simulate::PlanSource(in_slices(*plan, slices), memory, chunks_ * slices, fabric_,
-                                       findings_));
+    return finish(source_of(*plan, fabric_, findings_));
   }
 
   Expected<Simulator> read_forest() {
@@ -167,10 +176,7 @@ class Preparation {
   }
 
   Expected<Simulator> finish(Simulator::Model::Source source) {
-    if (findings_.blocked()) {
-      const Diagnostic first = findings_.sorted(1).front();
-      return refuse(file_, first.where, first.message, "give the topology that it was made for");
-    }
+    if (findings_.blocked()) return misplaced(file_, findings_);
     return Simulator(std::make_shared<const Simulator::Model>(
         std::move(description_), topology_, std::move(fabric_), std::move(source)));
   }
@@ -198,15 +204,27 @@ Expected<simulate::PreparedProgram> simulate::prepare_program(audit::Program pro
     return refuse("", "", "the fabric's routes are not as alike as the programs",
                   "give the programs of all ranks");
   }
-  if (findings.blocked()) {
-    const Diagnostic first = findings.sorted(1).front();
-    return refuse("", first.where, first.message, "give the topology that it was made for");
-  }
+  if (findings.blocked()) return misplaced("", findings);
   const std::int64_t steps = source.simulated_steps();
   return PreparedProgram{
       Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
                                                          std::move(fabric), std::move(source))),
       steps};
+}
+
+Expected<Simulator> simulate::prepare_plan(std::string_view text, Collective collective,
+                                           const Topology& topology, Fabric fabric) {
+  Findings findings("the schedule");
+  const auto plan = audit::read_plan(text, "the schedule", findings);
+  if (!plan) return plan.errors();
+  PlanSource source = source_of(*plan, fabric, findings);
+  if (findings.blocked()) return misplaced("", findings);
+  const auto ranks = std::ssize(plan->gpus);
+  Simulator::Model::Description description{"mscclpp-plan", std::string(to_string(collective)),
+                                            plan->protocol, ranks,
+                                            busbw_factor(collective, ranks).to_double()};
+  return Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
+                                                            std::move(fabric), std::move(source)));
 }
 
 Expected<Simulator> prepare_simulation(std::string_view schedule, std::string_view file,

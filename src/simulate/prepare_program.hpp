@@ -1,9 +1,11 @@
-// A program of threadblocks that is in memory already, ready to be simulated.
+// Programs of threadblocks that are known to be right, ready to be simulated.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "audit/common/program.hpp"
+#include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
@@ -24,5 +26,10 @@ struct PreparedProgram {
 [[nodiscard]] Expected<PreparedProgram> prepare_program(audit::Program program,
                                                         const Topology& topology, Fabric fabric,
                                                         const Images& images = {});
+
+/// What `prepare_simulation` makes of a plan of MSCCL++, without verifying it. `fabric` and
+/// REQUIRES as above. Errors: M04 where no links lead to a peer.
+[[nodiscard]] Expected<Simulator> prepare_plan(std::string_view text, Collective collective,
+                                               const Topology& topology, Fabric fabric);
 
 }  // namespace forestcoll::simulate

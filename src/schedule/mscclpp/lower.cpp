@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -96,12 +98,14 @@ struct Cut {
   std::int64_t times = 1, largest = 1;
 };
 
-// So that the busiest rank has a share for each of so many threadblocks.
+// So that the busiest rank has a share for each of so many threadblocks, but for chunks that are
+// cut into a power of two: buffers are multiples of these.
 Cut cut_for(const schedule::PlanContext& context, const PlanOptions& options) {
   const std::int64_t enough = std::min(options.enough_threadblocks, options.max_threadblocks);
   const std::int64_t chunks = busiest_of(context).chunks;
   const std::int64_t most = std::max(kMostChunks / chunk_count(context.forest()), std::int64_t{1});
-  const std::int64_t times = std::clamp(enough / chunks, std::int64_t{1}, most);
+  const std::int64_t asked = std::clamp(enough / chunks, std::int64_t{1}, most);
+  const auto times = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
   return {times, (chunks * times + enough - 1) / enough};
 }
 

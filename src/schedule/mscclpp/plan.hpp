@@ -103,6 +103,9 @@ struct ExecutionPlan {
   std::vector<std::vector<Rank>> process_groups = {};
 };
 
+/// With fewer, it is threadblocks that limit the rate of a GPU with many links, by simulation.
+inline constexpr std::int32_t kEnoughThreadblocks = 64;
+
 struct PlanOptions {
   /// Whether the release has `store` and `store_packets`: see `PlanTarget`.
   bool switch_stores = true;
@@ -111,8 +114,8 @@ struct PlanOptions {
   /// reach scratch alone, and ports send from there. That costs copies on the GPU.
   bool any_buffers = false;
   std::int32_t max_threadblocks = 108;  ///< per GPU: all must be resident at once
-  /// Chunks are cut finer, and trees of many chunks into several, until the busiest GPU has work
-  /// for about so many, as far as they are allowed; 1: as the trees come.
+  /// Chunks are cut finer, into a power of two, and trees of many chunks into several, until the
+  /// busiest GPU has work for about so many, as far as they are allowed; 1: as the trees come.
   std::int32_t enough_threadblocks = 1;
   std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
   std::int64_t min_bytes = 0;
