@@ -25,10 +25,6 @@ ParsedDemand demand_of(const CompileOptions& options, const Network& network) {
 namespace choose {
 namespace {
 
-// Of a plan, so that copying within a box does not hold up its links: in the model, eight A100
-// need a quarter of the time that they do with as few as they have pairs of neighbours.
-constexpr std::int32_t kPlanThreadblocks = 32;
-
 class Writer {
  public:
   Writer(const Fabric& fabric, const CompileOptions& options, Compilation& result,
@@ -73,7 +69,7 @@ class Writer {
   }
 
   Expected<void> write_plan() {
-    const auto plan = paths_plan(fabric_, paths_.routes, options_);
+    const auto plan = paths_plan(fabric_, paths_.routes, options_, kEnoughThreadblocks);
     if (!plan) return plan.errors();
     for (const PlanGpu& gpu : plan->gpus) {
       paths_.scratch = std::max(paths_.scratch, gpu.scratch_chunks);
@@ -120,14 +116,14 @@ Parts parts_of(const CompileOptions& options) {
 }
 
 Expected<ExecutionPlan> paths_plan(const Fabric& fabric, const AlltoallRoutes& routes,
-                                   const CompileOptions& asked) {
+                                   const CompileOptions& asked, std::int32_t threadblocks) {
   const PlanOptions options = plan_options(asked);
   const Demand demand = demand_of(asked, fabric.network).demand;
   const auto lowered = [&](const AlltoallRoutes& in_parts) {
     return lower_paths_to_plan(in_parts, fabric.network.rank_of, boxes_of_ranks(fabric.topology),
                                demand, options);
   };
-  const std::int64_t enough = std::min(kPlanThreadblocks, options.max_threadblocks);
+  const std::int64_t enough = std::min(threadblocks, options.max_threadblocks);
   const auto pairs = static_cast<std::int64_t>(fabric.network.ranks.size()) / 2;
   std::int64_t times = 1;
   while (!parts_of(asked).given && pairs * routes.k * times < enough) times *= 2;

@@ -18,11 +18,12 @@ struct Parts {
 /// REQUIRES: `options` are settled.
 [[nodiscard]] Parts parts_of(const CompileOptions& options);
 
-/// A plan of the paths; where no number of parts is given, in as many more as give enough
-/// threadblocks something to do, if that fits. REQUIRES: `options` are settled. Errors: those of
+/// A plan of the paths; where no number of parts is given, in as many more, a power of two, as give
+/// so many threadblocks something to do, if that fits. REQUIRES: `options` are settled. Errors: those of
 /// `lower_paths_to_plan`.
 [[nodiscard]] Expected<ExecutionPlan> paths_plan(const Fabric& fabric, const AlltoallRoutes& routes,
-                                                 const CompileOptions& options);
+                                                 const CompileOptions& options,
+                                                 std::int32_t threadblocks);
 
 /// GB/s of algbw at a rate per unit of demand, in GB/s. Errors: E14 (limit) it does not fit.
 [[nodiscard]] Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate);

@@ -17,7 +17,8 @@ namespace forestcoll::choose {
 namespace {
 
 constexpr std::int64_t kLargestAutomaticK = 16;
-constexpr std::int64_t kMostAutomaticParts = 8;
+// Of a pair's data: so many lose little on a few GPUs, and take long on many.
+constexpr std::int64_t kMostAutomaticParts = 8, kMostAutomaticPartsOfFew = 64;
 
 Diagnostic relays_in_schedule() {
   return make_error(Code::T06,
@@ -64,7 +65,7 @@ Expected<void> make_equal(CompileOptions& options) {
 }
 
 // How many trees or parts, or where the choice of that begins.
-Expected<void> settle_trees(CompileOptions& options) {
+Expected<void> settle_trees(std::size_t ranks, CompileOptions& options) {
   TreesPerRoot& trees = options.synthesis.trees_per_root;
   const bool of_parts = is_personalized(options.synthesis.collective);
   if (options.tree_count == TreeCount::by_format) {
@@ -73,7 +74,9 @@ Expected<void> settle_trees(CompileOptions& options) {
     trees = {};
   }
   if (options.tree_count == TreeCount::chosen) {
-    trees = {TreesPerRoot::Mode::power_of_two, of_parts ? kMostAutomaticParts : kLargestAutomaticK};
+    const std::int64_t most_parts =
+        ranks <= kFewRanksForParts ? kMostAutomaticPartsOfFew : kMostAutomaticParts;
+    trees = {TreesPerRoot::Mode::power_of_two, of_parts ? most_parts : kLargestAutomaticK};
   }
   if (!of_parts || trees.mode != TreesPerRoot::Mode::optimal) return {};
   return make_error(Code::S03, "the optimum of what goes along paths may need any number of parts",
@@ -99,7 +102,8 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format)) {
     if (const auto done = make_equal(options); !done) return done.errors();
   }
-  if (const auto done = settle_trees(options); !done) return done.errors();
+  if (const auto done = settle_trees(fabric.network.ranks.size(), options); !done)
+    return done.errors();
   if (options.sms == 0) options.sms = default_sms(options.lowering.target);
   options.lowering.max_threadblocks = std::min(options.lowering.max_threadblocks, options.sms);
   if (options.format == Format::mscclpp) {

@@ -32,11 +32,6 @@ constexpr std::size_t kMostPlanEdges = 64'000;
 constexpr std::array<std::int32_t, 3> kThreadblocks = {1, kEnoughThreadblocks,
                                                        std::numeric_limits<std::int32_t>::max()};
 
-// Whether it is of trees of GPUs, which can be cut finer.
-bool can_be_cut(const Candidate& candidate) {
-  return !candidate.switched && !candidate.routes;
-}
-
 // Errors: those of `lower_to_plan`.
 Expected<choose::NamedPlan> plan_of(const Candidate& candidate, std::int32_t threadblocks,
                                     const Fabric& fabric, const CompileOptions& options) {
@@ -46,8 +41,9 @@ Expected<choose::NamedPlan> plan_of(const Candidate& candidate, std::int32_t thr
   const CollectiveForest& forest = candidate.forest();
   PlanOptions asked = choose::plan_options(options);
   asked.enough_threadblocks = threadblocks;
-  auto plan = candidate.routes ? choose::paths_plan(fabric, *candidate.routes, options)
-                               : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
+  auto plan = candidate.routes
+                  ? choose::paths_plan(fabric, *candidate.routes, options, threadblocks)
+                  : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
   return choose::NamedPlan{*std::move(plan),
                            fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
@@ -97,24 +93,25 @@ class PlanMaker {
     }
     std::vector<Program> made;
     for (const std::int32_t threadblocks : kThreadblocks) {
-      auto next = make_one(number, threadblocks);
+      auto next = make_one(number, threadblocks, made.empty());
       if (!next && made.empty()) return next.errors();
       if (!next) break;
       if (made.empty() || next->fingerprint != made.back().fingerprint) {
         made.push_back(*std::move(next));
       }
-      if (!can_be_cut(candidate) || options_.synthesis.packing.stop.stop_requested()) break;
+      if (candidate.switched || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
   }
 
  private:
-  [[nodiscard]] Expected<Program> make_one(std::size_t number, std::int32_t threadblocks) const {
+  [[nodiscard]] Expected<Program> make_one(std::size_t number, std::int32_t threadblocks,
+                                           bool is_first) const {
     Candidate& candidate = candidates_[number];
     auto planned = plan_of(candidate, threadblocks, fabric_, options_);
     if (!planned) return planned.errors();
     const std::string text = to_mscclpp_json(planned->plan, planned->name);
-    if (!can_be_cut(candidate)) {
+    if (is_first && (candidate.switched || candidate.routes)) {
       if (const auto done = note_rate(candidate, text); !done) return done.errors();
     }
     ExecutionPlan& plan = planned->plan;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "choose/paths_artefact.hpp"
+#include "choose/settle.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
@@ -13,6 +14,8 @@
 
 namespace forestcoll::fastest {
 namespace {
+
+constexpr std::int64_t kPartsOfBaselines = 8;  // which ours may have more of
 
 Expected<AlltoallRoutes> with_stops_in(const Fabric& fabric, const Demand& demand,
                                        std::string_view name, std::int64_t k, const Ratio& rate) {
@@ -40,7 +43,7 @@ class AlltoallFinder {
     if (const auto done = find_optimum(); !done) return done.errors();
     if (is_wanted("forestcoll")) {
       if (const auto done = add_ours(); !done) return done.errors();
-      if (few_variants_ && !candidates_.empty()) {
+      if (few_variants_ && demand_.ranks() > choose::kFewRanksForParts && !candidates_.empty()) {
         candidates_.erase(candidates_.begin(), candidates_.end() - 1);
       }
     }
@@ -98,7 +101,9 @@ class AlltoallFinder {
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (!is_wanted(info.name)) continue;
       const bool is_whole_alone = few_variants_ && info.name != "direct";
-      for (const std::int64_t k : std::set<std::int64_t>{1, is_whole_alone ? 1 : most}) {
+      const std::int64_t several = is_whole_alone ? 1 : most;
+      for (const std::int64_t k :
+           std::set<std::int64_t>{1, std::min(several, kPartsOfBaselines), several}) {
         if (is_stopped()) return;
         auto routes = alltoall_baseline_routes(fabric_, demand_, info.name, k);
         if (routes) add(info.name, *std::move(routes));

@@ -113,8 +113,8 @@ TEST(AlltoallPlan, HasEnoughThreadblocks) {
   ASSERT_TRUE(made);
   ASSERT_TRUE(made->verdict.ok) << to_string(made->verdict.findings.front());
   EXPECT_EQ(made->paths->routes.k, 1);
-  EXPECT_EQ(made->verdict.threadblocks, 32);
-  EXPECT_EQ(made->verdict.chunks, 64);
+  EXPECT_EQ(made->verdict.threadblocks, 64);
+  EXPECT_EQ(made->verdict.chunks, 128);
   EXPECT_EQ(test::algbw_of(*made), test::optimum_of(*made));
 }
 
