@@ -27,6 +27,13 @@ bool reads_through_switch(const Access& access) {
   return std::ranges::any_of(access.reads, &Operand::switched);
 }
 
+// Signals load no links. Where data goes one way alone, they come back as fast.
+std::int32_t signal_route(Rank from, Rank to, Fabric& fabric, Findings& findings) {
+  Findings tried(findings.file());
+  const std::int32_t route = fabric.between(from, to, tried);
+  return tried.count() == 0 ? route : fabric.between(to, from, findings);
+}
+
 }  // namespace
 
 PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks,
@@ -41,7 +48,7 @@ PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64
   for (const auto& [from, to] : graph.edges) {
     const std::int32_t a = graph.nodes[static_cast<std::size_t>(from)].rank;
     const std::int32_t b = graph.nodes[static_cast<std::size_t>(to)].rank;
-    edges_.push_back({from, to, a == b ? -1 : fabric.between(Rank(a), Rank(b), findings)});
+    edges_.push_back({from, to, a == b ? -1 : signal_route(Rank(a), Rank(b), fabric, findings)});
     // A barrier is met as often as those who arrive at it say.
     Node& barrier = nodes_[static_cast<std::size_t>(to)];
     if (graph.nodes[static_cast<std::size_t>(to)].kind == Kind::barrier) {
