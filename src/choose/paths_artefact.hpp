@@ -19,8 +19,8 @@ struct Parts {
 [[nodiscard]] Parts parts_of(const CompileOptions& options);
 
 /// A plan of the paths; where no number of parts is given, in as many more, a power of two, as give
-/// so many threadblocks something to do, if that fits. REQUIRES: `options` are settled. Errors: those of
-/// `lower_paths_to_plan`.
+/// so many threadblocks something to do, if that fits. REQUIRES: `options` are settled. Errors:
+/// those of `lower_paths_to_plan`.
 [[nodiscard]] Expected<ExecutionPlan> paths_plan(const Fabric& fabric, const AlltoallRoutes& routes,
                                                  const CompileOptions& options,
                                                  std::int32_t threadblocks);

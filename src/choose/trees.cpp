@@ -283,6 +283,7 @@ void let_reach(Synthesis& synthesis, const Fabric& fabric) {
   const auto on_all = congestion_algbw(synthesis.forest, fabric.links());
   if (!on_all || *on_all <= synthesis.forest.algbw) return;
   synthesis.forest.algbw = *on_all;
+  synthesis.forest.optimum = std::max(synthesis.forest.optimum, *on_all);
   synthesis.allowed = std::max(synthesis.allowed, *on_all);
 }
 

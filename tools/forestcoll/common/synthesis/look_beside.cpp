@@ -1,5 +1,6 @@
 #include "common/synthesis/look_beside.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <stop_token>
 #include <string>
@@ -20,6 +21,12 @@ void tell_of_all_links(Synthesis& synthesis, const RateFigures& rates) {
   const auto& two_phases = rates.allreduce->two_phases;
   const bool is_less = two_phases && rates.by_trees && *two_phases < rates.by_trees->at_most;
   synthesis.two_phases = is_less ? std::optional(*two_phases) : std::nullopt;
+}
+
+// What a schedule of that kind reaches can be reached.
+void raise_to(const Expected<Ratio>& reached, Expected<RateFigure>& figure) {
+  if (!reached || !figure || *reached > figure->at_most) return;
+  figure->at_least = std::max(figure->at_least, *reached);
 }
 
 constexpr std::int64_t kLargestKOfTradeoff = 16;
@@ -48,7 +55,10 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
   const std::stop_token stop = prepared.limit.token();
   const CollectiveForest& forest = made.solved().forest;
   made.figures = {rates_beside(made.compiled, prepared), reached_by(made.compiled)};
-  if (fabric.whole) tell_of_all_links(made.compiled.chosen.synthesis, made.figures->rates);
+  RateFigures& rates = made.figures->rates;
+  raise_to(made.figures->reached, rates.optimum);
+  raise_to(made.figures->reached, rates.by_trees);
+  if (fabric.whole) tell_of_all_links(made.compiled.chosen.synthesis, rates);
   if (made.compiled.paths) {
     made.group = at_work("finding what relays add", console, [&] {
       return group_rates(fabric, demand_of(made.compiled.options, fabric.network),
@@ -60,7 +70,7 @@ void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Co
     made.beside = beside_rings(fabric, made.compiled, stop, console);
   }
   // Trees that switches make faster are not what is compared.
-  const auto& by_trees = made.figures->rates.by_trees;
+  const auto& by_trees = rates.by_trees;
   const bool are_programs = is_schedule(prepared.request.compile.format);
   made.group =
       group_rates(fabric, forest, are_programs || !by_trees ? forest.optimum : by_trees->at_most);
