@@ -37,8 +37,9 @@ void verify_text(const std::string& text, const Topology& topology, Compilation&
 }
 
 // From a forest to a verified artefact.
-Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
+Expected<Compilation> make(const Fabric& fabric, ChosenForest chosen,
                            const CompileOptions& options) {
+  const Topology& topology = fabric.topology;
   Compilation result{.chosen = std::move(chosen), .options = options};
   const CollectiveForest& forest = result.chosen.synthesis.forest;
   result.optimum_at_least = result.chosen.synthesis.optimum_at_least;
@@ -46,7 +47,7 @@ Expected<Compilation> make(const Topology& topology, ChosenForest chosen,
   // Lower.
   Stopwatch watch;
   const auto lowered = choose::lower_forest(
-      forest, std::exchange(result.chosen.schedule, std::nullopt), topology, options);
+      forest, std::exchange(result.chosen.schedule, std::nullopt), fabric, options);
   if (!lowered) return lowered.errors();
   result.seconds.lower = watch.restart();
   // Emit.
@@ -89,7 +90,7 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   // Emit.
   Stopwatch watch;
   auto emitted = emit_trees(forest, fabric, options);
-  if (!emitted) return make(fabric.topology, std::move(result.chosen), options);
+  if (!emitted) return make(fabric, std::move(result.chosen), options);
   result.text = std::move(emitted->text);
   result.packets = emitted->packets;
   if (const auto done = choose::refuse_large_text(result.text.size(), options); !done) {
@@ -105,9 +106,9 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   result.branching = std::move(forest);
   if (options.format != Format::mscclpp || !result.verdict.ok) return result;
   const std::optional<Ratio>& reached = result.verdict.algbw;
-  if (!reached) return make(fabric.topology, std::move(result.chosen), options);
+  if (!reached) return make(fabric, std::move(result.chosen), options);
   if (!result.packets && *reached <= result.chosen.synthesis.forest.algbw) {
-    auto over_gpus = make(fabric.topology, result.chosen, options);
+    auto over_gpus = make(fabric, result.chosen, options);
     if (over_gpus && *reached <= reached_by(*over_gpus)) return over_gpus;
   }
   result.branching->algbw = *reached;
@@ -140,7 +141,7 @@ Expected<Compilation> compile_forest(const Fabric& fabric, ChosenForest chosen,
                                      const CompileOptions& options) {
   const auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
-  return make(fabric.topology, std::move(chosen), *settled);
+  return make(fabric, std::move(chosen), *settled);
 }
 
 Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& options) {
@@ -163,7 +164,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   // Lower, emit and verify.
   auto result = in_network.forest
                     ? make_branching(fabric, *std::move(chosen), std::move(in_network), *settled)
-                    : make(fabric.topology, *std::move(chosen), *settled);
+                    : make(fabric, *std::move(chosen), *settled);
   if (!result) {
     auto in_turn = compile_in_turn(fabric, *settled, known);
     return in_turn ? Expected(*std::move(in_turn)) : std::move(result);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "choose/plan_shapes.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "forestcoll/emit.hpp"
@@ -44,10 +45,10 @@ void tell(const CompileOptions& options, std::string_view stage) {
 }
 
 Expected<Lowered> lower_forest(const CollectiveForest& forest, std::optional<Schedule> known,
-                               const Topology& topology, const CompileOptions& options) {
+                               const Fabric& fabric, const CompileOptions& options) {
   tell(options, "making the schedule");
   if (options.format == Format::mscclpp) {
-    auto plan = lower_to_plan(forest, boxes_of_ranks(topology), plan_options(options));
+    auto plan = plan_for_large_messages(forest, fabric, options);
     if (!plan) return plan.errors();
     return Lowered(*std::move(plan));
   }

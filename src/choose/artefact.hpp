@@ -16,11 +16,10 @@ namespace forestcoll::choose {
 /// The programs of a forest, for XML or as a plan; nothing where it stays trees.
 using Lowered = std::variant<std::monostate, Schedule, ExecutionPlan>;
 
-/// For `options.format`. `known`: its programs for XML, where it was lowered before.
-/// Errors: those of `lower` and `lower_to_plan`.
+/// For `options.format`; a plan for large messages. `known`: its programs for XML, where it was
+/// lowered before. Errors: those of `lower` and `lower_to_plan`.
 [[nodiscard]] Expected<Lowered> lower_forest(const CollectiveForest& forest,
-                                             std::optional<Schedule> known,
-                                             const Topology& topology,
+                                             std::optional<Schedule> known, const Fabric& fabric,
                                              const CompileOptions& options);
 
 /// The text of `options.format`; of `forest_symmetric` for `none`.

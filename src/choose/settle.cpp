@@ -132,7 +132,7 @@ PlanOptions plan_options(const CompileOptions& options) {
   result.in_place = options.lowering.placement == Placement::in_place;
   result.any_buffers = options.any_buffers;
   result.max_threadblocks = options.lowering.max_threadblocks;
-  result.enough_threadblocks = kEnoughThreadblocks;
+  result.shape.threadblocks = kEnoughThreadblocks;
   result.min_bytes = options.xml.min_bytes;
   result.max_bytes = options.xml.max_bytes;
   return result;

@@ -1,5 +1,4 @@
-// Candidates as plans of MSCCL++, which have no protocols; and numbers of threadblocks in place of
-// instances.
+// Candidates as plans of MSCCL++, which have no protocols, and shapes in place of instances.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "choose/paths_artefact.hpp"
+#include "choose/plan_shapes.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
@@ -27,22 +27,27 @@ namespace {
 // Of trees, so many edges in all: beyond, a plan takes too long to be simulated again and again.
 constexpr std::size_t kMostPlanEdges = 64'000;
 
-// What the work of a plan is cut for: as the trees come, for as many as are enough of most GPUs,
-// and for all that there may be.
-constexpr std::array<std::int32_t, 3> kThreadblocks = {1, kEnoughThreadblocks,
-                                                       std::numeric_limits<std::int32_t>::max()};
+// Of what goes along paths, which is in parts already.
+constexpr std::array<PlanShape, 3> kShapesOfPaths = {
+    {{1}, {kEnoughThreadblocks}, {std::numeric_limits<std::int32_t>::max()}}};
+
+std::span<const PlanShape> shapes_of(const Candidate& candidate, Collective collective) {
+  if (candidate.routes) return kShapesOfPaths;
+  const std::span<const PlanShape> all = choose::plan_shapes(collective);
+  return candidate.switched ? all.first(1) : all;
+}
 
 // Errors: those of `lower_to_plan`.
-Expected<choose::NamedPlan> plan_of(const Candidate& candidate, std::int32_t threadblocks,
+Expected<choose::NamedPlan> plan_of(const Candidate& candidate, const PlanShape& shape,
                                     const Fabric& fabric, const CompileOptions& options) {
   if (candidate.switched) {
     return choose::NamedPlan{candidate.switched->plan, candidate.switched->name};
   }
   const CollectiveForest& forest = candidate.forest();
   PlanOptions asked = choose::plan_options(options);
-  asked.enough_threadblocks = threadblocks;
+  asked.shape = shape;
   auto plan = candidate.routes
-                  ? choose::paths_plan(fabric, *candidate.routes, options, threadblocks)
+                  ? choose::paths_plan(fabric, *candidate.routes, options, shape.threadblocks)
                   : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
   return choose::NamedPlan{*std::move(plan),
@@ -84,7 +89,7 @@ class PlanMaker {
             const CompileOptions& options)
       : candidates_(candidates), fabric_(fabric), links_(std::move(links)), options_(options) {}
 
-  // In all numbers of threadblocks, as far as they fit and make a difference.
+  // In all shapes, as far as they fit and make a difference.
   [[nodiscard]] Expected<std::vector<Program>> make(std::size_t number) const {
     const Candidate& candidate = candidates_[number];
     const bool is_first = number == 0;
@@ -92,23 +97,24 @@ class PlanMaker {
       return make_error(Code::N07, "too many edges");
     }
     std::vector<Program> made;
-    for (const std::int32_t threadblocks : kThreadblocks) {
-      auto next = make_one(number, threadblocks, made.empty());
+    for (const PlanShape& shape : shapes_of(candidate, options_.synthesis.collective)) {
+      auto next = make_one(number, shape, made.empty());
       if (!next && made.empty()) return next.errors();
-      if (!next) break;
-      if (made.empty() || next->fingerprint != made.back().fingerprint) {
-        made.push_back(*std::move(next));
-      }
-      if (candidate.switched || options_.synthesis.packing.stop.stop_requested()) break;
+      if (!next) continue;
+      const auto is_same = [&](const Program& each) {
+        return each.fingerprint == next->fingerprint;
+      };
+      if (std::ranges::none_of(made, is_same)) made.push_back(*std::move(next));
+      if (options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
   }
 
  private:
-  [[nodiscard]] Expected<Program> make_one(std::size_t number, std::int32_t threadblocks,
+  [[nodiscard]] Expected<Program> make_one(std::size_t number, const PlanShape& shape,
                                            bool is_first) const {
     Candidate& candidate = candidates_[number];
-    auto planned = plan_of(candidate, threadblocks, fabric_, options_);
+    auto planned = plan_of(candidate, shape, fabric_, options_);
     if (!planned) return planned.errors();
     const std::string text = to_mscclpp_json(planned->plan, planned->name);
     if (is_first && (candidate.switched || candidate.routes)) {
@@ -163,7 +169,7 @@ Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fab
 }
 
 std::size_t plan_count() {
-  return kThreadblocks.size();
+  return choose::plan_shapes(Collective::allreduce).size();
 }
 
 }  // namespace forestcoll::fastest

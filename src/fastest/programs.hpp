@@ -70,11 +70,10 @@ using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t cand
 /// So many numbers of instances are tried.
 [[nodiscard]] std::size_t instance_count(std::optional<std::int32_t> instances);
 
-/// As plans of MSCCL++, each for all sizes that it can be for, likewise: in several numbers of
-/// threadblocks.
+/// As plans of MSCCL++, each for all sizes that it can be for, likewise: in several shapes.
 [[nodiscard]] Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fabric,
                                             const CompileOptions& options);
-/// So many numbers of threadblocks are tried.
+/// So many shapes are tried.
 [[nodiscard]] std::size_t plan_count();
 
 }  // namespace forestcoll::fastest

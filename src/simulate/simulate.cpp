@@ -16,6 +16,7 @@
 
 #include "forestcoll/codes.hpp"
 #include "simulate/model.hpp"
+#include "simulate/run/classes.hpp"
 #include "simulate/run/least_time.hpp"
 #include "simulate/size_runs.hpp"
 
@@ -34,6 +35,9 @@ simulate::ClassGraph by_itself(simulate::EventGraph graph, const simulate::Fabri
 simulate::ClassGraph by_itself(simulate::ClassGraph classes, const simulate::Fabric& /*fabric*/) {
   return classes;
 }
+
+// For which classes are found once and for all.
+constexpr double kSomePasses = 4.5, kSomeBytes = 1 << 30;
 
 }  // namespace
 
@@ -55,6 +59,17 @@ simulate::ClassGraph Simulator::Model::make_each(const SimulationParameters& par
     return program->make_each(fabric_, parameters, bytes);
   }
   return make(parameters, bytes);
+}
+
+std::span<const std::int32_t> Simulator::Model::known_classes() const {
+  if (!std::holds_alternative<simulate::PlanSource>(source_)) return {};
+  std::call_once(classes_once_, [this] {
+    const SimulationParameters parameters = *find_simulation_parameters("a100");
+    const double pass = full_pass(parameters);
+    const double bytes = std::isfinite(pass) ? kSomePasses * pass : kSomeBytes;
+    classes_ = simulate::classes_of(make(parameters, bytes).graph, fabric_.capacity());
+  });
+  return classes_;
 }
 
 double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {

@@ -75,7 +75,7 @@ TEST(JointPlansLong, OfRandomGroupsWithRelaysAreRight) {
           options.in_place = in_place;
           options.any_buffers = any_buffers;
           options.max_threadblocks = round % 3 == 0 ? 6 : 108;
-          options.enough_threadblocks = round % 5 == 0 ? 1 : 12;
+          options.shape = {round % 5 == 0 ? 1 : 12, 1 + round % 3, round % 2 == 0};
           expect_right_groups(groups, options, round % 4);
           ++round;
         }
@@ -107,7 +107,7 @@ TEST(JointPlans, ChunksAreCutForEnoughThreadblocks) {
   for (const auto& [enough, blocks, chunks] :
        {std::tuple(1, 2U, 2), std::tuple(8, 8U, 8), std::tuple(9, 8U, 8)}) {
     PlanOptions options;
-    options.enough_threadblocks = enough;
+    options.shape.threadblocks = enough;
     const auto plan = lower_to_plan(groups.forests, in_boxes(2, 2), options);
     ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
     EXPECT_EQ(plan->gpus[Rank(0)].threadblocks.size(), blocks);

@@ -26,6 +26,14 @@ IdVector<Rank, std::int32_t> boxes_of(int n, int per_box) {
   return boxes;
 }
 
+// As trees come, in several threadblocks, in several parts for each; with phases apart.
+PlanShape some_shape(int number) {
+  const bool are_cut = number % 4 != 0;
+  return {.threadblocks = are_cut ? 3 * number : 1,
+          .parts = are_cut ? number % 4 : 1,
+          .splits_phases = number % 2 != 0};
+}
+
 std::string explain(const Verdict& verdict) {
   std::string text;
   for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
@@ -45,6 +53,7 @@ TEST(MscclppLong, PlansOfRandomForestsAreRight) {
         PlanOptions options;
         options.in_place = in_place;
         options.max_threadblocks = round % 3 == 0 ? 4 : 108;
+        options.shape = some_shape(round);
         const auto plan = lower_to_plan(forest, boxes_of(n, round % 5), options);
         if (!plan) {
           EXPECT_EQ(plan.errors()[0].kind, info_of(*plan.errors()[0].code).kind);
@@ -99,6 +108,7 @@ TEST(MscclppLong, PlansForAnyBuffersAreRightAndNameScratchAlone) {
       PlanOptions options;
       options.in_place = round % 2 == 0;
       options.any_buffers = true;
+      options.shape = some_shape(round);
       const auto plan = lower_to_plan(forest, boxes_of(n, round % 3), options);
       ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
       const std::string text = to_mscclpp_json(*plan, "test");
@@ -112,6 +122,47 @@ TEST(MscclppLong, PlansForAnyBuffersAreRightAndNameScratchAlone) {
     }
   }
   EXPECT_EQ(executed, 16);
+}
+
+// Every threadblock of a box adds up for every root, as much as the others.
+TEST(Mscclpp, PartsOfAllRootsShareThreadblocks) {
+  CollectiveForest forest;
+  forest.collective = Collective::reduce_scatter;
+  forest.reduce = testing::make_forest(4, {testing::star(4, 0, 1), testing::star(4, 1, 1),
+                                           testing::star(4, 2, 1), testing::star(4, 3, 1)})
+                      .reversed();
+  PlanOptions options;
+  options.shape = {.threadblocks = 8, .parts = 4};
+  const auto plan = lower_to_plan(forest, boxes_of(4, 4), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+  for (const PlanGpu& gpu : plan->gpus) {
+    EXPECT_EQ(gpu.input_chunks, 32);
+    ASSERT_EQ(gpu.threadblocks.size(), 8U);
+    for (const PlanThreadblock& block : gpu.threadblocks) {
+      EXPECT_EQ(std::ranges::count(block.loop, PlanOperation::Kind::reduce, &PlanOperation::kind),
+                1);
+    }
+  }
+}
+
+// The sum's way back is another threadblock's, but at the root.
+TEST(Mscclpp, PhasesMayHaveTheirOwnThreadblocks) {
+  CollectiveForest forest;
+  forest.collective = Collective::allreduce;
+  forest.broadcast = testing::make_forest(3, {testing::star(3, 0, 1)});
+  forest.reduce = forest.broadcast->reversed();
+  forest.weight = IdVector<Rank, std::int64_t>(3, 0);
+  forest.weight[Rank(0)] = 1;
+  PlanOptions options;
+  for (const bool splits : {false, true}) {
+    options.shape.splits_phases = splits;
+    const auto plan = lower_to_plan(forest, boxes_of(3, 3), options);
+    ASSERT_TRUE(plan) << to_string(plan.errors().front());
+    EXPECT_EQ(plan->gpus[Rank(0)].threadblocks.size(), 1U);
+    EXPECT_EQ(plan->gpus[Rank(1)].threadblocks.size(), splits ? 2U : 1U);
+    EXPECT_EQ(execute_plan(nlohmann::json::parse(to_mscclpp_json(*plan, "phases")), 5),
+              Outcome::right);
+  }
 }
 
 // Of an allreduce nobody owns a chunk: a root of weight w has w times as many, one of 0 none.

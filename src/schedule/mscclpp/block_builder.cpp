@@ -6,9 +6,9 @@
 
 namespace forestcoll::schedule {
 
-BlockChannel BlockBuilder::channel_to(Rank peer) {
+BlockChannel BlockBuilder::channel_to(Rank peer, std::int32_t number) {
   const PlanChannel kind = kind_between(box_of_, rank_, peer);
-  const auto [known, added] = channels_.try_emplace(peer, BlockChannel(kind, 0));
+  const auto [known, added] = channels_.try_emplace({peer, number}, BlockChannel(kind, 0));
   if (added) {
     auto& peers = gpu_.peers[static_cast<std::size_t>(kind)];
     auto& own = block.channels[static_cast<std::size_t>(kind)];
@@ -41,7 +41,7 @@ void BlockBuilder::send(std::span<const Shipment> shipments) {
   std::map<std::pair<PlanChannel, Buffer>, PlanOperation> puts;
   std::vector<BlockChannel> told;
   for (const Shipment& each : shipments) {
-    const BlockChannel via = channel_to(each.to);
+    const BlockChannel via = channel_to(each.to, each.block);
     PlanOperation& put = puts[{via.first, each.from.buffer}];
     put.kind = PlanOperation::Kind::put;
     put.channel = via.first;

@@ -29,14 +29,14 @@ struct Location {
 struct Shipment {
   Rank to;
   Location from, at;
+  std::int32_t block = 0;  ///< of its threadblocks of the same number, the one that is told
 };
 
 /// A channel of a threadblock: its kind, and its number among those of the kind.
 using BlockChannel = std::pair<PlanChannel, std::int32_t>;
 
-/// REQUIRES: where two ranks write to each other in their threadblocks of one number, both name
-/// each other there, in the order in which threadblocks are made: the n-th channel at one end then
-/// leads to the n-th at the other.
+/// REQUIRES: where threadblocks of one number of two ranks write to each other, both name each
+/// other, in the same order: the n-th channel at one end then leads to the n-th at the other.
 class BlockBuilder {
  public:
   /// `box_of` and `gpu` must outlive this; `gpu` gets what the threadblock is the first to need.
@@ -45,8 +45,8 @@ class BlockBuilder {
 
   PlanThreadblock block;
 
-  /// The one channel to that rank.
-  BlockChannel channel_to(Rank peer);
+  /// The one channel to that rank's threadblock of the same number, the first or second of them.
+  BlockChannel channel_to(Rank peer, std::int32_t block = 0);
 
   /// Puts all of it, then tells those who get it. Appends to the loop.
   void send(std::span<const Shipment> shipments);
@@ -57,7 +57,7 @@ class BlockBuilder {
   const IdVector<Rank, std::int32_t>& box_of_;
   Rank rank_;
   PlanGpu& gpu_;
-  std::map<Rank, BlockChannel> channels_;
+  std::map<std::pair<Rank, std::int32_t>, BlockChannel> channels_;
   std::map<std::pair<Rank, Buffer>, std::int32_t> remotes_;
 };
 

@@ -12,6 +12,10 @@
 // keep and sends on what others are to have, and what goes through a port is copied there first.
 //
 // A relay, outside of the group, sends what arrived in its scratch on from there, as it is.
+//
+// In an allreduce one threadblock could begin the next round only once the sum of the last one has
+// come back. So its phases may have one each: sums come back where data was read before it was
+// sent, and need no other order within the GPU. The root spreads what it has added up itself.
 #include "schedule/mscclpp/blocks.hpp"
 
 #include <algorithm>
@@ -25,6 +29,8 @@ namespace forestcoll::schedule {
 namespace {
 
 using Kind = PlanOperation::Kind;
+
+constexpr std::size_t kBlocks = 2;  // of a rank, at most
 
 // Where data of a segment lies on a rank, as the collective has it.
 class Addresses {
@@ -73,13 +79,17 @@ class BlockWriter {
         builder_(context.box_of, rank, gpu) {}
 
   void begin(std::int64_t count) { builder_.block.count = count; }
-  // `from`: where what is passed on has come; none: what this rank has of the segment.
-  void send(const Transfer& transfer, std::optional<Location> from, Location to) {
-    sends_.push_back({transfer, to, from});
+  // `from`: where what is passed on has come; none: what this rank has of the segment. `block`: of
+  // the other rank, which gets it.
+  void send(const Transfer& transfer, std::int32_t block, std::optional<Location> from,
+            Location to) {
+    (void)builder_.channel_to(transfer.dst, block);
+    sends_.push_back({transfer, block, to, from});
   }
   // `slot`: of the scratch, where it arrives to be added or passed on, or for any buffers.
-  void receive(const Transfer& transfer, std::int64_t slot) {
-    receives_.push_back({transfer, {Buffer::scratch, slot}, std::nullopt});
+  void receive(const Transfer& transfer, std::int32_t block, std::int64_t slot) {
+    (void)builder_.channel_to(transfer.src, block);
+    receives_.push_back({transfer, block, {Buffer::scratch, slot}, std::nullopt});
   }
   void own(std::int32_t segment) { owned_.push_back(segment); }
 
@@ -93,6 +103,7 @@ class BlockWriter {
  private:
   struct Due {
     Transfer transfer;
+    std::int32_t block = 0;  // of the other rank
     Location at;
     std::optional<Location> from;
   };
@@ -162,7 +173,7 @@ class BlockWriter {
     std::map<std::int32_t, Location> staged;  // by segment
     for (const Due& each : due) {
       const Location from = sendable(each, staged);
-      shipments.push_back({each.transfer.dst, from, each.at});
+      shipments.push_back({each.transfer.dst, from, each.at, each.block});
     }
     // Parts of a tree are sent at the same time, each over another link first.
     const auto turn = static_cast<std::size_t>(segment(due.front().transfer.segment).turn);
@@ -201,7 +212,7 @@ class BlockWriter {
   void receive_all(std::span<const Due> due) {
     if (due.empty()) return;
     std::vector<BlockChannel> heard;
-    for (const Due& each : due) heard.push_back(builder_.channel_to(each.transfer.src));
+    for (const Due& each : due) heard.push_back(builder_.channel_to(each.transfer.src, each.block));
     append_on_channels(Kind::wait, std::move(heard), builder_.block.loop);
     in_step_ = false;
     std::map<std::int32_t, std::vector<std::int64_t>> slots;  // by segment
@@ -259,7 +270,8 @@ class BlockWriter {
       std::vector<BlockChannel> channels;
       for (const Due& each : list) {
         if (!is_meant(each.transfer)) continue;
-        channels.push_back(builder_.channel_to(to ? each.transfer.dst : each.transfer.src));
+        const Rank other = to ? each.transfer.dst : each.transfer.src;
+        channels.push_back(builder_.channel_to(other, each.block));
       }
       return channels;
     };
@@ -289,17 +301,21 @@ class BlockWriter {
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan) {
   const Addresses addresses(context);
-  std::vector<BlockWriter> writers;
-  for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
-    writers.emplace_back(context, addresses, Rank(r), plan.gpus[Rank(r)]);
+  std::vector<BlockWriter> writers;  // two for each rank
+  for (std::size_t w = 0; w < kBlocks * plan.gpus.size(); ++w) {
+    const Rank rank(w / kBlocks);
+    writers.emplace_back(context, addresses, rank, plan.gpus[rank]);
   }
+  const auto writer_of = [&](Rank rank, std::int32_t block) -> BlockWriter& {
+    return writers[kBlocks * rank.index() + static_cast<std::size_t>(block)];
+  };
   std::vector<Transfer> transfers;
   for (const std::int32_t number : numbers) {
     const Segment& segment = context.segments[static_cast<std::size_t>(number)];
     append_transfers(context.group_of(segment), segment, number, transfers);
-    writers[segment.root.index()].own(number);
+    writer_of(segment.root, 0).own(number);
   }
-  // Two ranks that send to each other here get one channel, at both ends the next of
+  // Two threadblocks that send to each other here get one channel, at both ends the next of
   // theirs: so the n-th at one end leads to the n-th at the other.
   std::vector<Location> arrivals;
   for (const Transfer& transfer : transfers) {
@@ -313,8 +329,11 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
     std::optional<Location> from;
     if (transfer.passes_on >= 0) from = arrivals[static_cast<std::size_t>(transfer.passes_on)];
     arrivals.push_back(to);
-    writers[transfer.src.index()].send(transfer, from, to);
-    writers[transfer.dst.index()].receive(transfer, to.index);
+    const bool spreads = context.splits_phases && !transfer.reduces;
+    const std::int32_t sender = spreads && transfer.src != segment.root ? 1 : 0;
+    const std::int32_t receiver = spreads ? 1 : 0;
+    writer_of(transfer.src, sender).send(transfer, receiver, from, to);
+    writer_of(transfer.dst, receiver).receive(transfer, sender, to.index);
   }
   const std::int64_t count = context.segments[static_cast<std::size_t>(numbers.front())].count;
   for (BlockWriter& writer : writers) {

@@ -24,6 +24,9 @@ struct PlanContext {
   const IdVector<Rank, std::int32_t>& box_of;
   bool in_place = true;
   bool any_buffers = false;
+  /// Whether what spreads an allreduce's sums has a threadblock of its own on every rank but the
+  /// root.
+  bool splits_phases = false;
 
   /// Of all groups.
   [[nodiscard]] const CollectiveForest& forest() const { return *groups.front().forest; }
@@ -33,7 +36,8 @@ struct PlanContext {
 };
 
 /// Appends to every GPU of `plan` that has a part in them the threadblock that serves the segments
-/// of these numbers, which are all of as many chunks. Cost: O(segments · hops · log).
+/// of these numbers, which are all of as many chunks, or the two that do. Cost: O(segments · hops ·
+/// log).
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan);
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <map>
 #include <numeric>
@@ -17,6 +16,7 @@
 #include "forestcoll/forest.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
+#include "schedule/mscclpp/cut.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
 #include "schedule/mscclpp/plan.hpp"
 #include "schedule/mscclpp/plan_limits.hpp"
@@ -64,64 +64,6 @@ Expected<std::vector<CollectiveForest>> in_equal_chunks(std::span<const GroupFor
     forests.push_back(scaled(*group.forest, chunks / chunk_count(*group.forest)));
   }
   return forests;
-}
-
-// Of the rank that has most: how many segments it has a part in, and how many chunks these have.
-struct Busiest {
-  std::int64_t segments = 0, chunks = 0;
-};
-
-Busiest busiest_of(const schedule::PlanContext& context) {
-  std::vector<Busiest> ranks(context.box_of.size());
-  std::vector<schedule::Transfer> transfers;
-  std::set<Rank> joined;
-  for (const Segment& segment : context.segments) {
-    transfers.clear();
-    append_transfers(context.group_of(segment), segment, 0, transfers);
-    joined.clear();
-    for (const auto& transfer : transfers) joined.insert({transfer.src, transfer.dst});
-    for (const Rank rank : joined) {
-      ++ranks[rank.index()].segments;
-      ranks[rank.index()].chunks += segment.count;
-    }
-  }
-  Busiest most;
-  for (const Busiest& rank : ranks) {
-    most.segments = std::max(most.segments, rank.segments);
-    most.chunks = std::max(most.chunks, rank.chunks);
-  }
-  return most;
-}
-
-// Chunks are cut into `times` as many, and segments into such of at most `largest` chunks.
-struct Cut {
-  std::int64_t times = 1, largest = 1;
-};
-
-// So that the busiest rank has a share for each of so many threadblocks, but for chunks that are
-// cut into a power of two: buffers are multiples of these.
-Cut cut_for(const schedule::PlanContext& context, const PlanOptions& options) {
-  const std::int64_t enough = std::min(options.enough_threadblocks, options.max_threadblocks);
-  const std::int64_t chunks = busiest_of(context).chunks;
-  const std::int64_t most = std::max(kMostChunks / chunk_count(context.forest()), std::int64_t{1});
-  const std::int64_t asked = std::clamp(enough / chunks, std::int64_t{1}, most);
-  const auto times = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(asked)));
-  return {times, (chunks * times + enough - 1) / enough};
-}
-
-void cut_finer(std::vector<Segment>& segments, const Cut& cut) {
-  std::vector<Segment> parts;
-  for (const Segment& segment : segments) {
-    std::int32_t turn = 0;
-    for (std::int64_t at = 0; at < segment.count * cut.times; at += cut.largest) {
-      Segment& part = parts.emplace_back(segment);
-      part.turn = turn++;
-      part.first = segment.first * cut.times + at;
-      part.own = segment.own * cut.times + at;
-      part.count = std::min(cut.largest, segment.count * cut.times - at);
-    }
-  }
-  segments = std::move(parts);
 }
 
 std::size_t most_threadblocks_of_a_rank(const ExecutionPlan& plan) {
@@ -258,11 +200,15 @@ Expected<void> refuse_groups(std::span<const GroupForest> groups) {
 // In as many threadblocks as fit. Fewer have fewer channels, and more operations each.
 Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOptions& options) {
   const auto allowed = static_cast<std::size_t>(options.max_threadblocks);
+  const bool are_cut = options.shape.threadblocks > 1;
+  const std::size_t wanted =
+      are_cut ? std::min(allowed, static_cast<std::size_t>(options.shape.threadblocks)) : allowed;
   const std::size_t all = context.segments.size();
-  const auto busiest = static_cast<std::size_t>(busiest_of(context).segments);
+  const auto busiest = static_cast<std::size_t>(schedule::busiest_of(context).segments) *
+                       (context.splits_phases ? 2 : 1);
   Diagnostics errors;
   std::size_t blocks = 0;
-  for (std::size_t most = busiest > allowed ? all * allowed / busiest : all; most > 0; most /= 2) {
+  for (std::size_t most = busiest > wanted ? all * wanted / busiest : all; most > 0; most /= 2) {
     ExecutionPlan plan = build(context, options, deal(context.segments, most));
     blocks = most_threadblocks_of_a_rank(plan);
     if (blocks > allowed) continue;
@@ -278,6 +224,67 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
                     "allow more threadblocks, or use a smaller `k`");
 }
 
+// Of what groups have in equal chunks.
+class Lowering {
+ public:
+  Lowering(std::vector<GroupForest> groups, std::vector<CollectiveForest> forests,
+           const IdVector<Rank, std::int32_t>& box_of, const PlanOptions& options)
+      : groups_(std::move(groups)),
+        forests_(std::move(forests)),
+        box_of_(box_of),
+        options_(options) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      groups_[g].forest = &forests_[g];
+      schedule::append_segments(groups_[g], g, segments_);
+    }
+  }
+
+  // Fewer parts are fewer operations.
+  Expected<ExecutionPlan> run() {
+    const auto whole = context_of(groups_, segments_);
+    if (const auto done = refuse_wide_trees(whole); !done) return done.errors();
+    if (options_.shape.threadblocks == 1) return fit(whole, options_);
+    const schedule::Busiest busiest = schedule::busiest_of(whole);
+    for (std::int64_t parts = options_.shape.parts;; parts /= 2) {
+      auto plan = of_parts(parts, busiest);
+      if (plan || parts <= 1 || plan.errors().front().code != Code::T02) return plan;
+    }
+  }
+
+ private:
+  [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
+                                                 const std::vector<Segment>& segments) const {
+    const CollectiveForest& forest = *groups.front().forest;
+    return {groups,
+            segments,
+            box_of_,
+            options_.in_place,
+            options_.any_buffers,
+            options_.shape.splits_phases && forest.reduce && forest.broadcast};
+  }
+
+  [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts,
+                                                 const schedule::Busiest& busiest) const {
+    const std::int64_t threadblocks =
+        std::min(options_.shape.threadblocks, options_.max_threadblocks);
+    const std::int64_t most =
+        std::max(kMostChunks / chunk_count(forests_.front()), std::int64_t{1});
+    const schedule::Cut cut = schedule::cut_into(threadblocks * parts, busiest, most);
+    std::vector<CollectiveForest> forests;
+    for (const CollectiveForest& forest : forests_) forests.push_back(scaled(forest, cut.times));
+    std::vector<GroupForest> groups = groups_;
+    for (std::size_t g = 0; g < groups.size(); ++g) groups[g].forest = &forests[g];
+    const std::vector<Segment> segments = cut_finer(segments_, cut);
+    return fit(context_of(groups, segments), options_);
+  }
+
+  std::vector<GroupForest> groups_;
+  std::vector<CollectiveForest> forests_;
+  const IdVector<Rank, std::int32_t>& box_of_;
+  const PlanOptions& options_;
+  std::vector<Segment> segments_;
+};
+
 }  // namespace
 
 Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
@@ -287,21 +294,7 @@ Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
   if (const auto done = refuse_groups(groups); !done) return done.errors();
   auto forests = in_equal_chunks(groups);
   if (!forests) return forests.errors();
-  std::vector<GroupForest> equal(groups.begin(), groups.end());
-  std::vector<Segment> segments;
-  for (std::size_t g = 0; g < equal.size(); ++g) {
-    equal[g].forest = &(*forests)[g];
-    schedule::append_segments(equal[g], g, segments);
-  }
-  const schedule::PlanContext context{equal, segments, box_of, options.in_place,
-                                      options.any_buffers};
-  if (const auto done = refuse_wide_trees(context); !done) return done.errors();
-  if (options.enough_threadblocks > 1) {
-    const Cut cut = cut_for(context, options);
-    for (CollectiveForest& forest : *forests) forest = scaled(std::move(forest), cut.times);
-    cut_finer(segments, cut);
-  }
-  return fit(context, options);
+  return Lowering({groups.begin(), groups.end()}, *std::move(forests), box_of, options).run();
 }
 
 Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,

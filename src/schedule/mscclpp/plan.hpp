@@ -106,6 +106,22 @@ struct ExecutionPlan {
 /// With fewer, it is threadblocks that limit the rate of a GPU with many links, by simulation.
 inline constexpr std::int32_t kEnoughThreadblocks = 64;
 
+/// How the trees of a plan are dealt to threadblocks.
+struct PlanShape {
+  /// Of the busiest GPU, about, as far as they are allowed. Chunks are cut finer, into a power of
+  /// two, and trees of many chunks into several, until all have work; 1: as the trees come.
+  std::int32_t threadblocks = 1;
+  /// Of trees, that each serves. Where they are of several roots, every threadblock adds up as
+  /// much, and has something to send while it waits; each takes operations, so fewer where these
+  /// are too many.
+  std::int32_t parts = 1;
+  /// Whether an allreduce has threadblocks that reduce and others that spread, so that rounds
+  /// follow one another without waiting for sums to come back.
+  bool splits_phases = false;
+
+  bool operator==(const PlanShape&) const = default;
+};
+
 struct PlanOptions {
   /// Whether the release has `store` and `store_packets`: see `PlanTarget`.
   bool switch_stores = true;
@@ -114,9 +130,7 @@ struct PlanOptions {
   /// reach scratch alone, and ports send from there. That costs copies on the GPU.
   bool any_buffers = false;
   std::int32_t max_threadblocks = 108;  ///< per GPU: all must be resident at once
-  /// Chunks are cut finer, into a power of two, and trees of many chunks into several, until the
-  /// busiest GPU has work for about so many, as far as they are allowed; 1: as the trees come.
-  std::int32_t enough_threadblocks = 1;
+  PlanShape shape = {};
   std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
   std::int64_t min_bytes = 0;
   /// Without: 2 GiB, or what the executor's offsets reach, if that is less.

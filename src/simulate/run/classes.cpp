@@ -25,8 +25,14 @@ class ClassFinder {
     capacity_.insert(capacity_.end(), graph.workers.begin(), graph.workers.end());
   }
 
-  std::optional<ClassGraph> find() {
-    class_of_ = equitable_partition(labelled());
+  [[nodiscard]] std::vector<std::int32_t> classes() const {
+    return equitable_partition(labelled());
+  }
+
+  std::optional<ClassGraph> find(std::span<const std::int32_t> known) {
+    const LabelledGraph graph = labelled();
+    const bool holds = known.size() == graph.labels.size() && is_equitable(graph, known);
+    class_of_ = holds ? std::vector(known.begin(), known.end()) : equitable_partition(graph);
     number_classes();
     const double most = kMostClasses * static_cast<double>(graph_.activities.size());
     if (static_cast<double>(activities_.first.size()) > most) return std::nullopt;
@@ -187,7 +193,16 @@ class ClassFinder {
 }  // namespace
 
 std::optional<ClassGraph> class_graph(const EventGraph& graph, std::span<const double> capacity) {
-  return ClassFinder(graph, capacity).find();
+  return class_graph(graph, capacity, {});
+}
+
+std::vector<std::int32_t> classes_of(const EventGraph& graph, std::span<const double> capacity) {
+  return ClassFinder(graph, capacity).classes();
+}
+
+std::optional<ClassGraph> class_graph(const EventGraph& graph, std::span<const double> capacity,
+                                      std::span<const std::int32_t> known) {
+  return ClassFinder(graph, capacity).find(known);
 }
 
 }  // namespace forestcoll::simulate

@@ -174,7 +174,7 @@ TEST(SynthAlltoallLong, ReportsAsJson) {
     expect_valid(json, "forestcoll-synth.schema.json");
     EXPECT_EQ(json["collective"], "alltoall");
     EXPECT_EQ(json["optimum"]["exact"], "75");
-    EXPECT_EQ(json["tradeoff"].size(), 4U);
+    EXPECT_EQ(json["tradeoff"].size(), 7U);
     EXPECT_EQ(json.contains("rounds"), format != "msccl");
     EXPECT_EQ(json.contains("scratch"), format == "msccl");
   }

@@ -272,7 +272,9 @@ TEST_F(SynthDeployPlansLong, ForAnyBuffersItTakesPartsOfAllocations) {
 TEST_F(SynthDeployPlansLong, LauncherHasTheShimLoadPlansUnderItsOwnNames) {
   deploy("allreduce");
   auto files = files_below(directory_);
-  const std::string plan = files.at("plans/allreduce-16gpus-16chunks.json");
+  const auto plans = files.lower_bound("plans/allreduce-16gpus-");
+  ASSERT_NE(plans, files.end());
+  const std::string plan = plans->second;
   EXPECT_EQ(files.at("cache/default/allreduce_2nodes_1K_64K.json"), plan);
   EXPECT_EQ(files.count("cache/default/allreduce_2nodes_128K_2M.json"), 0U);
   EXPECT_THAT(files.at("run.sh"), AllOf(HasSubstr("export MSCCLPP_CACHE_DIR=\"$here/cache\"\n"),

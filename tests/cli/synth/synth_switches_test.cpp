@@ -315,8 +315,9 @@ TEST(SynthInNetworkLong, PlansSayWhatTheExecutorCannot) {
                  "yes", "-o", file})
                 .code,
             0);
-  const auto synth = expect_says(0, {"synth", "-v", file, "--format", "mscclpp", "-o", plan},
-                                 "reduction and multicast in 2 switches, box0/nvsw first");
+  const auto synth =
+      expect_says(0, {"synth", "-v", file, "-k", "auto", "--format", "mscclpp", "-o", plan},
+                  "reduction and multicast in 2 switches, box0/nvsw first");
   EXPECT_THAT(synth.err, HasSubstr("between boxes with reduction and multicast: the executor "
                                    "has no channels there"));
   EXPECT_THAT(synth.err, HasSubstr("trees reach up to 400 GB/s (--format forest): the executor's "

@@ -29,8 +29,9 @@ constexpr std::size_t kMostRanksOfAll = 128, kMostRanks = 1024;
 constexpr std::size_t kMostRanksAsked = 64;
 // Where every rank is a root, as of an allgather, nothing beyond has few enough steps.
 constexpr std::size_t kMostRanksOfRoots = 512;
-// An all-to-all has as many messages as there are pairs, and few that are alike.
-constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32;
+// An all-to-all has as many messages as there are pairs, and few that are alike. Plans are in
+// several shapes, with many operations each.
+constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32, kMostRanksOfAllPlans = 16;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -44,6 +45,12 @@ std::size_t most_simulated(const CompileOptions& compile) {
   if (compile.format == Format::mscclpp) return kMostRanksOfAll;
   return is_rooted(collective) || collective == Collective::allreduce ? kMostRanks
                                                                       : kMostRanksOfRoots;
+}
+
+// Up to which all variants are compared.
+std::size_t most_of_all(const CompileOptions& compile) {
+  if (is_personalized(compile.synthesis.collective)) return kMostRanksOfAllPaths;
+  return compile.format == Format::mscclpp ? kMostRanksOfAllPlans : kMostRanksOfAll;
 }
 
 // Of calls whose parts, one of each rank, are powers of two, no more than `most` in all: no others
@@ -124,8 +131,7 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
 Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthRequest& request,
                                             const SynthArguments& arguments) {
   const std::size_t ranks = fabric.network.ranks.size();
-  const bool has_paths = is_personalized(request.compile.synthesis.collective);
-  const bool are_few = ranks > (has_paths ? kMostRanksOfAllPaths : kMostRanksOfAll);
+  const bool are_few = ranks > most_of_all(request.compile);
   if (ranks <= most_simulated(request.compile)) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);

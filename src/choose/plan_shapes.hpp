@@ -1,0 +1,25 @@
+// How the trees of a plan are dealt to threadblocks, where nobody says it.
+#pragma once
+
+#include <span>
+
+#include "forestcoll/compile.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/fabric.hpp"
+#include "schedule/mscclpp/plan.hpp"
+
+namespace forestcoll::choose {
+
+/// That are tried, each of which is the fastest for some trees and sizes. The first, trees as they
+/// come, has the fewest chunks; the last are of an allreduce alone.
+[[nodiscard]] std::span<const PlanShape> plan_shapes(Collective collective);
+
+/// The plan in the shape that takes the least time for a large message, or the largest that it is
+/// for, by simulation; of many
+/// GPUs, or trees with many edges, in the one of enough threadblocks. REQUIRES: `options` are
+/// settled. Errors: those of `lower_to_plan`. Cost: that of simulating a plan for each shape.
+[[nodiscard]] Expected<ExecutionPlan> plan_for_large_messages(const CollectiveForest& forest,
+                                                              const Fabric& fabric,
+                                                              const CompileOptions& options);
+
+}  // namespace forestcoll::choose
