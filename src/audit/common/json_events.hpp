@@ -25,12 +25,29 @@ namespace forestcoll::audit {
 inline constexpr std::size_t kMaxJsonDepth = 64;
 inline constexpr std::size_t kMaxJsonKeys = 256;  ///< of one object
 
+/// What should stand inside of a place: under these keys, words between blanks, or, where there are
+/// none, as an element.
+template <class Inside>
+struct JsonField {
+  Inside inside;
+  std::string_view keys, expected;  ///< `expected` empty: anything
+  [[nodiscard]] bool has(Inside place, std::string_view key) const {
+    if (place != inside) return false;
+    for (std::string_view rest = keys; !rest.empty();) {
+      const std::string_view word = rest.substr(0, rest.find(' '));
+      if (word == key) return true;
+      rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    }
+    return keys.empty();
+  }
+};
+
 /// Base of a Reader. `Inside` lists the places that a value can stand in; its first enumerator is
 /// the place outside of everything. A Reader adds `string`, `start_object` and `start_array`, which
-/// push a place, `number`, `other` (a value of any other type, in words) and `location` (for
-/// errors:
-/// ", in …", or nothing), and hides the events that it treats differently. What stands inside of
-/// `Inside::skipped` is not looked at. Every event returns whether to read on.
+/// push a place, `number`, `location` (for errors: ", in …", or nothing), and `kFields` with
+/// `where` (the place of a finding), or `other` (a value of any other type, in words), and hides
+/// the events that it treats differently. What stands inside of `Inside::skipped` is not looked at.
+/// Every event returns whether to read on.
 template <class Reader, class Inside>
 class JsonEvents {
  public:
@@ -65,6 +82,16 @@ class JsonEvents {
     keys_.push_back(key_);
     return true;
   }
+  // A value that is of no use where it stands: a finding if something else was expected there.
+  bool other(std::string_view found) {
+    if (stack_.empty()) return refuse("expected an object");
+    const JsonField<Inside>* field = known_field(key_);
+    if (field == nullptr || field->expected.empty()) return true;
+    findings_.add(
+        Rule::attribute, reader().where(),
+        fmt::format("{}: expected {}, found {}", key_, field->expected, found.substr(0, 40)));
+    return true;
+  }
   bool end_object() {
     pop();
     return true;
@@ -94,6 +121,12 @@ class JsonEvents {
     stack_.pop_back();
     keys_.resize(first_keys_.back());
     first_keys_.pop_back();
+  }
+  [[nodiscard]] const JsonField<Inside>* known_field(std::string_view key) const {
+    for (const JsonField<Inside>& field : Reader::kFields) {
+      if (field.has(inside(), key)) return &field;
+    }
+    return nullptr;
   }
   bool refuse(std::string message) {
     ended_ = file_error(file_, "", std::move(message));

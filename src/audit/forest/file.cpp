@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -65,14 +66,37 @@ class ForestReader : public JsonEvents<ForestReader, Inside> {
   std::size_t whole_value(std::string_view text);
 
   bool number(std::int64_t value);
-  bool other(std::string_view found);
+  static constexpr auto kFields = std::to_array<JsonField<Inside>>({
+      {Inside::file, "version k chunks", "an integer"},
+      {Inside::file, "format collective", "a string"},
+      {Inside::file, "algbw optimum", "an object with \"exact\" and \"value\""},
+      {Inside::file, "ranks weights trees reduce broadcast", "an array"},
+      {Inside::file, "symmetry", "an object"},
+      {Inside::fraction, "exact", "a string"},
+      {Inside::ranks, "", "a node's id"},
+      {Inside::weights, "", "an integer"},
+      {Inside::symmetry, "", "an array"},
+      {Inside::generators, "", "an object"},
+      {Inside::generator, "order", "an integer"},
+      {Inside::generator, "cycles", "an array"},
+      {Inside::cycles, "", "an array"},
+      {Inside::cycle, "", "a node's id"},
+      {Inside::trees, "", "an object"},
+      {Inside::tree, "multiplicity height", "an integer"},
+      {Inside::tree, "root", "a node's id"},
+      {Inside::tree, "images", "true or false"},
+      {Inside::tree, "edges", "an array"},
+      {Inside::edges, "", "an object"},
+      {Inside::edge, "src dst", "a node's id"},
+      {Inside::edge, "path", "an array"},
+      {Inside::path, "", "a node's id"},
+  });
+  [[nodiscard]] std::string where() const;
   [[nodiscard]] std::string location() const {
     return list_ == nullptr || list_->trees.empty() ? "" : ", in " + where();
   }
 
  private:
-  void wrong(std::string_view expected, std::string_view found);
-  [[nodiscard]] std::string where() const;
   Name intern(std::string_view name) { return names_.number_of(name); }
   Name intern_source(std::string_view name);
   Name intern_in_path(std::string_view name);
@@ -102,11 +126,6 @@ std::string ForestReader::where() const {
     text += fmt::format(", edge {}", forest_.edges.size() - list_->trees.back().edges_begin - 1);
   }
   return text;
-}
-
-void ForestReader::wrong(std::string_view expected, std::string_view found) {
-  findings_.add(Rule::attribute, where(),
-                fmt::format("{}: expected {}, found {}", key_, expected, found.substr(0, 40)));
 }
 
 // A node's edges follow one another, mostly.
@@ -174,49 +193,6 @@ bool ForestReader::string(std::string_view value) {
     forest_.collective = value;
   } else {
     return other(fmt::format("\"{}\"", value));
-  }
-  return true;
-}
-
-// A value that is of no use where it stands: an error if something else was expected there.
-bool ForestReader::other(std::string_view found) {
-  const bool file = inside() == Inside::file;
-  if (inside() == Inside::nothing) return refuse("expected an object");
-  if (file && (key_ == "version" || key_ == "k" || key_ == "chunks")) {
-    wrong("an integer", found);
-  } else if (file && (key_ == "format" || key_ == "collective")) {
-    wrong("a string", found);
-  } else if (file && (key_ == "algbw" || key_ == "optimum")) {
-    wrong("an object with \"exact\" and \"value\"", found);
-  } else if (file && (key_ == "ranks" || key_ == "weights" || list_of(key_) != nullptr)) {
-    wrong("an array", found);
-  } else if (inside() == Inside::tree && (key_ == "multiplicity" || key_ == "height")) {
-    wrong("an integer", found);
-  } else if (inside() == Inside::tree && key_ == "root") {
-    wrong("a node's id", found);
-  } else if (inside() == Inside::edge && (key_ == "src" || key_ == "dst")) {
-    wrong("a node's id", found);
-  } else if (inside() == Inside::ranks || inside() == Inside::path || inside() == Inside::cycle) {
-    wrong("a node's id", found);
-  } else if (inside() == Inside::tree && key_ == "images") {
-    wrong("true or false", found);
-  } else if (inside() == Inside::generator && key_ == "order") {
-    wrong("an integer", found);
-  } else if ((file && key_ == "symmetry") || inside() == Inside::generators) {
-    wrong("an object", found);
-  } else if (inside() == Inside::symmetry || inside() == Inside::cycles ||
-             (inside() == Inside::generator && key_ == "cycles")) {
-    wrong("an array", found);
-  } else if (inside() == Inside::weights) {
-    wrong("an integer", found);
-  } else if (inside() == Inside::trees || inside() == Inside::edges) {
-    wrong("an object", found);
-  } else if (inside() == Inside::tree && key_ == "edges") {
-    wrong("an array", found);
-  } else if (inside() == Inside::edge && key_ == "path") {
-    wrong("an array", found);
-  } else if (inside() == Inside::fraction && key_ == "exact") {
-    wrong("a string", found);
   }
   return true;
 }
