@@ -6,6 +6,7 @@
 #include <tbb/parallel_invoke.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "audit/common/fabric_load.hpp"
@@ -52,12 +53,16 @@ constexpr const char* kOfUnequalParts =
     "whole buffer: a call that gives all ranks as much, as NCCL's calls do, is refused or gets "
     "wrong data";
 
-void describe(const Program& program, Verdict& verdict) {
+void describe_call(const Program& program, Verdict& verdict) {
   verdict.collective_name = to_string(program.pattern);
   verdict.collective = parse_collective(verdict.collective_name).value_or(Collective::allgather);
-  verdict.protocol = program.protocol;
   verdict.ranks = program.ranks;
   verdict.chunks = program.chunks;
+}
+
+void describe(const Program& program, Verdict& verdict) {
+  describe_call(program, verdict);
+  verdict.protocol = program.protocol;
   for (const Gpu& gpu : program.gpus) {
     verdict.threadblocks =
         std::max(verdict.threadblocks, static_cast<std::int32_t>(gpu.threadblocks.size()));
@@ -216,43 +221,30 @@ void run_program(const Program& program, const Topology* topology, const TargetR
     check_fabric(program, transfers_of(graph), {}, *topology, findings, verdict);
 }
 
-Verdict conclude(Verdict verdict, const Findings& findings, const VerifyOptions& options) {
-  verdict.findings = findings.sorted(options.max_findings);
-  verdict.faults = findings.faults(options.max_findings);
-  verdict.finding_count = findings.count();
-  verdict.outcome = outcome(findings);
-  verdict.ok = findings.count() == 0;
-  if (!verdict.ok) {  // what is wrong has no bits to compare
-    verdict.same_bits.reset();
-    verdict.bit_difference.reset();
-  }
-  return verdict;
-}
+// A text, and what to judge it by.
+struct Request {
+  std::string_view text, file;
+  const Topology* topology;
+  const TargetRules& target;
+  const PlanRelease& release;
+  const VerifyOptions& options;
+};
 
-Expected<void> check_size(std::string_view text, std::string_view file, std::size_t most) {
-  if (text.size() <= most) return {};
-  return file_error(file, "",
-                    fmt::format("the file has {} bytes; at most {} are read", text.size(), most));
-}
-
-Expected<Verdict> verify_xml(std::string_view text, std::string_view file, const Topology* topology,
-                             const TargetRules& target, const VerifyOptions& options) {
-  if (const auto done = check_size(text, file, kMaxFileBytes); !done) return done.errors();
-  Findings findings(file);
-  const LineIndex lines(text);
-  if (const auto done = check_lexical_rules(text, file, lines, findings); !done) {
-    return done.errors();
-  }
-  auto program = read_msccl_xml(text, file, lines, target, findings);
+Expected<void> verify_xml(const Request& request, Findings& findings, Verdict& verdict) {
+  const LineIndex lines(request.text);
+  const auto done = check_lexical_rules(request.text, request.file, lines, findings);
+  if (!done) return done;
+  auto program = read_msccl_xml(request.text, request.file, lines, request.target, findings);
   if (!program) return program.errors();
-  check_structure(*program, target, options.sms, findings);
-  Verdict verdict;
+  check_structure(*program, request.target, request.options.sms, findings);
   verdict.format = "msccl-xml";
-  put_usable(*program, target, findings, verdict);
+  put_usable(*program, request.target, findings, verdict);
   if (!OwnParts(*program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
   describe(*program, verdict);
-  if (!findings.blocked()) run_program(*program, topology, target, findings, verdict);
-  return conclude(std::move(verdict), findings, options);
+  if (!findings.blocked()) {
+    run_program(*program, request.topology, request.target, findings, verdict);
+  }
+  return {};
 }
 
 void describe(const PlanFile& plan, Verdict& verdict) {
@@ -284,35 +276,26 @@ void run_plan(const PlanFile& plan, const Program& program, const Topology* topo
   check_fabric(program, run->transfers, run->group_accesses, *topology, findings, verdict);
 }
 
-Expected<Verdict> verify_plan(std::string_view text, std::string_view file,
-                              const Topology* topology, const PlanRelease& release,
-                              const VerifyOptions& options) {
-  if (const auto done = check_size(text, file, kMaxPlanBytes); !done) return done.errors();
-  Findings findings(file);
-  auto plan = read_plan(text, file, findings);
+Expected<void> verify_plan(const Request& request, Findings& findings, Verdict& verdict) {
+  auto plan = read_plan(request.text, request.file, findings);
   if (!plan) return plan.errors();
-  *plan = as_run_by(release, *std::move(plan));
+  *plan = as_run_by(request.release, *std::move(plan));
   Program program;
-  check_plan_structure(*plan, options.sms, program, findings);
-  check_release(*plan, release, findings);
-  Verdict verdict;
+  check_plan_structure(*plan, request.options.sms, program, findings);
+  check_release(*plan, request.release, findings);
   verdict.format = "mscclpp-plan";
-  verdict.collective_name = to_string(program.pattern);
-  verdict.collective = parse_collective(verdict.collective_name).value_or(Collective::allgather);
-  verdict.ranks = program.ranks;
-  verdict.chunks = program.chunks;
+  describe_call(program, verdict);
   for (const auto& group : program.groups) verdict.groups.emplace_back(group.begin(), group.end());
   describe(*plan, verdict);
-  if (!findings.blocked()) {
-    put_usable(*plan, findings, verdict);
-    verdict.conditions = plan_conditions(*plan, release);
-    if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
-    if (!program.groups.empty()) verdict.conditions.emplace_back(kOfGroups);
-    const std::int64_t slices = slices_of(*plan);
-    run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices), topology,
-             findings, verdict);
-  }
-  return conclude(std::move(verdict), findings, options);
+  if (findings.blocked()) return {};
+  put_usable(*plan, findings, verdict);
+  verdict.conditions = plan_conditions(*plan, request.release);
+  if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
+  if (!program.groups.empty()) verdict.conditions.emplace_back(kOfGroups);
+  const std::int64_t slices = slices_of(*plan);
+  run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices),
+           request.topology, findings, verdict);
+  return {};
 }
 
 // JSON of another kind gets one answer, not a finding for each field that it lacks.
@@ -329,62 +312,73 @@ Diagnostic not_a_forest(const std::string& format, std::string_view file) {
                     "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
 }
 
-Expected<Verdict> verify_forest(std::string_view text, std::string_view file,
-                                const Topology* topology, const VerifyOptions& options) {
-  if (const auto done = check_size(text, file, kMaxForestBytes); !done) return done.errors();
-  Findings findings(file);
-  auto forest = read_forest_json(text, file, findings);
+Expected<void> verify_forest(const Request& request, Findings& findings, Verdict& verdict) {
+  auto forest = read_forest_json(request.text, request.file, findings);
   if (!forest) return forest.errors();
-  if (forest->format != "forestcoll-forest") return not_a_forest(forest->format, file);
-  Verdict verdict;
+  if (forest->format != "forestcoll-forest") return not_a_forest(forest->format, request.file);
   verdict.format = "forestcoll-forest";
-  check_forest(*forest, topology, findings, verdict);
+  check_forest(*forest, request.topology, findings, verdict);
   if (parse_collective(forest->collective)) verdict.collective_name = forest->collective;
-  return conclude(std::move(verdict), findings, options);
+  return {};
 }
 
-Expected<Verdict> verify_flows(std::string_view text, std::string_view file,
-                               const Topology* topology, const VerifyOptions& options) {
-  if (const auto done = check_size(text, file, kMaxForestBytes); !done) return done.errors();
-  Findings findings(file);
-  const auto flows = read_flows(text, file, findings);
+Expected<void> verify_flows(const Request& request, Findings& findings, Verdict& verdict) {
+  const auto flows = read_flows(request.text, request.file, findings);
   if (!flows) return flows.errors();
-  Verdict verdict;
   verdict.format = "forestcoll-flows";
-  check_flows(*flows, topology, findings, verdict);
-  return conclude(std::move(verdict), findings, options);
+  check_flows(*flows, request.topology, findings, verdict);
+  return {};
 }
 
-// What NCCL takes in place of its own choice holds no schedule: what it comes to stands in
-// `outcome`, where nothing is wrong.
-Verdict conclude_without_schedule(Verdict verdict, const Findings& findings,
-                                  const VerifyOptions& options) {
-  const std::string outcome = std::move(verdict.outcome);
-  verdict = conclude(std::move(verdict), findings, options);
-  if (verdict.ok) verdict.outcome = outcome;
-  return verdict;
+Expected<void> verify_tuner(const Request& request, Findings& findings, Verdict& verdict) {
+  check_tuner(request.text, request.topology, findings, verdict);
+  return {};
 }
 
-Expected<Verdict> verify_tuner(std::string_view text, std::string_view file,
-                               const Topology* topology, const VerifyOptions& options) {
-  if (const auto done = check_size(text, file, kMaxTunerBytes); !done) return done.errors();
-  Findings findings(file);
-  Verdict verdict;
-  check_tuner(text, topology, findings, verdict);
-  return conclude_without_schedule(std::move(verdict), findings, options);
-}
-
-Expected<Verdict> verify_graph(std::string_view text, std::string_view file,
-                               const Topology* topology, const VerifyOptions& options) {
-  if (const auto done = check_size(text, file, kMaxGraphBytes); !done) return done.errors();
-  Findings findings(file);
-  Verdict verdict;
+Expected<void> verify_graph(const Request& request, Findings& findings, Verdict& verdict) {
   // NCCL's reader of graphs is that of MSCCL XML.
-  if (const auto done = check_lexical_rules(text, file, LineIndex(text), findings); !done) {
-    return done.errors();
+  const auto done =
+      check_lexical_rules(request.text, request.file, LineIndex(request.text), findings);
+  if (done) check_graph(request.text, request.topology, findings, verdict);
+  return done;
+}
+
+// What NCCL takes in place of its own choice holds no schedule: its check has said what it comes
+// to.
+void conclude(Verdict& verdict, const Findings& findings, const VerifyOptions& options) {
+  verdict.findings = findings.sorted(options.max_findings);
+  verdict.faults = findings.faults(options.max_findings);
+  verdict.finding_count = findings.count();
+  verdict.ok = findings.count() == 0;
+  if (!verdict.ok || verdict.outcome.empty()) verdict.outcome = outcome(findings);
+  if (!verdict.ok) {  // what is wrong has no bits to compare
+    verdict.same_bits.reset();
+    verdict.bit_difference.reset();
   }
-  check_graph(text, topology, findings, verdict);
-  return conclude_without_schedule(std::move(verdict), findings, options);
+}
+
+// What files of one kind are checked by, and how many bytes of them are read.
+struct FileKind {
+  Expected<void> (*verify)(const Request&, Findings&, Verdict&);
+  std::size_t most_bytes;
+};
+
+// Nothing where the text, which begins with `first`, is of no kind.
+std::optional<FileKind> kind_of(std::string_view text, char first) {
+  if (first == '<' && looks_like_graph(text)) return FileKind{verify_graph, kMaxGraphBytes};
+  if (first == '<') return FileKind{verify_xml, kMaxFileBytes};
+  if (first == '{') {
+    switch (kind_of_json(text)) {
+      case JsonKind::plan:
+        return FileKind{verify_plan, kMaxPlanBytes};
+      case JsonKind::flows:
+        return FileKind{verify_flows, kMaxForestBytes};
+      case JsonKind::other:
+        return FileKind{verify_forest, kMaxForestBytes};
+    }
+  }
+  if (looks_like_tuner(text)) return FileKind{verify_tuner, kMaxTunerBytes};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -410,26 +404,26 @@ Expected<Verdict> verify(std::string_view text, std::string_view file, const Top
   constexpr std::string_view kBom = "\xEF\xBB\xBF";
   const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
   const char first = begin == std::string_view::npos ? '\0' : text[begin];
-  if (first == '<' && audit::looks_like_graph(text)) {
-    return audit::verify_graph(text, file, topology, options);
+  const auto kind = audit::kind_of(text, first);
+  if (!kind) {
+    return audit::file_error(
+        file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
+        begin == std::string_view::npos ? "the file is empty"
+                                        : "neither XML nor a JSON object: expected '<' or '{'",
+        "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
   }
-  if (first == '<') return audit::verify_xml(text, file, topology, *target, options);
-  if (first == '{') {
-    switch (audit::kind_of_json(text)) {
-      case audit::JsonKind::plan:
-        return audit::verify_plan(text, file, topology, *release, options);
-      case audit::JsonKind::flows:
-        return audit::verify_flows(text, file, topology, options);
-      case audit::JsonKind::other:
-        return audit::verify_forest(text, file, topology, options);
-    }
+  if (text.size() > kind->most_bytes) {
+    return audit::file_error(
+        file, "",
+        fmt::format("the file has {} bytes; at most {} are read", text.size(), kind->most_bytes));
   }
-  if (audit::looks_like_tuner(text)) return audit::verify_tuner(text, file, topology, options);
-  return audit::file_error(
-      file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
-      begin == std::string_view::npos ? "the file is empty"
-                                      : "neither XML nor a JSON object: expected '<' or '{'",
-      "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
+  audit::Findings findings(file);
+  Verdict verdict;
+  const auto done =
+      kind->verify({text, file, topology, *target, *release, options}, findings, verdict);
+  if (!done) return done.errors();
+  audit::conclude(verdict, findings, options);
+  return verdict;
 }
 
 }  // namespace forestcoll
