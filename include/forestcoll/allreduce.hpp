@@ -65,6 +65,10 @@ struct AllreduceOptimum {
   AllreduceStatistics statistics;
 
   [[nodiscard]] bool is_exact() const { return split && split->algbw == upper; }
+  /// GB/s.
+  [[nodiscard]] std::optional<Ratio> reached() const {
+    return split ? std::optional(split->algbw) : std::nullopt;
+  }
 };
 
 /// How far the linear programs are followed: by count, so that the answer is always the same.

@@ -11,11 +11,12 @@
 namespace forestcoll {
 namespace {
 
-// What trees reach of an allreduce, as far as that is known; `floor` is reached in any case.
-Expected<RateFigure> figure_of(const Expected<AllreduceOptimum>& known, const Ratio& floor) {
+// What trees reach, as far as that is known; `floor` is reached in any case.
+template <class Optimum>
+Expected<RateFigure> figure_of(const Expected<Optimum>& known, const Ratio& floor) {
   if (!known) return known.errors();
-  const Ratio reached = known->split ? known->split->algbw : Ratio(0);
-  return RateFigure{known->upper, std::max(reached, floor)};
+  const Ratio reached = std::max(known->reached().value_or(floor), floor);
+  return RateFigure{std::max(known->upper, reached), reached};
 }
 
 RateFigures of_allreduce(const Network& network, const SwitchRoles& roles,
@@ -49,12 +50,31 @@ RateFigures of_phase(Collective collective, const SwitchRoles& roles,
   return {inexact("the exact rate that the cuts allow does not fit 64 bits"), by_trees};
 }
 
-// Of one root, whose trees over GPUs reach `trees`.
-RateFigures of_root(const Ratio& trees, const Expected<PhaseOptimum>& known) {
-  const RateFigure by_trees{trees, trees};
-  if (!known) return {known.errors(), by_trees};
-  const Ratio reached = std::max(trees, known->reached().value_or(trees));
-  return {RateFigure{std::max(known->upper, reached), reached}, by_trees};
+// Where links share capacities. The joint program knows no trees that branch at switches; the
+// program of an allreduce does, and of one phase.
+Expected<Ratio> rate_of(const OptimumByTrees& by_trees, Collective phase) {
+  const auto optimum = by_trees(phase);
+  if (!optimum) return optimum.errors();
+  return optimum->at_most;
+}
+
+Expected<Ratio> in_turn(const Expected<Ratio>& first, const Expected<Ratio>& second) {
+  if (!first) return first.errors();
+  if (!second) return second.errors();
+  const auto sum = checked_add(*first, *second);
+  const auto product = checked_mul(*first, *second);
+  const auto both = sum && product ? checked_div(*product, *sum) : std::nullopt;
+  if (both) return *both;
+  return inexact("the exact rate of both phases does not fit 64 bits");
+}
+
+AllreduceFigures allreduce_figures(const JointOptimum& optimum, const OptimumByTrees& by_trees) {
+  AllreduceOptimum at_once{.upper = optimum.at_most, .statistics = {}};
+  at_once.split = AllreduceSplit{optimum.reached, {}, {}};
+  at_once.value = optimum.reached.to_double();
+  return {in_turn(rate_of(by_trees, Collective::reduce_scatter),
+                  rate_of(by_trees, Collective::allgather)),
+          std::move(at_once)};
 }
 
 }  // namespace
@@ -63,7 +83,9 @@ RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Colle
                          const Expected<Bound>& trees, std::optional<Rank> root,
                          const std::stop_token& stop) {
   if (root && trees && has_able_switches(roles, collective)) {
-    return of_root(trees->algbw, phase_optimum(network, roles, collective, *root, {.stop = stop}));
+    return {
+        figure_of(phase_optimum(network, roles, collective, *root, {.stop = stop}), trees->algbw),
+        RateFigure{trees->algbw, trees->algbw}};
   }
   if (collective != Collective::allreduce) return of_phase(collective, roles, trees);
   return of_allreduce(network, roles,
@@ -86,6 +108,26 @@ RateFigures rate_figures(const Network& network, const SwitchRoles& roles, Colle
 
 RateFigures rate_figures(const Expected<RateFigure>& flows) {
   return {flows, flows};
+}
+
+RateFigures figures_within_limits(const Network& network, const SwitchRoles& roles,
+                                  Collective collective, std::optional<Rank> root,
+                                  const OptimumByTrees& by_trees, const std::stop_token& stop) {
+  const auto optimum = by_trees(collective);
+  if (!optimum) return {optimum.errors(), optimum.errors()};
+  const RateFigure figure{optimum->at_most, optimum->reached};
+  RateFigures figures{figure, figure};
+  const bool is_able = has_able_switches(roles, collective);
+  if (collective == Collective::allreduce) {
+    figures.allreduce = allreduce_figures(*optimum, by_trees);
+    if (!is_able) return figures;
+    figures.allreduce->in_network = allreduce_optimum(network, roles, {.stop = stop});
+    figures.optimum = figure_of(*figures.allreduce->in_network, figure.at_least);
+  } else if (is_able) {
+    figures.optimum =
+        figure_of(phase_optimum(network, roles, collective, root, {.stop = stop}), figure.at_least);
+  }
+  return figures;
 }
 
 }  // namespace forestcoll
