@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "forest/depths.hpp"
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 #include "forestcoll/codes.hpp"
@@ -120,22 +121,12 @@ class ForestFiller {
 
  private:
   std::int32_t height(Rank root) {
-    const std::size_t n = parent_.size();
-    depth_.assign(n, -1);
-    depth_[root] = 0;
-    std::int32_t highest = 0;
-    for (std::size_t v = 0; v < n; ++v) {
-      chain_.clear();
-      Rank at(v);
-      for (; depth_[at] < 0; at = parent_[at]) {
-        chain_.push_back(at);
-        FORESTCOLL_CHECK(parent_[at].valid() && chain_.size() <= n, "a tree hangs on its root");
-      }
-      std::int32_t depth = depth_[at];
-      for (auto it = chain_.rbegin(); it != chain_.rend(); ++it) depth_[*it] = ++depth;
-      highest = std::max(highest, depth_[Rank(v)]);
-    }
-    return highest;
+    depth_.resize(parent_.size());
+    const auto height = fill_depths(std::span(depth_), root.index(), [&](std::size_t v) {
+      return parent_[Rank(v)].valid() ? parent_[Rank(v)].index() : v;
+    });
+    FORESTCOLL_CHECK(height.has_value(), "a tree hangs on its root");
+    return *height;
   }
 
   const ImplicitForest& implicit_;
@@ -144,8 +135,7 @@ class ForestFiller {
   std::vector<Rank> from_;  ///< by hop
   std::vector<Route> routes_;
   IdVector<Rank, Rank> parent_;
-  IdVector<Rank, std::int32_t> depth_;
-  std::vector<Rank> chain_;
+  std::vector<std::int32_t> depth_;
 };
 
 Expected<Phase> make_phase(const Network& network, const ImplicitForestMaker& make,

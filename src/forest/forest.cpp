@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.hpp"
+#include "forest/depths.hpp"
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 #include "forest/symmetry.hpp"
@@ -92,24 +93,15 @@ std::vector<NodeId> Forest::path(TreeId t, Rank child) const {
 
 std::vector<Rank> Forest::by_depth(TreeId t) const {
   const std::size_t n = rank_count();
-  IdVector<Rank, std::int32_t> depth(n, -1);
-  depth[tree(t).root] = 0;
-  std::vector<Rank> chain;
-  std::int32_t height = 0;
-  for (std::size_t v = 0; v < n; ++v) {
-    chain.clear();
-    Rank at(v);
-    for (; depth[at] < 0; at = parent(t, at)) chain.push_back(at);
-    std::int32_t d = depth[at];
-    for (auto it = chain.rbegin(); it != chain.rend(); ++it) depth[*it] = ++d;
-    height = std::max(height, depth[Rank(v)]);
-  }
-  std::vector<std::size_t> begin(static_cast<std::size_t>(height) + 2, 0);
+  std::vector<std::int32_t> depth(n);
+  const auto height = fill_depths(std::span(depth), tree(t).root.index(),
+                                  [&](std::size_t v) { return parent(t, Rank(v)).index(); });
+  std::vector<std::size_t> begin(static_cast<std::size_t>(*height) + 2, 0);
   for (const auto d : depth) ++begin[static_cast<std::size_t>(d) + 1];
   for (std::size_t d = 1; d < begin.size(); ++d) begin[d] += begin[d - 1];
   std::vector<Rank> order(n);
   for (std::size_t v = 0; v < n; ++v) {
-    order[begin[static_cast<std::size_t>(depth[Rank(v)])]++] = Rank(v);
+    order[begin[static_cast<std::size_t>(depth[v])]++] = Rank(v);
   }
   return order;
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "forest/depths.hpp"
 #include "forest/document.hpp"
 #include "forest/document_nodes.hpp"
 #include "forest/parse_branching.hpp"
@@ -199,27 +200,14 @@ class ForestParser {
 
   // The height; an error where some rank does not hang on the root.
   Expected<std::int32_t> measure(Rank root) {
-    depth_.assign(ranks_.size(), -1);
-    depth_[root.index()] = 0;
-    std::int32_t height = 0;
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      chain_.clear();
-      Rank at(r);
-      while (at.valid() && depth_[at.index()] < 0 && chain_.size() < ranks_.size()) {
-        chain_.push_back(at);
-        at = parent_[at.index()];
-      }
-      if (!at.valid() || depth_[at.index()] < 0) {
-        return flaw(fmt::format("{} does not hang on the root", topology_.nodes[ranks_[r]].id));
-      }
-      std::int32_t depth = depth_[at.index()];
-      while (!chain_.empty()) {
-        depth_[chain_.back().index()] = ++depth;
-        chain_.pop_back();
-      }
-      height = std::max(height, depth_[r]);
-    }
-    return height;
+    depth_.resize(ranks_.size());
+    const auto height = fill_depths(std::span(depth_), root.index(), [&](std::size_t r) {
+      return parent_[r].valid() ? parent_[r].index() : r;
+    });
+    if (height) return *height;
+    const auto loose = std::ranges::find(depth_, -1) - depth_.begin();
+    return flaw(fmt::format("{} does not hang on the root",
+                            topology_.nodes[ranks_[static_cast<std::size_t>(loose)]].id));
   }
 
   [[nodiscard]] Rank rank(Name name) const { return rank_of_[static_cast<std::size_t>(name)]; }
@@ -249,7 +237,6 @@ class ForestParser {
   std::vector<std::int32_t> depth_;
   std::vector<Name> path_;
   std::vector<NodeId> path_nodes_;
-  std::vector<Rank> chain_;
 };
 
 }  // namespace

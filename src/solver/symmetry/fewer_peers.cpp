@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "forest/depths.hpp"
 #include "forest/route_builder.hpp"
 #include "forest/route_table.hpp"
 #include "forest/symmetry.hpp"
@@ -235,18 +236,10 @@ class StarDivider {
   }
 
   [[nodiscard]] std::int32_t height(const std::vector<Rank>& parent) const {
-    std::vector<std::int32_t> depth(ranks_, -1);
-    std::int32_t most = 0;
-    std::vector<std::size_t> chain;
-    for (std::size_t v = 0; v < ranks_; ++v) {
-      std::size_t at = v;
-      for (; depth[at] < 0 && parent[at].valid(); at = parent[at].index()) chain.push_back(at);
-      std::int32_t d = std::max(depth[at], 0);
-      depth[at] = d;
-      for (; !chain.empty(); chain.pop_back()) depth[chain.back()] = ++d;
-      most = std::max(most, d);
-    }
-    return most;
+    const auto root = std::ranges::find_if(parent, [](Rank above) { return !above.valid(); });
+    std::vector<std::int32_t> depth(ranks_);
+    return *fill_depths(std::span(depth), static_cast<std::size_t>(root - parent.begin()),
+                        [&](std::size_t v) { return parent[v].index(); });
   }
 
   const Network& network_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "forest/depths.hpp"
 #include "solver/common/join_trees.hpp"
 
 namespace forestcoll::solver {
@@ -23,34 +24,15 @@ bool HeightRows::measure(std::size_t t) {
   const auto routes = std::span(rows_.routes).subspan(t * ranks_, ranks_);
   const auto depth = std::span(depth_).subspan(t * ranks_, ranks_);
   const auto below = std::span(below_).subspan(t * ranks_, ranks_);
-  std::fill(depth.begin(), depth.end(), -1);
-  std::fill(below.begin(), below.end(), 0);
-  depth[root] = 0;
-  std::int32_t height = 0;
   parent_.resize(ranks_);
   for (std::size_t v = 0; v < ranks_; ++v) {
     if (v != root) parent_[v] = rows_.table.origin(routes[v].prefix).index();
   }
-  for (std::size_t v = 0; v < ranks_; ++v) {
-    chain_.clear();
-    std::size_t u = v;
-    for (; depth[u] < 0; u = parent_[u]) {
-      if (chain_.size() == ranks_) return false;
-      chain_.push_back(u);
-    }
-    for (std::int32_t d = depth[u]; !chain_.empty(); chain_.pop_back()) depth[chain_.back()] = ++d;
-    height = std::max(height, depth[v]);
-  }
-  for (std::size_t v = 0; v < ranks_; ++v) {
-    std::int32_t down = 0;
-    // Stops where a longer way down is known: each node is passed once per rise of its value.
-    for (std::size_t u = v; u != root;) {
-      u = parent_[u];
-      if (below[u] >= ++down) break;
-      below[u] = down;
-    }
-  }
-  rows_.trees[t].height = height;
+  const auto parent = [&](std::size_t v) { return parent_[v]; };
+  const auto height = fill_depths(depth, root, parent);
+  if (!height) return false;
+  fill_below(below, root, parent);
+  rows_.trees[t].height = *height;
   return true;
 }
 

@@ -90,7 +90,7 @@ class HeightRows {
   std::size_t ranks_;
   std::vector<std::int32_t> depth_, below_;  ///< by tree and rank
   std::vector<char> stale_;                  ///< by tree
-  std::vector<std::size_t> parent_, chain_;  ///< of the tree that is measured
+  std::vector<std::size_t> parent_;          ///< of the tree that is measured
   std::int64_t steps_ = 0;
   RouteMaker maker_;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "forest/depths.hpp"
 #include "forest/route_table.hpp"
 #include "solver/common/join_trees.hpp"
 #include "solver/height/whole/direct.hpp"
@@ -110,28 +111,9 @@ class ByRank {
   void measure(std::size_t t) {
     const std::span<std::int16_t> depth = row(depth_, t), below = row(below_, t);
     const std::size_t root = trees_[t].root.index();
-    std::fill(depth.begin(), depth.end(), std::int16_t{-1});
-    std::fill(below.begin(), below.end(), std::int16_t{0});
-    depth[root] = 0;
-    std::int32_t height = 0;
-    for (std::size_t v = 0; v < ranks_; ++v) {
-      queue_.clear();
-      std::size_t u = v;
-      for (; depth[u] < 0; u = parent(t, u)) queue_.push_back(u);
-      for (std::int16_t d = depth[u]; !queue_.empty(); queue_.pop_back()) {
-        depth[queue_.back()] = ++d;
-      }
-      height = std::max<std::int32_t>(height, depth[v]);
-    }
-    for (std::size_t v = 0; v < ranks_; ++v) {
-      std::int16_t down = 0;
-      for (std::size_t u = v; u != root;) {
-        u = parent(t, u);
-        if (below[u] >= ++down) break;
-        below[u] = down;
-      }
-    }
-    trees_[t].height = height;
+    const auto up = [&](std::size_t v) { return parent(t, v); };
+    trees_[t].height = *fill_depths(depth, root, up);
+    fill_below(below, root, up);
     budget_.spend(static_cast<std::int64_t>(ranks_));
   }
 
