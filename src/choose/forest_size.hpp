@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 
 #include "forestcoll/compile.hpp"
 #include "forestcoll/diagnostic.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "emit/phases.hpp"
-#include "emit/text.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/text.hpp"
 

@@ -2,7 +2,6 @@
 // place and out of place.
 #pragma once
 
-#include <functional>
 #include <utility>
 
 #include "support/algo.hpp"

@@ -1,7 +1,6 @@
 // Process groups at random among the ranks of a plan, each with a forest of its own.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <random>
 #include <vector>

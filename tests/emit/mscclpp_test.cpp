@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 
 #include "audit/plan/plan_executor.hpp"
 #include "audit/random_forest.hpp"

@@ -4,12 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <string>
-#include <utility>
-
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "support/files.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll::test {

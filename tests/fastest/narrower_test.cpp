@@ -5,7 +5,6 @@
 #include <string>
 #include <utility>
 
-#include "fastest/fabrics.hpp"
 #include "forestcoll/fastest.hpp"
 #include "support/topology_of.hpp"
 

@@ -1,7 +1,6 @@
 // What the simulator refuses, and with which words; parameters and sizes.
 #include <gmock/gmock.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "audit/plan/shared_builders.hpp"

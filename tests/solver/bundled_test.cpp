@@ -4,7 +4,6 @@
 
 #include <sstream>
 #include <string>
-#include <vector>
 
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <numeric>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "support/fabrics.hpp"

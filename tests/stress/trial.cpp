@@ -1,7 +1,6 @@
 #include "stress/trial.hpp"
 
 #include <ctime>
-#include <optional>
 #include <utility>
 
 #include "forestcoll/pack.hpp"

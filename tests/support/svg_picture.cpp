@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <pugixml.hpp>
 #include <sstream>
-#include <string_view>
 
 #include "forestcoll/palette.hpp"
 

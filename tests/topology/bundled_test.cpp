@@ -1,5 +1,4 @@
 // The fabrics that come with the project: they parse without a word, and their README knows them.
-#include <sstream>
 
 #include "forestcoll/network.hpp"
 #include "topology_testing.hpp"

@@ -1,9 +1,6 @@
 // Boxes that a file does not declare: found where the fabric shows them, and nowhere else.
 #include "topology/check/infer_boxes.hpp"
 
-#include <map>
-#include <set>
-
 #include "support/valid.hpp"
 #include "topology/boxes_testing.hpp"
 #include "topology/topology_testing.hpp"

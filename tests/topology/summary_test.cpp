@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
-#include <string>
 #include <vector>
 
 #include "forestcoll/convert.hpp"

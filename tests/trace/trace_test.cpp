@@ -16,7 +16,6 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
 #include "support/alltoall.hpp"
-#include "support/files.hpp"
 #include "support/topology_of.hpp"
 #include "trace/readers.hpp"
 

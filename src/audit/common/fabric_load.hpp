@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "audit/common/findings.hpp"
 #include "forestcoll/network.hpp"

@@ -4,7 +4,6 @@
 #include "audit/execution/event_order.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 namespace forestcoll::audit {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "audit/common/findings.hpp"
 #include "forestcoll/diagnostic.hpp"
-#include "forestcoll/ratio.hpp"
 
 namespace forestcoll::audit {
 

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 #include "audit/common/findings.hpp"
 #include "audit/common/memory_map.hpp"

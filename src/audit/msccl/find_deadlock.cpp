@@ -1,7 +1,6 @@
 // The runtime's waits, without the data: threadblocks run their steps in order; an operation waits
 // for a flag, for a message, or for room on its connection. A threadblock runs until it must wait,
 // and is woken by the one that it waits for.
-#include <algorithm>
 
 #include "audit/msccl/step_graph.hpp"
 

@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <pugixml.hpp>

@@ -1,7 +1,6 @@
 // Reads MSCCL XML into a Program.
 #pragma once
 
-#include <optional>
 #include <string_view>
 
 #include "audit/common/findings.hpp"

@@ -1,8 +1,6 @@
 // What is checked of a plan that ends, one file each: races, lifetimes of memory, packets, scratch.
 #pragma once
 
-#include <string>
-
 #include "audit/common/findings.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/execution/execution.hpp"

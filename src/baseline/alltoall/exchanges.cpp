@@ -1,7 +1,6 @@
 // Algorithms without boxes.
 #include <algorithm>
 #include <bit>
-#include <utility>
 
 #include "baseline/alltoall/itinerary.hpp"
 

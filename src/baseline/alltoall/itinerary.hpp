@@ -2,7 +2,6 @@
 // stops, and when.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>

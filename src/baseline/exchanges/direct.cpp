@@ -1,7 +1,6 @@
 // Everybody sends to everybody at once: the trees are stars. An allgather, a reduce-scatter, a
 // broadcast or a reduce takes one shot; an allreduce two, one for the sums and one for the results.
 // The fewest steps that trees can have, and the most messages.
-#include <algorithm>
 
 #include "baseline/boxes.hpp"
 #include "baseline/exchanges/grown_trees.hpp"

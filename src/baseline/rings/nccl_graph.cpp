@@ -9,7 +9,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "baseline/doors.hpp"

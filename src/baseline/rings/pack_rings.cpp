@@ -9,7 +9,6 @@
 #include "baseline/rings/pack_rings.hpp"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <set>

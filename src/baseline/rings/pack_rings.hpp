@@ -1,7 +1,6 @@
 // As many rings as the links of a box hold, by exact searches for one ring at a time.
 #pragma once
 
-#include <cstdint>
 #include <vector>
 
 #include "baseline/rings/ring_search.hpp"

@@ -1,7 +1,6 @@
 // NCCL's search for rings in one box.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

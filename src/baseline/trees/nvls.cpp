@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "baseline/boxes.hpp"

@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <compare>
-#include <span>
 #include <utility>
 
 #include "schedule/root_chunks.hpp"

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <set>
 #include <span>
 #include <utility>

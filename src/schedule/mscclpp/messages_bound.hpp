@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "forestcoll/diagnostic.hpp"
 #include "schedule/mscclpp/plan.hpp"

@@ -1,7 +1,6 @@
 // The programs are solved by cut generation in floating point, and what that finds is proved.
 #include <algorithm>
 #include <optional>
-#include <utility>
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/codes.hpp"

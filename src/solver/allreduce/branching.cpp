@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <queue>
 #include <utility>
 

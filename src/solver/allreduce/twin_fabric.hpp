@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <vector>
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/forest.hpp"

@@ -1,7 +1,6 @@
 // Looking at a stop token while flows go to one sink after another.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <stop_token>
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // T_L and T_B as published, to be held against what is computed.
 #include <map>
 #include <set>
-#include <utility>
 
 #include "base/check.hpp"
 #include "forestcoll/design.hpp"

@@ -5,7 +5,6 @@
 
 #include "base/check.hpp"
 #include "forestcoll/design.hpp"
-#include "forestcoll/rate.hpp"
 #include "solver/design/candidates.hpp"
 #include "solver/design/figures.hpp"
 

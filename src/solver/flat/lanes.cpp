@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "solver/flat/colours.hpp"

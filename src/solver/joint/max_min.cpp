@@ -1,7 +1,6 @@
 #include "forestcoll/max_min.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <utility>
 

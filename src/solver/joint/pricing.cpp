@@ -1,7 +1,6 @@
 #include "solver/joint/pricing.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/gcd.hpp"
 #include "solver/joint/arborescence.hpp"

@@ -1,7 +1,6 @@
 // Exact solutions of programs of trees near one in floating point.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <stop_token>

@@ -1,7 +1,6 @@
 #include "solver/low/low_counts.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <span>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "solver/height/edges/mend.hpp"
 #include "solver/height/height.hpp"

@@ -1,7 +1,6 @@
 // What the roots of an allreduce's flat trees have, where some have narrower ways out than others.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/stopwatch.hpp"

@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "forestcoll/ratio.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "solver/pack/problem.hpp"
 

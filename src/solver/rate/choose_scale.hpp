@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <stop_token>
-#include <utility>
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"

@@ -1,7 +1,6 @@
 // Integral capacities that are balanced at every switch and still carry a demand.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <stop_token>

@@ -1,6 +1,5 @@
 #include "solver/symmetry/fabric_group.hpp"
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <utility>

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <set>
 #include <span>
 #include <tuple>

@@ -6,7 +6,6 @@
 #include <array>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "base/words.hpp"
 #include "forestcoll/nearest.hpp"

@@ -1,7 +1,6 @@
 // W16: what the links of a limit carry at most is no more than it, or nothing.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <array>
 #include <pugixml.hpp>
 #include <sstream>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "topology/convert/writers.hpp"

@@ -6,7 +6,6 @@
 // Places by name, where a generator or a person wrote them so, are tried first: they are found
 // whatever is damaged, and proved by the same links.
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <numeric>
 #include <set>

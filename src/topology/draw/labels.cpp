@@ -4,8 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
-#include <utility>
 
 #include "forestcoll/topology_text.hpp"
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <set>
 
 #include "topology/draw/grid.hpp"
 #include "topology/draw/labels.hpp"

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "forestcoll/text.hpp"
 #include "forestcoll/topology_text.hpp"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job.hpp"

@@ -1,7 +1,5 @@
 // Where the ranks of a mesh are.
 #include <cstddef>
-#include <cstdint>
-#include <utility>
 
 #include "forestcoll/job.hpp"
 

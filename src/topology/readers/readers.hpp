@@ -1,7 +1,6 @@
 // The readers, one file each. Each returns nothing after it has reported an error.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // Base graphs by arithmetic on node numbers, and random ones.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "topology/generate/jellyfish.hpp"

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <limits>
 
-#include "base/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "topology/wiring/expression.hpp"
 

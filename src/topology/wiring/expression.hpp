@@ -1,7 +1,6 @@
 // An expression of a wiring, as a tree.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -1,9 +1,6 @@
 // Base graphs whose nodes are points of a ring or a grid, or are all alike.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "topology/wiring/base_graphs.hpp"
 
 namespace forestcoll::topology {

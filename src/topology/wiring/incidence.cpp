@@ -9,7 +9,6 @@
 #include <numeric>
 #include <optional>
 
-#include "base/check.hpp"
 #include "topology/wiring/base_graphs.hpp"
 
 namespace forestcoll::topology {

@@ -1,7 +1,6 @@
 // Mutants of the text of a right schedule: every rule on the form of a file, broken in every place.
 #pragma once
 
-#include <functional>
 #include <random>
 #include <string>
 #include <utility>

@@ -10,7 +10,6 @@
 #include <deque>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 #include <string>
 #include <tuple>

@@ -1,7 +1,6 @@
 // What plans with switch channels load links with, and how long they take.
 #include <gmock/gmock.h>
 
-#include <string>
 #include <vector>
 
 #include "audit/plan/plan_checking.hpp"

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::testing {

@@ -4,8 +4,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "cli/program.hpp"
 

@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "choose/forest_size.hpp"
 #include "cli/program.hpp"

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "forestcoll/compile.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"

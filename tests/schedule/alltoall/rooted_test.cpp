@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/codes.hpp"

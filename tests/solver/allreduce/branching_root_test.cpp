@@ -5,7 +5,6 @@
 #include <optional>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/emit.hpp"

@@ -5,7 +5,6 @@
 #include <lemon/preflow.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <map>
 #include <numeric>

@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <map>
-#include <random>
-#include <string>
 #include <utility>
 #include <vector>
 

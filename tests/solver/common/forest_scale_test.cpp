@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "forest/arc_counts.hpp"
 #include "forest/symmetry.hpp"

@@ -7,7 +7,6 @@
 #include <map>
 #include <stop_token>
 #include <thread>
-#include <vector>
 
 #include "forestcoll/pack.hpp"
 #include "solver/height/height_testing.hpp"

@@ -1,7 +1,6 @@
 // Known answers of several collectives at once, each an exact fraction proved from both sides.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 

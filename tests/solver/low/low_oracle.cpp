@@ -2,9 +2,7 @@
 
 #include <lemon/glpk.h>
 
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 namespace forestcoll::test {

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <numeric>
-#include <set>
 
 #include "forestcoll/pack.hpp"
 #include "support/fabrics.hpp"

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <string>
-#include <vector>
 
 #include "forestcoll/collective.hpp"
 #include "forestcoll/network.hpp"

@@ -2,10 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
-#include <utility>
 
 #include "forestcoll/allreduce.hpp"
 #include "forestcoll/failures.hpp"

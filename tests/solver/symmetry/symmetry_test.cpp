@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "forestcoll/pack.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <vector>
 
 #include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"

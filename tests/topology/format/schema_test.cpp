@@ -1,6 +1,5 @@
 // The JSON Schema and the parser must agree: what the schema refuses, the parser reports.
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <valijson/adapters/nlohmann_json_adapter.hpp>

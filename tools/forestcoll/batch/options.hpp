@@ -1,7 +1,6 @@
 // What `forestcoll batch` is asked for, from the words of the command line.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

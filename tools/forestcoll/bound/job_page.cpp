@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "common/job/figures.hpp"
 #include "common/job/report.hpp"

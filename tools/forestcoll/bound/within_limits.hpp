@@ -1,15 +1,12 @@
 // The rates that `forestcoll bound` reports where links share capacities, by the joint program.
 #pragma once
 
-#include <optional>
 #include <stop_token>
 #include <string>
-#include <vector>
 
 #include "bound/answer.hpp"
 #include "bound/arguments.hpp"
 #include "common/fabric.hpp"
-#include "common/report/report.hpp"
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/demand.hpp"
 #include "forestcoll/diagnostic.hpp"

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "common/report/alltoall_report.hpp"
 #include "common/report/progress_bar.hpp"

@@ -4,9 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <string_view>
 
-#include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/nearest_word.hpp"

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstddef>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "common/report/progress_bar.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <sstream>
-#include <string_view>
 #include <utility>
 #include <vector>
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "audit/common/findings.hpp"
 #include "audit/common/program.hpp"

@@ -1,7 +1,6 @@
 #include "solver/height/edges/mend.hpp"
 
 #include <algorithm>
-#include <vector>
 
 #include "solver/height/edges/moves.hpp"
 #include "solver/height/edges/rows.hpp"

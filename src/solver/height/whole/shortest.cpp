@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <utility>
 #include <vector>
 

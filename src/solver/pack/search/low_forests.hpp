@@ -1,11 +1,9 @@
 // All searches for low forests on one fabric.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "solver/pack/search/known_forests.hpp"
-#include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
 

@@ -7,13 +7,11 @@
 // Copies help: one tree in ten can go another way where the tree as a whole cannot.
 #include "solver/pack/search/squeeze.hpp"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "forest/route_table.hpp"
 #include "solver/common/core.hpp"
-#include "solver/common/forest_scale.hpp"
 #include "solver/height/edges/mend.hpp"
 #include "solver/pack/trees/tree_store.hpp"
 #include "solver/rate/scale.hpp"

@@ -5,7 +5,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "solver/common/sink_order.hpp"
 

@@ -1,7 +1,6 @@
 // Trees at once, over the least loaded ways, within the capacities or not.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <queue>
 #include <vector>

@@ -8,7 +8,6 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/graphviz.hpp>
 #include <exception>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>

@@ -1,7 +1,6 @@
 // One thing that a batch makes, and what became of it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // The topologies of a batch: found, or listed in a manifest with options of their own.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

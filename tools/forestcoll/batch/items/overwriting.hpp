@@ -1,7 +1,6 @@
 // No file of a batch takes the place of another.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <pugixml.hpp>
 #include <sstream>
 #include <string_view>

@@ -1,7 +1,6 @@
 // `forestcoll batch merge`: the reports of shards become one.
 #pragma once
 
-#include <functional>
 #include <memory>
 
 #include "command.hpp"

@@ -1,8 +1,6 @@
 #include "batch/workers/probing.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <utility>
 
 #include "batch/workers/wire.hpp"
 

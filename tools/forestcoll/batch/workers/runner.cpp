@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 
 namespace forestcoll::cli::batch {

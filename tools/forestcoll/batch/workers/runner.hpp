@@ -2,7 +2,6 @@
 // this process, in threads of it, or on other machines.
 #pragma once
 
-#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,5 @@
 #include "batch/workers/wire.hpp"
 
-#include <cstddef>
 #include <sstream>
 #include <utility>
 

@@ -1,7 +1,6 @@
 // Several files that are written into a directory of their own, all of them or none.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // The files that a command line names: none may be written over another.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
 
 #include "common/report/lengths_report.hpp"
 #include "forestcoll/topology.hpp"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "common/fabric.hpp"
-#include "forestcoll/id.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/joint_bound.hpp"
 #include "forestcoll/ratio.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 
 #include "common/files/io.hpp"
 #include "common/report/report.hpp"

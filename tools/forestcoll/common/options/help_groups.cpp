@@ -1,9 +1,7 @@
 #include "common/options/help_groups.hpp"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
-#include <string>
 #include <utility>
 
 namespace forestcoll::cli {

@@ -1,7 +1,6 @@
 #include "common/report/flags.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "forestcoll/setting.hpp"

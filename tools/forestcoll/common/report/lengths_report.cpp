@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "forestcoll/ratio.hpp"

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "common/files/io.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "forestcoll/baseline.hpp"

@@ -3,7 +3,6 @@
 #include "common/report/alltoall_report.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/output/tree_picture.hpp"
-#include "forestcoll/baseline.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
 
 #include "command.hpp"
 #include "common/group_rates.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "compare/comparison.hpp"
 #include "compare/measured/measured.hpp"

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include "common/report/flags.hpp"
 #include "common/report/html_page.hpp"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <vector>
 
 #include "common/report/table.hpp"
 #include "design/cluster/cluster_study.hpp"

@@ -1,7 +1,6 @@
 // Prices of switches and cables.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <pugixml.hpp>
-#include <sstream>
 #include <string_view>
-#include <vector>
 
 #include "common/report/table.hpp"
 #include "design/page.hpp"

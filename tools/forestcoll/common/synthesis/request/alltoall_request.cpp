@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"

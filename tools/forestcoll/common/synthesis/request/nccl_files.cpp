@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"

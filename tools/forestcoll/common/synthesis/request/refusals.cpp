@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <utility>
 
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"

@@ -1,8 +1,6 @@
 // Options of `forestcoll synth` that say nothing to what else was asked for.
 #pragma once
 
-#include <optional>
-
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/diagnostic.hpp"
 
