@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
-#include <utility>
 
-#include "base/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/alltoall/messages.hpp"
@@ -23,12 +20,7 @@ std::int64_t ranks_in(const IdVector<NodeId, Rank>& rank_of) {
 }
 
 Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLimits& target) {
-  if (ranks > target.max_children) {
-    return make_error(Code::T05,
-                      fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
-                                  target.name, target.max_children),
-                      kPathsInstead);
-  }
+  if (auto done = schedule::refuse_many_gpus(ranks, target, kPathsInstead); !done) return done;
   const std::int64_t most = target.max_offset + std::int64_t{1};
   if (k <= most / ranks) return {};
   return make_error(
@@ -37,37 +29,6 @@ Expected<void> refuse_buffers(std::int64_t ranks, std::int64_t k, const TargetLi
                   "reach",
                   ranks, k, most, target.name),
       fmt::format("use `k={}` or smaller", most / ranks));
-}
-
-Expected<void> refuse_program(Rank r, const RankProgram& program, std::int64_t k,
-                              std::int64_t ranks, std::int64_t most_blocks,
-                              const TargetLimits& target) {
-  const auto blocks = std::ssize(program.threadblocks);
-  if (blocks > most_blocks) {
-    return make_error(
-        Code::T01,
-        fmt::format("rank {} needs {} threadblocks, one for every peer and one to copy "
-                    "its own data, but at most {} are allowed",
-                    r.value, blocks, most_blocks),
-        k > 1 ? kFewerParts : kPathsInstead);
-  }
-  if (program.scratch_chunks > target.max_offset + 1) {
-    return make_error(
-        Code::T04,
-        fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}", r.value,
-                    program.scratch_chunks, target.name, target.max_offset + 1),
-        kFewerParts);
-  }
-  std::int64_t elements = 1 + ranks + blocks;
-  for (const Threadblock& block : program.threadblocks) {
-    elements += std::ssize(block.steps);
-    FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "lanes were made to fit");
-  }
-  if (elements <= target.max_elements) return {};
-  return make_error(Code::T05,
-                    fmt::format("rank {} would load {} XML elements, but {} loads at most {}",
-                                r.value, elements, target.name, target.max_elements),
-                    kFewerParts);
 }
 
 // What a rank has for others is the same in an allgather.
@@ -101,14 +62,16 @@ Expected<Schedule> lower_with(const AlltoallRoutes& routes, const IdVector<NodeI
                                               .in_place = kind.in_place,
                                               .max_count = target.max_count,
                                               .max_per_channel = target.max_per_channel});
-  for (std::size_t r = 0; r < result.programs.size(); ++r) {
-    const RankProgram& program = result.programs[Rank(r)];
+  for (const RankProgram& program : result.programs) {
     for (const Threadblock& block : program.threadblocks) {
       result.channels = std::max(result.channels, block.channel + 1);
     }
-    const auto done = refuse_program(Rank(r), program, result.k, ranks, most_blocks, target);
-    if (!done) return done.errors();
   }
+  const auto done = schedule::refuse_programs(
+      result, target, most_blocks,
+      {"one for every peer and one to copy its own data",
+       result.k > 1 ? kFewerParts : kPathsInstead, kFewerParts, kFewerParts});
+  if (!done) return done.errors();
   if (result.channels > target.max_channels) {
     return make_error(Code::T03,
                       fmt::format("{} channels, but {} holds {}", result.channels, target.name,

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/check.hpp"
@@ -71,15 +70,6 @@ const char* with_fewer_elements(const CollectiveForest& forest, const LowerOptio
   return options.instances > 1 ? kFewerInstances : kFewerGpus;
 }
 
-// `elements`: how many, in words.
-Diagnostic too_many_elements(std::string_view rank, std::string_view elements,
-                             const TargetLimits& target, const char* remedy) {
-  return make_error(Code::T05,
-                    fmt::format("{} would load {} XML elements, but {} loads at most {}", rank,
-                                elements, target.name, target.max_elements),
-                    remedy);
-}
-
 std::int64_t most_threadblocks(const LowerOptions& options, const TargetLimits& target) {
   return std::min({options.max_threadblocks, target.max_threadblocks, target.max_children});
 }
@@ -111,11 +101,10 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
                     target.name),
         "make two files, one with `placement=in_place` and one with `placement=out_of_place`");
   }
-  if (ranks > target.max_children) {
-    return make_error(Code::T05,
-                      fmt::format("{} GPUs, but {} loads at most {} elements of one kind", ranks,
-                                  target.name, target.max_children),
-                      "write the forest with `format=forest`");
+  if (auto done =
+          schedule::refuse_many_gpus(ranks, target, "write the forest with `format=forest`");
+      !done) {
+    return done;
   }
   const std::int64_t blocks = shares(forest);
   const std::int64_t most = target.max_offset + std::int64_t{1};
@@ -134,8 +123,8 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
   // The algorithm, the GPUs, and the steps of the busiest rank in one threadblock or more.
   const std::int64_t elements = 1 + ranks + fewest_steps(forest, target, options);
   if (elements > target.max_elements) {
-    return too_many_elements("a rank", fmt::format("at least {}", elements), target,
-                             with_fewer_elements(forest, options));
+    return schedule::too_many_elements("a rank", fmt::format("at least {}", elements), target,
+                                       with_fewer_elements(forest, options));
   }
   return schedule::refuse_many_peers(forest, first_trees(forest).rank_count(), target,
                                      most_threadblocks(options, target));
@@ -153,51 +142,6 @@ Expected<void> refuse_many_copies(const schedule::Addressing& addressing, std::s
                                   "{} holds {}",
                                   r, steps, target.name, target.max_steps),
                       remedy);
-  }
-  return {};
-}
-
-// What only the finished programs show.
-Expected<void> refuse_finished(const Schedule& schedule, const TargetLimits& target,
-                               std::int64_t max_threadblocks, const char* remedy) {
-  for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
-    const auto& blocks = schedule.programs[Rank(r)].threadblocks;
-    auto elements = static_cast<std::int64_t>(1 + schedule.programs.size() + blocks.size());
-    std::int64_t depended = 0;
-    for (const Threadblock& block : blocks) {
-      elements += std::ssize(block.steps);
-      FORESTCOLL_CHECK(std::ssize(block.steps) <= target.max_steps, "steps were made to fit");
-      const bool is_depended = std::any_of(block.steps.begin(), block.steps.end(),
-                                           [](const Step& step) { return step.has_dependent; });
-      if (is_depended) ++depended;
-    }
-    if (std::ssize(blocks) > max_threadblocks) {
-      return make_error(
-          Code::T01,
-          fmt::format("rank {} needs {} threadblocks, one of them to copy its own data, "
-                      "but at most {} are allowed",
-                      r, blocks.size(), max_threadblocks),
-          kSmaller);
-    }
-    if (schedule.programs[Rank(r)].scratch_chunks > target.max_offset + 1) {
-      return make_error(
-          Code::T04,
-          fmt::format("rank {} needs {} chunks of scratch, but offsets of {} reach {}", r,
-                      schedule.programs[Rank(r)].scratch_chunks, target.name,
-                      target.max_offset + 1),
-          kSmaller);
-    }
-    if (elements > target.max_elements) {
-      return too_many_elements(fmt::format("rank {}", r), std::to_string(elements), target, remedy);
-    }
-    if (depended > target.max_depended) {
-      return make_error(
-          Code::T01,
-          fmt::format("{} threadblocks of rank {} are waited for by others, but {} can "
-                      "wait for the first {} only",
-                      depended, r, target.name, target.max_depended),
-          kSmaller);
-    }
   }
   return {};
 }
@@ -255,8 +199,8 @@ Expected<void> refuse_many_steps(IdVector<Rank, std::int64_t> steps, const sched
   const auto most = std::max_element(steps.begin(), steps.end());
   const std::int64_t elements = 1 + std::ssize(steps) + *most;
   if (elements <= target.max_elements) return {};
-  return too_many_elements(fmt::format("rank {}", most - steps.begin()),
-                           fmt::format("at least {}", elements), target, remedy);
+  return schedule::too_many_elements(fmt::format("rank {}", most - steps.begin()),
+                                     fmt::format("at least {}", elements), target, remedy);
 }
 
 // `messages`: of trees, whose images `ends` has.
@@ -326,7 +270,11 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
       result.channels = std::max(result.channels, block.channel + 1);
     }
   }
-  if (auto done = refuse_finished(result, target, limit, remedy); !done) return done.errors();
+  if (auto done = schedule::refuse_programs(
+          result, target, limit, {"one of them to copy its own data", kSmaller, kSmaller, remedy});
+      !done) {
+    return done.errors();
+  }
   return result;
 }
 
@@ -431,36 +379,6 @@ Expected<std::optional<schedule::ClassSchedule>> schedule::lower_classes(
       may_merge(forest, options) && is_refused && is_of_many_messages(result.errors().front().code);
   if (is_refused && !may_fit) return result.errors();
   return none;
-}
-
-bool sends(Operation operation) {
-  return operation == Operation::send || operation == Operation::recv_copy_send ||
-         operation == Operation::recv_reduce_send || operation == Operation::recv_reduce_copy_send;
-}
-
-bool receives(Operation operation) {
-  return operation != Operation::send && operation != Operation::copy &&
-         operation != Operation::reduce && operation != Operation::nop;
-}
-
-std::int32_t Schedule::max_threadblocks() const {
-  std::size_t most = 0;
-  for (const auto& program : programs) most = std::max(most, program.threadblocks.size());
-  return static_cast<std::int32_t>(most);
-}
-
-std::int64_t Schedule::max_scratch() const {
-  std::int64_t most = 0;
-  for (const RankProgram& program : programs) most = std::max(most, program.scratch_chunks);
-  return most;
-}
-
-std::int32_t Schedule::max_steps() const {
-  std::size_t most = 0;
-  for (const auto& program : programs) {
-    for (const auto& block : program.threadblocks) most = std::max(most, block.steps.size());
-  }
-  return static_cast<std::int32_t>(most);
 }
 
 }  // namespace forestcoll
