@@ -3,24 +3,21 @@
 
 #include <iterator>
 #include <string>
-#include <vector>
 
 #include "emit/flows.hpp"
+#include "emit/forest_text.hpp"
 #include "emit/text.hpp"
 
 namespace forestcoll {
 namespace {
 
-std::string rate_text(const Ratio& rate) {
-  return fmt::format(R"({{"exact":"{}","value":{}}})", rate.to_string(), rate.to_double());
-}
-
 class FlowsWriter {
  public:
   FlowsWriter(const AlltoallRoutes& routes, const Demand& demand, const Topology& topology)
-      : routes_(routes), demand_(demand), topology_(topology) {
-    for (const TopologyNode& node : topology.nodes) names_.push_back(emit::json_string(node.id));
-  }
+      : routes_(routes),
+        demand_(demand),
+        topology_(topology),
+        names_(emit::quoted_names(topology)) {}
 
   std::string write(const FlowsHead& head) {
     append_head(head);
@@ -35,28 +32,19 @@ class FlowsWriter {
         "\"k\":{},\n\"algbw\":{},",
         emit::json_string(topology_.name),
         demand_.is_of_blocks() ? to_string(demand_.collective()) : "alltoallv", routes_.k,
-        rate_text(head.algbw));
+        emit::rate(head.algbw));
     if (head.algbw_in_rounds > Ratio(0)) {
-      out_ += fmt::format("\"algbw_in_rounds\":{},", rate_text(head.algbw_in_rounds));
+      out_ += fmt::format("\"algbw_in_rounds\":{},", emit::rate(head.algbw_in_rounds));
     }
-    out_ += fmt::format("\"optimum\":{},\n\"rounds\":{},", rate_text(head.optimum), routes_.rounds);
+    out_ +=
+        fmt::format("\"optimum\":{},\n\"rounds\":{},", emit::rate(head.optimum), routes_.rounds);
     if (!demand_.is_of_blocks()) out_ += fmt::format("\"own_bytes\":{},", head.own_bytes);
     if (const auto root = demand_.root()) {
       out_ += fmt::format("\"root\":{},", names_[topology_.ranks[root->index()]]);
     }
     out_ += "\n\"ranks\":";
-    append_nodes(topology_.ranks);
+    emit::append_list(out_, topology_.ranks, names_);
     out_ += ",\n\"pairs\":[\n";
-  }
-
-  void append_nodes(const std::vector<NodeId>& nodes) {
-    std::string_view separator = "[";
-    for (const NodeId v : nodes) {
-      out_ += separator;
-      out_ += names_[v];
-      separator = ",";
-    }
-    out_ += ']';
   }
 
   // The paths of a pair follow one another.
@@ -77,14 +65,14 @@ class FlowsWriter {
     }
     fmt::format_to(std::back_inserter(out_), R"({{"share":"{}","rounds":[{}],"path":)",
                    Ratio(path.parts, routes_.k).to_string(), fmt::join(path.rounds, ","));
-    append_nodes(path.nodes);
+    emit::append_list(out_, path.nodes, names_);
     out_ += '}';
   }
 
   const AlltoallRoutes& routes_;
   const Demand& demand_;
   const Topology& topology_;
-  IdVector<NodeId, std::string> names_;
+  emit::Names names_;
   std::string out_;
 };
 

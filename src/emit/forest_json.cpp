@@ -116,6 +116,20 @@ std::string to_json(const CollectiveForest& forest, const Topology& topology, bo
   return out;
 }
 
+void append_phase(std::string& out, std::string_view key, const std::vector<BranchingTrees>& phase,
+                  const Names& names) {
+  out += fmt::format(",\n\"{}\":[", key);
+  std::string_view separator = "\n";
+  for (const BranchingTrees& trees : phase) {
+    for (std::size_t t = 0; t < trees.forest.tree_count(); ++t) {
+      out += separator;
+      separator = ",\n";
+      append_tree(out, trees.forest, TreeId(t), names, false);
+    }
+  }
+  out += "\n]";
+}
+
 }  // namespace
 
 std::string to_forest_json(const CollectiveForest& forest, const Topology& topology) {
@@ -124,6 +138,28 @@ std::string to_forest_json(const CollectiveForest& forest, const Topology& topol
 
 std::string to_symmetric_forest_json(const CollectiveForest& forest, const Topology& topology) {
   return to_json(forest, topology, true);
+}
+
+std::string to_forest_json(const BranchingForest& forest, const Topology& topology) {
+  const Names names = quoted_names(topology);
+  std::string out =
+      fmt::format(R"({{"format":"forestcoll-forest","version":3,"topology":{},"collective":"{}",)"
+                  "\"chunks\":{},\n\"algbw\":{},\n\"optimum\":{}",
+                  emit::json_string(topology.name), to_string(forest.collective), forest.chunks,
+                  rate(forest.algbw), rate(forest.optimum));
+  if (forest.root) {
+    out += fmt::format(",\n\"root\":{}", names[forest.ranks[forest.root->index()]]);
+  }
+  out += ",\n\"ranks\":";
+  append_list(out, forest.ranks, names);
+  const bool two = forest.collective == Collective::allreduce;
+  if (two || !forest.reduce.empty()) {
+    append_phase(out, two ? "reduce" : "trees", forest.reduce, names);
+  }
+  if (two || !forest.broadcast.empty()) {
+    append_phase(out, two ? "broadcast" : "trees", forest.broadcast, names);
+  }
+  return out + "}\n";
 }
 
 }  // namespace forestcoll
