@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstddef>
 
 #include "forestcoll/congestion.hpp"
@@ -24,29 +23,16 @@ class BranchingLoads {
 
   // GB/s, for so many chunks; nothing where exact arithmetic does not hold it.
   [[nodiscard]] std::optional<Ratio> algbw(std::int64_t chunks) const {
-    Used worst;
-    for (std::size_t a = 0; a < load_.size(); ++a) {
-      worst = busier(worst, {load_[ArcId(a)], network_.capacity[ArcId(a)]});
+    IdVector<ArcId, Ratio> loads;
+    for (const Int128 load : load_) {
+      const auto share = Ratio::reduced(load, chunks);
+      if (!share) return std::nullopt;
+      loads.push_back(*share);
     }
-    for (const ArcLimit& limit : network_.limits) {
-      Used together{0, limit.capacity};
-      for (const auto& [arc, weight] : limit.uses) together.load += load_[arc] * weight;
-      worst = busier(worst, together);
-    }
-    const auto per_chunk = Ratio::reduced(Int128{worst.capacity}, worst.load);
-    const auto all = per_chunk ? checked_mul(*per_chunk, Ratio(chunks)) : std::nullopt;
-    return all ? checked_mul(*all, network_.unit) : std::nullopt;
+    return congestion_algbw(loads, network_);
   }
 
  private:
-  struct Used {
-    Int128 load = 0;
-    Capacity capacity = 1;
-  };
-  static const Used& busier(const Used& a, const Used& b) {
-    return b.load * a.capacity > a.load * b.capacity ? b : a;
-  }
-
   void add_path(const std::vector<NodeId>& path, bool inward, std::int64_t chunks) {
     for (std::size_t i = 0; i + 1 < path.size(); ++i) {
       load_[network_.graph.find(path[i], path[i + 1])] += chunks;
