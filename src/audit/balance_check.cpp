@@ -1,5 +1,5 @@
 // Balanced parts and their proofs, added up by definition: see network.hpp.
-#include <numeric>
+#include <boost/pending/disjoint_sets.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -55,11 +55,6 @@ std::optional<std::vector<std::size_t>> arc_images(const Network& network,
   return arcs;
 }
 
-std::size_t find_first(std::vector<std::size_t>& leader, std::size_t item) {
-  while (leader[item] != item) item = leader[item] = leader[leader[item]];
-  return item;
-}
-
 // What the cuts and nodes cost per arc, and what the weights of the cuts are worth.
 std::optional<std::pair<Prices, Int128>> add_up(const Network& network,
                                                 const IdVector<Rank, std::int64_t>& weights,
@@ -112,18 +107,15 @@ std::optional<Ratio> rate_by_prices(const Network& network,
   auto sums = add_up(network, weights, proof);
   if (!sums) return std::nullopt;
   auto& [prices, worth] = *sums;
-  std::vector<std::size_t> leader(prices.size());
-  std::iota(leader.begin(), leader.end(), std::size_t{0});
+  boost::disjoint_sets_with_storage<> alike(prices.size());
   for (const auto& symmetry : proof.symmetries) {
     const auto images = arc_images(network, weights, symmetry);
     if (!images) return std::nullopt;
-    for (std::size_t a = 0; a < leader.size(); ++a) {
-      leader[find_first(leader, a)] = find_first(leader, (*images)[a]);
-    }
+    for (std::size_t a = 0; a < prices.size(); ++a) alike.union_set(a, (*images)[a]);
   }
   // Arcs that are exchanged have one capacity: the sum of their prices is that of their averages.
   Prices together(prices.size(), 0);
-  for (std::size_t a = 0; a < prices.size(); ++a) together[find_first(leader, a)] += prices[a];
+  for (std::size_t a = 0; a < prices.size(); ++a) together[alike.find_set(a)] += prices[a];
   Int128 cost = 0;
   for (std::size_t a = 0; a < prices.size(); ++a) {
     Int128 product = 0;

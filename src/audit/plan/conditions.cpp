@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "audit/plan/groups.hpp"
 #include "audit/plan/kinds.hpp"
+#include "graph/joined_items.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -66,24 +66,17 @@ bool multicasts_the_callers_buffers(const PlanGpu& gpu) {
 
 // Ranks that memory channels join, directly or over others: the most of such sets.
 std::size_t most_joined_by_memory(const PlanFile& plan) {
-  std::vector<std::size_t> set(plan.gpus.size());
-  std::iota(set.begin(), set.end(), std::size_t{0});
-  const auto root_of = [&](std::size_t rank) {
-    while (set[rank] != rank) rank = set[rank] = set[set[rank]];
-    return rank;
-  };
+  graph::JoinedItems ranks(plan.gpus.size());
+  std::vector<std::size_t> sizes(plan.gpus.size(), 0);
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     for (const PlanChannels& list : plan.gpus[r].channels) {
       if (list.kind != ChannelKind::memory) continue;
       for (const std::int64_t peer : list.ids) {
-        if (peer >= 0 && peer < std::ssize(set)) {
-          set[root_of(r)] = root_of(static_cast<std::size_t>(peer));
-        }
+        if (peer >= 0 && peer < std::ssize(sizes)) ranks.join(r, static_cast<std::size_t>(peer));
       }
     }
   }
-  std::vector<std::size_t> sizes(set.size(), 0);
-  for (std::size_t r = 0; r < set.size(); ++r) ++sizes[root_of(r)];
+  for (std::size_t r = 0; r < sizes.size(); ++r) ++sizes[ranks.first(r)];
   return sizes.empty() ? 0 : std::ranges::max(sizes);
 }
 
