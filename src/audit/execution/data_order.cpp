@@ -7,13 +7,84 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
 
 #include "audit/common/lists.hpp"
-#include "audit/execution/data.hpp"
 #include "audit/execution/datum_order.hpp"
 
 namespace forestcoll::audit {
 namespace {
+
+// Chunks of memory that operations and messages join are one *datum*.
+class Data {
+ public:
+  Data(const Execution& execution, const MemoryMap& memory);
+
+  // One chunk for all that are joined, as `MemoryMap::locate` numbers it.
+  [[nodiscard]] std::uint32_t of(std::size_t location) {
+    auto at = static_cast<std::uint32_t>(location);
+    while (joined_[at] != at) at = joined_[at] = joined_[joined_[at]];
+    return at;
+  }
+
+  // Calls visit(location) for a chunk of every datum that the operation accesses.
+  template <class Visit>
+  void for_each(const Access& access, Visit&& visit) const {
+    const std::size_t operands = access.pairwise ? access.reads.size() : 1;
+    for (std::size_t o = 0; o < operands; ++o) {
+      const std::size_t first = place(access, o);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(access.count); ++i) visit(first + i);
+    }
+  }
+
+ private:
+  [[nodiscard]] std::size_t locate(const Operand& part) const {
+    return memory_.locate(part.rank, part.buffer, part.offset);
+  }
+  // The first chunk that it reads, or else writes. All others of its operation are joined with it.
+  [[nodiscard]] std::size_t place(const Access& access, std::size_t operand = 0) const {
+    return locate(access.reads.empty() ? access.writes[operand] : access.reads[operand]);
+  }
+  void join_operands(const Access& access);
+  void join(std::size_t a, std::size_t b, std::int64_t count);
+
+  const MemoryMap& memory_;
+  std::vector<std::uint32_t> joined_;
+};
+
+Data::Data(const Execution& execution, const MemoryMap& memory)
+    : memory_(memory), joined_(memory.total()) {
+  std::iota(joined_.begin(), joined_.end(), std::uint32_t{0});
+  std::vector<std::uint32_t> places(static_cast<std::size_t>(execution.count));
+  Access access;
+  for (const std::int32_t operation : execution.operations) {
+    execution.access(operation, access);
+    join_operands(access);
+    const std::size_t own = place(access);
+    places[static_cast<std::size_t>(operation)] = static_cast<std::uint32_t>(own);
+    if (access.sender < 0) continue;
+    join(own, places[static_cast<std::size_t>(access.sender)], access.count);
+  }
+}
+
+void Data::join_operands(const Access& access) {
+  if (access.pairwise) {
+    for (std::size_t i = 0; i < access.writes.size(); ++i) {
+      join(locate(access.reads[i]), locate(access.writes[i]), access.count);
+    }
+    return;
+  }
+  const std::size_t all = place(access);
+  for (const Operand& read : access.reads) join(all, locate(read), access.count);
+  for (const Operand& write : access.writes) join(all, locate(write), access.count);
+}
+
+void Data::join(std::size_t a, std::size_t b, std::int64_t count) {
+  for (std::int64_t i = 0; i < count && a != b; ++i) joined_[of(a++)] = of(b++);
+}
 
 // Pairs that a sweep answers about as fast as a path does.
 constexpr std::size_t kFewPairs = 128;

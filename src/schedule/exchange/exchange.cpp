@@ -5,14 +5,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "schedule/exchange/all_pairs.hpp"
 #include "schedule/exchange/exchange_writer.hpp"
-#include "schedule/exchange/partners.hpp"
 #include "schedule/msccl/labels.hpp"
 #include "schedule/xml_target.hpp"
 
@@ -20,7 +22,14 @@ namespace forestcoll {
 namespace {
 
 using schedule::ExchangeWriter;
-using schedule::Meeting;
+
+// What a rank does with a partner; it sends before it receives.
+struct Meeting {
+  Rank partner;
+  bool sends = false, receives = false;
+  bool adds = false;  //< what it receives, else that takes the place of what it has
+};
+
 using Meetings = IdVector<Rank, std::vector<Meeting>>;
 
 constexpr const char* kTreesInstead = "use an algorithm of trees, such as two-shot";
@@ -36,6 +45,49 @@ constexpr std::array<ExchangeInfo, 5> kExchanges = {{
     {Exchange::all_pairs, "all-pairs", "all pairs in two shots, sums shared out",
      "AMD RCCL, allreduce-allpairs"},
 }};
+
+// By rank, in order. Recursive doubling with the partner 2^i away in step i, among the largest
+// power of two of ranks; the others hand over to a neighbour first, and get the result at the end.
+Meetings doubling_meetings(std::size_t ranks) {
+  const std::size_t core = std::bit_floor(ranks), folded = ranks - core;
+  // Of the first 2 · folded ranks, only the even ones take part in the doubling.
+  const auto rank_of = [folded](std::size_t place) {
+    return Rank(place < folded ? 2 * place : place + folded);
+  };
+  Meetings meetings(ranks);
+  for (std::size_t i = 0; i < folded; ++i) {
+    meetings[Rank(2 * i + 1)].push_back({.partner = Rank(2 * i), .sends = true});
+    meetings[Rank(2 * i)].push_back({.partner = Rank(2 * i + 1), .receives = true, .adds = true});
+  }
+  for (std::size_t distance = 1; distance < core; distance *= 2) {
+    for (std::size_t place = 0; place < core; ++place) {
+      meetings[rank_of(place)].push_back({rank_of(place ^ distance), true, true, true});
+    }
+  }
+  for (std::size_t i = 0; i < folded; ++i) {
+    meetings[Rank(2 * i)].push_back({.partner = Rank(2 * i + 1), .sends = true});
+    meetings[Rank(2 * i + 1)].push_back({.partner = Rank(2 * i), .receives = true});
+  }
+  return meetings;
+}
+
+// The same with distances (1 − (−2)^(i+1)) / 3, even ranks forward, odd ones backward. Nothing
+// where the number of ranks is no power of two, as some would then be counted twice.
+std::optional<Meetings> swing_meetings(std::size_t ranks) {
+  if (!std::has_single_bit(ranks)) return std::nullopt;
+  const auto n = static_cast<std::int64_t>(ranks);
+  Meetings meetings(ranks);
+  std::int64_t power = -2;  // (−2)^(i+1)
+  for (std::size_t steps = 1; steps < ranks; steps *= 2, power *= -2) {
+    const std::int64_t distance = (1 - power) / 3;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const std::int64_t there = r % 2 == 0 ? distance : -distance;
+      const std::int64_t partner = ((static_cast<std::int64_t>(r) + there) % n + n) % n;
+      meetings[Rank(r)].push_back({Rank(static_cast<std::size_t>(partner)), true, true, true});
+    }
+  }
+  return meetings;
+}
 
 struct Way {
   bool fused = true;  // one step may receive and add
@@ -115,9 +167,9 @@ std::optional<schedule::AllPairs> all_pairs_shape(Exchange exchange, bool out_of
 Expected<std::optional<Meetings>> meetings_of(Exchange exchange, std::size_t ranks) {
   if (exchange == Exchange::one_shot) return std::optional<Meetings>();
   if (exchange == Exchange::recursive_doubling) {
-    return std::optional<Meetings>(schedule::doubling_meetings(ranks));
+    return std::optional<Meetings>(doubling_meetings(ranks));
   }
-  auto meetings = schedule::swing_meetings(ranks);
+  auto meetings = swing_meetings(ranks);
   if (meetings) return meetings;
   return make_error(Code::B02,
                     fmt::format("partners as Swing has them need a power of two of "

@@ -1,8 +1,6 @@
 // The trees as each rank sees them.
 #pragma once
 
-#include <cstdint>
-
 #include "forest/symmetry.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
@@ -18,7 +16,7 @@ class Views {
  public:
   Views() = default;
   /// Under the symmetry that the forest has been made with; where there is none, or its phases have
-  /// different ones, under one that its trees show (`find_tree_symmetry`).
+  /// different ones, under one that its trees show (`TreeSymmetryFinder`).
   explicit Views(const CollectiveForest& forest);
 
   /// Whether one rank of each orbit stands for all: the symmetry moves every rank, and the trees of

@@ -16,7 +16,6 @@
 
 #include "forestcoll/codes.hpp"
 #include "topology/model/arcs.hpp"
-#include "topology/model/weights.hpp"
 
 namespace forestcoll {
 namespace {
@@ -160,10 +159,75 @@ Expected<std::vector<WholeLimit>> whole_limits(const Topology& topology, const F
   return limits;
 }
 
+// Far above every sensible share, and leaves room for products with capacities.
+constexpr Int128 kMostShares = Int128{1} << 40;
+
+const Ratio& weight_of(const Topology& topology, NodeId rank) {
+  return topology.nodes[rank].weight;
+}
+
+Diagnostic no_data(const Topology& topology) {
+  const NodeId first = topology.ranks.front();
+  return make_error(Code::E05,
+                    fmt::format("every compute node has weight 0 ({} is the first): nobody owns "
+                                "any data",
+                                topology.nodes[first].id),
+                    "Give at least one compute node a positive weight.");
+}
+
+Diagnostic too_fine(const Topology& topology) {
+  const auto finest =
+      std::max_element(topology.ranks.begin(), topology.ranks.end(), [&](NodeId a, NodeId b) {
+        const Ratio& x = weight_of(topology, a);
+        const Ratio& y = weight_of(topology, b);
+        return std::max(x.num(), x.den()) < std::max(y.num(), y.den());
+      });
+  return make_error(
+      Code::E14,
+      fmt::format("the weights are too large or too fine together for exact "
+                  "arithmetic: {} has {}",
+                  topology.nodes[*finest].id, weight_of(topology, *finest).to_string()),
+      "Use weights that are small integers in proportion, such as 1, 2 and 3.");
+}
+
+// The weights of the ranks in lowest integers; empty where all are alike. Errors: E05 where every
+// weight is 0, E14 where the integers or their sum do not fit. Cost: linear in the ranks.
+// By the least common multiple of the denominators, divided by the greatest common divisor.
+Expected<IdVector<Rank, std::int64_t>> integral_weights(const Topology& topology) {
+  IdVector<Rank, std::int64_t> weights;
+  if (topology.ranks.empty()) return weights;
+  Int128 common = 1;
+  bool alike = true;
+  for (const NodeId rank : topology.ranks) {
+    const Ratio& weight = weight_of(topology, rank);
+    alike &= weight == weight_of(topology, topology.ranks.front());
+    common *= weight.den() / std::gcd(static_cast<std::int64_t>(common), weight.den());
+    if (common > kMostShares) return too_fine(topology);
+  }
+  if (alike && weight_of(topology, topology.ranks.front()) == Ratio(0)) return no_data(topology);
+  if (alike) return weights;
+
+  std::vector<Int128> scaled;
+  Int128 divisor = 0;
+  for (const NodeId rank : topology.ranks) {
+    const Ratio& weight = weight_of(topology, rank);
+    scaled.push_back(weight.num() * (common / weight.den()));
+    Int128 other = scaled.back();
+    while (other != 0) divisor = std::exchange(other, divisor % other);
+  }
+  Int128 total = 0;
+  for (const Int128 weight : scaled) {
+    total += weight / divisor;
+    if (total > kMostShares) return too_fine(topology);
+    weights.push_back(static_cast<std::int64_t>(weight / divisor));
+  }
+  return weights;
+}
+
 }  // namespace
 
 Expected<Network> to_digraph(const Topology& topology) {
-  auto weights = topology::integral_weights(topology);
+  auto weights = integral_weights(topology);
   if (!weights) return weights.errors();
   const auto arcs = topology::enabled_arcs(topology);
   const std::int64_t data = std::accumulate(weights->begin(), weights->end(), std::int64_t{0});
