@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forest/route_table.hpp"
+#include "forest/symmetry.hpp"
 #include "forestcoll/forest.hpp"
 
 namespace forestcoll::testing {
@@ -25,8 +26,10 @@ inline std::int32_t depth_of(const ParentTree& tree, int v) {
   return depth;
 }
 
-/// Ranks are nodes 0 … n−1. With a `switch_node`, every edge passes it.
-inline Forest make_forest(int n, const std::vector<ParentTree>& trees, int switch_node = -1) {
+/// Ranks are nodes 0 … n−1. With a `switch_node`, every edge passes it. The first `moved` trees
+/// stand for all that the symmetry makes of them.
+inline Forest make_forest(int n, const std::vector<ParentTree>& trees, int switch_node = -1,
+                          const Symmetry& symmetry = Symmetry(), std::size_t moved = 0) {
   std::vector<NodeId> ranks;
   for (int v = 0; v < n; ++v) ranks.emplace_back(v);
   RouteTable table(ranks);
@@ -51,7 +54,7 @@ inline Forest make_forest(int n, const std::vector<ParentTree>& trees, int switc
     }
     made.push_back({Rank(tree.root), tree.multiplicity, height});
   }
-  return Forest(std::move(table), std::move(made), std::move(routes));
+  return Forest(std::move(table), std::move(made), std::move(routes), symmetry, moved);
 }
 
 inline ParentTree star(int n, int root, std::int64_t multiplicity = 1) {
@@ -138,6 +141,16 @@ inline CollectiveForest collective_of(Collective collective, std::int64_t k, con
     result.broadcast = broadcast;
   }
   return result;
+}
+
+/// Trees at random, of each phase its own.
+inline CollectiveForest random_forest(Collective collective, int n, std::int64_t k,
+                                      std::mt19937& random) {
+  const int root = below(random, n);
+  const auto roots = roots_of(collective, n, root);
+  const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
+  const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
+  return collective_of(collective, k, reduce, broadcast, root);
 }
 
 /// One tree of a shape (star, path, binary) for every root that the collective has.

@@ -14,14 +14,6 @@
 namespace forestcoll::testing {
 namespace {
 
-CollectiveForest some_forest(Collective collective, int n, std::int64_t k, std::mt19937& random) {
-  const int root = below(random, n);
-  const auto roots = roots_of(collective, n, root);
-  const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
-  const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
-  return collective_of(collective, k, reduce, broadcast, root);
-}
-
 template <class Visit>
 void for_each_step(const Schedule& schedule, Visit visit) {
   for (std::size_t r = 0; r < schedule.programs.size(); ++r) {
@@ -45,7 +37,7 @@ TEST(Labels, WaitingStepsReadTheOutputByItsName) {
     for (const char* target : {"rccl-6", "rccl-6.2", "rccl-6.3"}) {
       std::size_t renamed = 0;
       for (int round = 0; round < 6; ++round) {
-        const auto forest = some_forest(collective, 3 + below(random, 3), 2, random);
+        const auto forest = random_forest(collective, 3 + below(random, 3), 2, random);
         const auto schedule = lowered_right(forest, {.target = target, .max_threadblocks = 64}, 2);
         for_each_step(schedule, [&](Rank rank, const Threadblock&, const Step& step) {
           if (!step.depends_on) return;
@@ -65,7 +57,7 @@ TEST(Labels, WaitingStepsReadTheOutputByItsName) {
 // Elsewhere nothing depends on the name, and out of place they are two memories.
 TEST(Labels, OtherTargetsAndPlacementsKeepTheirs) {
   std::mt19937 random(22);
-  const auto forest = some_forest(Collective::allreduce, 5, 2, random);
+  const auto forest = random_forest(Collective::allreduce, 5, 2, random);
   for_each_step(lowered_right(forest, {}, 2), [](Rank, const Threadblock&, const Step& step) {
     if (step.depends_on) {
       EXPECT_EQ(step.src.buffer, Buffer::input);
@@ -83,7 +75,7 @@ TEST(Labels, ReceptionsNameThePlaceOfTheirSender) {
   for (const Collective collective : all_collectives()) {
     for (const char* target : {"azure", "rccl-6.3"}) {
       for (const bool forward : {true, false}) {
-        const auto forest = some_forest(collective, 5, 2, random);
+        const auto forest = random_forest(collective, 5, 2, random);
         const auto schedule = lowered_right(
             forest, {.target = target, .max_threadblocks = 64, .forward = forward}, 2);
         std::map<Connection, std::vector<Slice>> sent;

@@ -13,14 +13,6 @@ namespace {
 using ::testing::Each;
 using ::testing::Eq;
 
-CollectiveForest random_forest(Collective collective, int n, std::int64_t k, std::mt19937& random) {
-  const int root = below(random, n);
-  const auto roots = roots_of(collective, n, root);
-  const Forest reduce = make_forest(n, random_trees(n, k, roots, random));
-  const Forest broadcast = make_forest(n, random_trees(n, k, roots, random));
-  return collective_of(collective, k, reduce, broadcast, root);
-}
-
 std::vector<LowerOptions> all_options() {
   std::vector<LowerOptions> all;
   for (const std::string target : {"azure", "rccl-6", "rccl-6.3", "msccl"}) {

@@ -30,29 +30,6 @@ Symmetry turning(int n, int m) {
   return Symmetry({generator});
 }
 
-// The trees, and all that the symmetry makes of the first `moved`.
-Forest with_images(int n, const std::vector<ParentTree>& base, const Symmetry& symmetry,
-                   std::size_t moved) {
-  std::vector<NodeId> ranks;
-  for (int v = 0; v < n; ++v) ranks.emplace_back(v);
-  RouteTable table(ranks);
-  std::vector<SegmentId> direct;
-  for (const NodeId v : ranks) direct.push_back(table.add_segment(std::vector<NodeId>{v}));
-  std::vector<Forest::Tree> trees;
-  std::vector<Route> routes;
-  for (const ParentTree& tree : base) {
-    std::int32_t height = 0;
-    for (int v = 0; v < n; ++v) {
-      const int parent = tree.parents[static_cast<std::size_t>(v)];
-      height = std::max(height, depth_of(tree, v));
-      routes.push_back(parent < 0 ? Route()
-                                  : Route{PrefixId(parent), direct[static_cast<std::size_t>(v)]});
-    }
-    trees.push_back({Rank(tree.root), tree.multiplicity, height});
-  }
-  return Forest(std::move(table), std::move(trees), std::move(routes), symmetry, moved);
-}
-
 // What a rank of a circle of n does, peers and chunks counted from itself on.
 std::string as_seen(const Schedule& schedule, int n, Rank rank) {
   const auto peer = [&](Rank other) {
@@ -84,7 +61,7 @@ std::string as_seen(const Schedule& schedule, int n, Rank rank) {
 
 TEST(Views, EveryRankOfAnOrbitSeesWhatTheFirstSees) {
   const Symmetry symmetry = turning(6, 4);
-  const Forest forest = with_images(6, {star(6, 0)}, symmetry, 1);
+  const Forest forest = make_forest(6, {star(6, 0)}, -1, symmetry, 1);
   CollectiveForest whole;
   whole.broadcast = forest;
   const schedule::Views views(whole);
@@ -115,7 +92,7 @@ TEST(Views, TreesShowTheirSymmetry) {
 
 TEST(Views, BothPhasesMustHaveTheSymmetry) {
   CollectiveForest whole;
-  whole.reduce = with_images(4, {star(4, 0)}, turning(4, 4), 1).reversed();
+  whole.reduce = make_forest(4, {star(4, 0)}, -1, turning(4, 4), 1).reversed();
   whole.broadcast = make_forest(4, {star(4, 0), path(4, 1), star(4, 2), star(4, 3)});
   const schedule::Views views(whole);
   EXPECT_FALSE(views.is_moved(Rank(1)));
@@ -129,7 +106,7 @@ TEST(Views, ImagesBecomeImages) {
     for (int trees = 1; trees <= 3; ++trees) {
       std::vector<ParentTree> base;
       for (int t = 0; t < trees; ++t) base.push_back(random_tree(n, 0, 1, random));
-      const Forest forest = with_images(n, base, turning(n, n), base.size());
+      const Forest forest = make_forest(n, base, -1, turning(n, n), base.size());
       for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
         LowerOptions options{"azure", 108};
         options.forward = false;
@@ -152,7 +129,7 @@ TEST(ViewsLong, DataAreRightUnderAnyLimit) {
   for (const int moved : {6, 5, 4}) {
     std::vector<ParentTree> base = {random_tree(n, 0, 1, random), random_tree(n, 0, 1, random)};
     for (int v = moved; v < n; ++v) base.push_back(random_tree(n, v, 2, random));
-    const Forest forest = with_images(n, base, turning(n, moved), 2);
+    const Forest forest = make_forest(n, base, -1, turning(n, moved), 2);
     for (std::int32_t limit = 6; limit <= 40; limit += 2) {
       for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
         lowered_right(collective_of(collective, 2, forest, forest), {"azure", limit}, kSeeds);
