@@ -4,9 +4,7 @@
 
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "common/report/warnings.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/ratio.hpp"
 
@@ -25,16 +23,6 @@ std::string share_line(const Compilation& made, const Expected<RateFigure>& opti
   return fmt::format(
       "  algbw {} GB/s, {} of {} {} GB/s\n", number(algbw), percent(algbw, optimum->at_most),
       optimum->is_exact() ? "the optimum" : "the upper bound", number(optimum->at_most));
-}
-
-std::string other_k(const Compilation& made) {
-  const std::vector<RateAtK>& tried = made.chosen.synthesis.tradeoff;
-  if (tried.size() < 2) return {};
-  std::string text = "  rate by parts per pair:\n";
-  for (const RateAtK& row : tried) {
-    text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
-  }
-  return text;
 }
 
 // Paths that pass GPUs between.
@@ -82,10 +70,7 @@ std::string programs_lines(const Compilation& made, std::int32_t sms) {
   if (verdict.threadblocks == 0) return {};
   std::string text = fmt::format("  as {}, which names no routes: each hop by the fewest links\n",
                                  verdict.format == "msccl-xml" ? "XML" : "a plan");
-  text += fmt::format("  {} per GPU, of {}; {}; at most {}\n",
-                      counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"), sms,
-                      counted(static_cast<std::size_t>(verdict.channels), "channel"),
-                      counted(static_cast<std::size_t>(verdict.steps), "step"));
+  text += threadblocks_line(verdict, sms);
   const Ratio scratch(made.paths->scratch, verdict.chunks);
   text += made.paths->scratch == 0
               ? "  no scratch: nothing is relayed\n"
@@ -109,7 +94,8 @@ std::string alltoall_summary(const Compilation& made, const RateFigures& rates,
   }
   if (!notes.relays.empty()) text += notes.relays + "\n";
   if (!verbose) return ended(std::move(text) + use_lines(made.verdict, notes, verbose));
-  text += other_k(made);
+  const Synthesis& synthesis = made.chosen.synthesis;
+  if (synthesis.tradeoff.size() > 1) text += rates_by_k_lines(synthesis, "parts per pair");
   text += fmt::format("  k = {}, {}, {} of them through other GPUs\n", routes.k,
                       counted(routes.paths.size(), "path"), relayed(made, fabric));
   text += stops_line(made, fabric);
@@ -127,18 +113,12 @@ Json alltoall_json(const Compilation& made, const ThreeFigures& figures, const F
                {"collective", made.verdict.collective_name},
                {"compute_nodes", fabric.network.ranks.size()},
                {"k", made.paths->routes.k},
-               {"algbw", exact(forest_of(made).algbw)},
-               {"optimum", to_json(figures.rates.optimum)},
-               {"optimum_by_trees", to_json(figures.rates.by_trees)},
-               {"reached", to_json(figures.reached)},
-               {"optimum_is_exact", figures.rates.optimum && figures.rates.optimum->is_exact()},
-               {"paths", made.paths->routes.paths.size()},
-               {"relayed", relayed(made, fabric)},
-               {"threadblocks", verdict.threadblocks},
-               {"channels", verdict.channels},
-               {"threadblock_steps", verdict.steps},
-               {"usable_counts", verdict.usable_counts}};
-  if (verdict.usable) json["usable"] = to_json(*verdict.usable);
+               {"algbw", exact(forest_of(made).algbw)}};
+  put_figures(json, figures);
+  json["optimum_is_exact"] = figures.rates.optimum && figures.rates.optimum->is_exact();
+  json["paths"] = made.paths->routes.paths.size();
+  json["relayed"] = relayed(made, fabric);
+  put_programs(json, verdict);
   if (!made.paths->stops.empty()) json["stops"] = made.paths->stops;
   if (made.paths->combined) json["combined"] = true;
   if (made.paths->seconds_at_bytes) json["simulated_seconds"] = *made.paths->seconds_at_bytes;
@@ -151,11 +131,7 @@ Json alltoall_json(const Compilation& made, const ThreeFigures& figures, const F
     json["scratch"] = made.paths->scratch;
     json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
   }
-  Json rows = Json::array();
-  for (const RateAtK& row : made.chosen.synthesis.tradeoff) {
-    rows.push_back({{"k", row.k}, {"algbw", exact(row.algbw)}});
-  }
-  json["tradeoff"] = std::move(rows);
+  json["tradeoff"] = rates_by_k_json(made.chosen.synthesis);
   json["seconds"] = seconds_json(seconds);
   return json;
 }

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <optional>
 #include <string_view>
 
 #include "common/report/solver_report.hpp"
@@ -37,15 +35,6 @@ Ratio rate_of_file(const CollectiveForest& forest, const Verdict& verdict) {
   return verdict.threadblocks > 0 ? verdict.algbw.value_or(forest.algbw) : forest.algbw;
 }
 
-// A run that chose among several k says what the others would have reached.
-std::string rates_by_k_lines(const Synthesis& synthesis) {
-  std::string text;
-  for (const RateAtK& row : synthesis.tradeoff) {
-    text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
-  }
-  return text.empty() ? text : "  rate by trees per root:\n" + text;
-}
-
 // What the schedule as a file says less of than the forest: XML and plans name no routes, and some
 // schedules need room for a second operation on a connection.
 std::string schedule_lines(const Ratio& algbw, Collective collective, const Verdict& verdict,
@@ -60,11 +49,7 @@ std::string schedule_lines(const Ratio& algbw, Collective collective, const Verd
         collective == Collective::allreduce ? ", both phases at once" : "", number(algbw));
   }
   if (!notes.beside_rings.empty()) text += notes.beside_rings + "\n";
-  text += fmt::format("  {} per GPU, of {}{}; {}; at most {}\n",
-                      counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
-                      notes.sms, notes.sms_are_assumed ? " assumed" : "",
-                      counted(static_cast<std::size_t>(verdict.channels), "channel"),
-                      counted(static_cast<std::size_t>(verdict.steps), "step"));
+  text += threadblocks_line(verdict, notes.sms, notes.sms_are_assumed);
   if (!notes.boxes.empty()) text += notes.boxes + "\n";
   if (!notes.protocol.empty()) text += fmt::format("  protocol LL: {}\n", notes.protocol);
   if (!notes.no_ll128.empty()) text += fmt::format("  LL128 is not used: {}\n", notes.no_ll128);
@@ -116,6 +101,38 @@ std::vector<std::pair<const char*, double>> SynthSeconds::stages() const {
   return {{"parse", parse},   {"rate", rate},   {of_paths ? "route" : "pack", pack},
           {"choose", choose}, {"lower", lower}, {"emit", emit},
           {"verify", verify}, {"write", write}, {"compare", compare}};
+}
+
+std::string rates_by_k_lines(const Synthesis& synthesis, std::string_view of) {
+  std::string text = fmt::format("  rate by {}:\n", of);
+  for (const RateAtK& row : synthesis.tradeoff) {
+    text += fmt::format("    k = {:<6} {} GB/s\n", row.k, number(row.algbw));
+  }
+  return text;
+}
+
+Json rates_by_k_json(const Synthesis& synthesis) {
+  Json rows = Json::array();
+  for (const RateAtK& row : synthesis.tradeoff) {
+    rows.push_back({{"k", row.k}, {"algbw", exact(row.algbw)}});
+  }
+  return rows;
+}
+
+std::string threadblocks_line(const Verdict& verdict, std::int32_t sms, bool sms_are_assumed) {
+  return fmt::format("  {} per GPU, of {}{}; {}; at most {}\n",
+                     counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"), sms,
+                     sms_are_assumed ? " assumed" : "",
+                     counted(static_cast<std::size_t>(verdict.channels), "channel"),
+                     counted(static_cast<std::size_t>(verdict.steps), "step"));
+}
+
+void put_programs(Json& json, const Verdict& verdict) {
+  json["threadblocks"] = verdict.threadblocks;
+  json["channels"] = verdict.channels;
+  json["threadblock_steps"] = verdict.steps;
+  json["usable_counts"] = verdict.usable_counts;
+  if (verdict.usable) json["usable"] = to_json(*verdict.usable);
 }
 
 std::string head_of_times(const ScheduleNotes& notes, bool verbose) {
@@ -179,7 +196,7 @@ std::string text_report(const SynthSeconds& seconds, const Synthesis& synthesis,
   if (!notes.relays.empty()) text += notes.relays + "\n";
   if (!verbose && notes.is_warm && !notes.why.empty()) text += fmt::format("  {}\n", notes.why);
   if (!verbose) return ended(std::move(text) + use_lines(verdict, notes, verbose));
-  text += rates_by_k_lines(synthesis);
+  if (!synthesis.tradeoff.empty()) text += rates_by_k_lines(synthesis, "trees per root");
   if (!notes.why.empty()) text += fmt::format("  {}\n", notes.why);
   text += shape.trees == 0
               ? fmt::format("  {}, no trees: whole buffers are exchanged\n",
@@ -204,33 +221,19 @@ Json json_report(const SynthSeconds& seconds, const Synthesis& synthesis,
                {"compute_nodes", topology.ranks.size()},
                {"k", forest.k},
                {"trees_per_root", trees_per_root(forest)},
-               {"algbw", exact(forest.algbw)},
-               {"optimum", to_json(figures.rates.optimum)},
-               {"optimum_by_trees", to_json(figures.rates.by_trees)},
-               {"reached", to_json(figures.reached)},
-               {"trees", shape.trees},
-               {"height",
-                {{"max", shape.highest},
-                 {"mean", shape.mean_height},
-                 {"lower_bound", synthesis.least_height}}},
-               {"threadblocks", verdict.threadblocks},
-               {"channels", verdict.channels},
-               {"threadblock_steps", verdict.steps},
-               {"usable_counts", verdict.usable_counts}};
-  if (verdict.usable) json["usable"] = to_json(*verdict.usable);
+               {"algbw", exact(forest.algbw)}};
+  put_figures(json, figures);
+  json["trees"] = shape.trees;
+  json["height"] = {
+      {"max", shape.highest}, {"mean", shape.mean_height}, {"lower_bound", synthesis.least_height}};
+  put_programs(json, verdict);
   if (!verdict.conditions.empty()) json["conditions"] = verdict.conditions;
   add_solver_report(json, synthesis);
   if (verdict.threadblocks > 0) {
     json["free_at_one_in_flight"] = verdict.free_at_one_in_flight;
     if (verdict.algbw) json["routed_algbw"] = exact(*verdict.algbw);
   }
-  if (!synthesis.tradeoff.empty()) {
-    Json rows = Json::array();
-    for (const RateAtK& row : synthesis.tradeoff) {
-      rows.push_back({{"k", row.k}, {"algbw", exact(row.algbw)}});
-    }
-    json["tradeoff"] = std::move(rows);
-  }
+  if (!synthesis.tradeoff.empty()) json["tradeoff"] = rates_by_k_json(synthesis);
   json["seconds"] = seconds_json(seconds);
   return json;
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,15 @@ struct ScheduleNotes {
   Branching branching_as = Branching::trees;
   std::optional<RepackStatistics> kept = {};  ///< of previous trees that branched
 };
+
+/// Of a run that chose among several k, what each reaches: `of` says what k counts.
+[[nodiscard]] std::string rates_by_k_lines(const Synthesis& synthesis, std::string_view of);
+[[nodiscard]] Json rates_by_k_json(const Synthesis& synthesis);
+
+/// The programs, in a line and in keys.
+[[nodiscard]] std::string threadblocks_line(const Verdict& verdict, std::int32_t sms,
+                                            bool sms_are_assumed = false);
+void put_programs(Json& json, const Verdict& verdict);
 
 /// Behind the first line of a summary that has times: that they are simulated. Else empty.
 [[nodiscard]] std::string head_of_times(const ScheduleNotes& notes, bool verbose);
