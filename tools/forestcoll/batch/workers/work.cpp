@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <filesystem>
 #include <map>
@@ -60,7 +59,7 @@ Answer perform_unguarded(const Task& task) {
   console.quiet = true;
   console.findings = &findings;
   Json summary;
-  const ExitCode code = run_synthesis(*arguments, console, &summary);
+  const ExitCode code = exit_code(run_synthesis(*arguments, console, &summary), console);
   if (code == ExitCode::internal) {
     return failed(item_error(Code::J04,
                              "the schedule did not pass its own verification; please "
@@ -99,44 +98,24 @@ bool is_regular(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Files that this program writes and reads, and that are no topologies.
-constexpr std::array<std::string_view, 30> kOtherFormats = {"forestcoll-batch",
-                                                            "forestcoll-batch-manifest",
-                                                            "forestcoll-bound",
-                                                            "forestcoll-compare",
-                                                            "forestcoll-comparisons",
-                                                            "forestcoll-cluster",
-                                                            "forestcoll-costs",
-                                                            "forestcoll-design-cluster",
-                                                            "forestcoll-design-direct",
-                                                            "forestcoll-design-formulas",
-                                                            "forestcoll-design-search",
-                                                            "forestcoll-error",
-                                                            "forestcoll-flows",
-                                                            "forestcoll-forest",
-                                                            "forestcoll-generators",
-                                                            "forestcoll-import",
-                                                            "forestcoll-job",
-                                                            "forestcoll-machine",
-                                                            "forestcoll-nccl-graph",
-                                                            "forestcoll-nccl-tuner",
-                                                            "forestcoll-simulation",
-                                                            "forestcoll-simulation-job",
-                                                            "forestcoll-simulation-parameters",
-                                                            "forestcoll-synth",
-                                                            "forestcoll-topo-check",
-                                                            "forestcoll-topo-show",
-                                                            "forestcoll-tune",
-                                                            "forestcoll-verify",
-                                                            "forestcoll-verify-job",
-                                                            "forestcoll-verify-targets"};
+// Files that this program writes and reads, and that are no topologies, by their names behind
+// "forestcoll-".
+constexpr std::string_view kOtherFormats =
+    " batch batch-manifest bound compare comparisons cluster costs design-cluster "
+    "design-direct design-formulas design-search error flows forest generators import job "
+    "machine nccl-graph nccl-tuner simulation simulation-job simulation-parameters synth "
+    "topo-check topo-show tune verify verify-job verify-targets ";
 
 bool is_other_file_of_ours(const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return false;
   const auto format = json.find("format");
   if (format == json.end() || !format->is_string()) return false;
-  return std::ranges::find(kOtherFormats, format->get<std::string>()) != kOtherFormats.end();
+  constexpr std::string_view kOurs = "forestcoll-";
+  const auto name = format->get<std::string>();
+  return name.starts_with(kOurs) && name.find(' ') == std::string::npos &&
+         kOtherFormats.find(fmt::format(" {} ", name.substr(kOurs.size()))) !=
+             std::string_view::npos;
 }
 
 Probe no_topology() {
