@@ -46,7 +46,7 @@ struct Console {
 /// A subcommand: parsing fills its options, `run` acts on them afterwards.
 struct Command {
   CLI::App* parser;
-  std::function<ExitCode(const Console&)> run;
+  std::function<Expected<ExitCode>(const Console&)> run;
   /// What is wrong with words that the parser does not know, where the command can tell better than
   /// the parser; else nothing. Asked once the rest is parsed.
   std::function<std::string(const std::vector<std::string>&)> explain = {};

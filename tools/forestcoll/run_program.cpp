@@ -57,7 +57,7 @@ constexpr const char* kFooter =
     "`forestcoll COMMAND --help` explains a command, `--help-all` all of its options.";
 
 ExitCode print_on_stdout(const std::string& text, const Console& console) {
-  return finish(write_output("-", text), console);
+  return exit_code(finish(write_output("-", text)), console);
 }
 
 // A limit on the threads of the process, for as long as it lives.
@@ -124,11 +124,11 @@ CLI::App& group_of(CLI::App& program, const std::string& name, const char* meani
 ExitCode run_chosen(const Command& chosen, Console console) {
   console.json_version = asked_json_version(*chosen.parser);
   ThreadLimit limit = limit_threads(asked_threads(*chosen.parser));
-  if (Host::current() != nullptr) return chosen.run(console);
+  if (Host::current() != nullptr) return exit_code(chosen.run(console), console);
   // Until the process ends: to take it back would make the threads that it forbids.
   [[maybe_unused]] static const auto* kept = limit.release();
   try {
-    return chosen.run(console);
+    return exit_code(chosen.run(console), console);
   } catch (const std::exception& error) {
     const auto has_option = [&chosen](const std::string& option) {
       return chosen.parser->get_option_no_throw(option) != nullptr;

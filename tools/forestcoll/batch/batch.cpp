@@ -56,18 +56,17 @@ void limit_child(int threads) {
 }
 
 // What children do: a request on standard input, its answer on standard output.
-ExitCode serve(const Console& console) {
+Expected<ExitCode> serve() {
   const auto request = read_input("-");
-  if (!request) return fail(request.errors(), console);
+  if (!request) return request.errors();
   if (const auto task = batch::decode_task(*request)) limit_child(task->threads);
   Expected<void> written;
   const bool is_known = batch::answer(*request, [&written](const std::string& part) {
     written = write_output("-", part);
     return written.has_value();
   });
-  if (is_known) return finish(written, console);
-  return fail({make_error(Code::S03, "this command is for the children of `forestcoll batch`", "")},
-              console);
+  if (is_known) return finish(written);
+  return make_error(Code::S03, "this command is for the children of `forestcoll batch`", "");
 }
 
 }  // namespace
@@ -80,7 +79,7 @@ Command add_batch(CLI::App& program) {
   group_options(*command, {"--output", "--collective", "--format", "--target", "--all"});
   command->footer(kBatchFooter);
   const Command merge = batch::add_merge(*command);
-  return {command, [arguments, merge](const Console& console) {
+  return {command, [arguments, merge](const Console& console) -> Expected<ExitCode> {
             if (merge.parser->parsed()) return merge.run(console);
             return static_cast<ExitCode>(batch::run_batch(*arguments, console));
           }};
@@ -89,7 +88,7 @@ Command add_batch(CLI::App& program) {
 Command add_batch_worker(CLI::App& program) {
   CLI::App* command = program.add_subcommand("batch-worker", "A child of `batch`");
   command->group("");  // not for people
-  return {command, [](const Console& console) { return serve(console); }};
+  return {command, [](const Console&) { return serve(); }};
 }
 
 }  // namespace forestcoll::cli

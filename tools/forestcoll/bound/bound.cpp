@@ -146,38 +146,36 @@ std::optional<GroupRates> other_way(const BoundFindings& found, const Fabric& fa
   return rates.algbw.empty() ? std::nullopt : std::optional(std::move(rates));
 }
 
-ExitCode run_bound(const BoundArguments& options, const Console& console) {
+Expected<ExitCode> run_bound(const BoundArguments& options, const Console& console) {
   if (const auto done = refuse_misplaced_groups(
           options.job, {options.failures, options.collective, options.root});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   if (!options.html.empty() && !options.job.given()) {
-    return fail({make_error(Code::S04, "--html is of process groups at once",
-                            "add --groups, --at-once or --job")},
-                console);
+    return make_error(Code::S04, "--html is of process groups at once",
+                      "add --groups, --at-once or --job");
   }
   if (options.place && !options.job.given()) {
-    return fail({make_error(Code::S04, "--place is of the mesh of process groups",
-                            "add --mesh, and --groups, --at-once or --job")},
-                console);
+    return make_error(Code::S04, "--place is of the mesh of process groups",
+                      "add --mesh, and --groups, --at-once or --job");
   }
-  if (const auto done = misplaced_option(options); !done) return fail(done.errors(), console);
+  if (const auto done = misplaced_option(options); !done) return done.errors();
   if (const auto done = refuse_clashes({{"topology file", options.topology},
                                         {"--box file", options.reading.dump.box},
                                         {"--demand file", options.alltoall.demand},
                                         {"--job file", options.job.job}},
                                        {{"--html", options.html}, {"the report", "-"}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
-  if (!fabric) return fail(fabric.errors(), console);
+  if (!fabric) return fabric.errors();
   report_reading(*fabric, options.reading, console);
   if (options.job.given()) return run_bound_of_job(*fabric, options, console);
   if (has_paths(options.collective)) return run_bound_of_paths(*fabric, options, console);
   auto found = find_all(*fabric, options, console);
-  if (!found) return fail(found.errors(), console);
+  if (!found) return found.errors();
   if (options.check) {
     const std::string wrong = disagreement(found->answer, fabric->network, console);
     say(fmt::format("{}", wrong));
@@ -196,7 +194,7 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     if (checked != ExitCode::done) return checked;
   }
   if (const auto done = price_failure(*found, *fabric, options, console); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   found->group = at_work("finding what relays add", console,
                          [&] { return other_way(*found, *fabric, options); });
@@ -209,9 +207,9 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
   }
   if (options.whatif) {
     const auto asked = what_if_options(*fabric, options);
-    if (!asked) return fail(asked.errors(), console);
+    if (!asked) return asked.errors();
     const auto changes = explore(*fabric, *asked, console);
-    if (!changes) return fail(changes.errors(), console);
+    if (!changes) return changes.errors();
     const std::size_t lines = options.top == 0 ? kUsualChanges : options.top;
     json["what_if"] = to_json(*changes, fabric->topology, *asked);
     if (options.json) put_figures(json["what_if"], figures_of(found->answer, asked->collective));
@@ -220,13 +218,13 @@ ExitCode run_bound(const BoundArguments& options, const Console& console) {
     if (allreduce != nullptr && allreduce->in_network) {
       const auto roles = at_work("what if switches could do less", console,
                                  [&] { return role_failures(fabric->topology); });
-      if (!roles) return fail(roles.errors(), console);
+      if (!roles) return roles.errors();
       json["what_if"]["role_failures"] = to_json(*roles, fabric->topology);
       text += in_words(*roles, fabric->topology, lines);
     }
   }
   const std::string report = options.json ? report_text(std::move(json), console) : text;
-  return finish(write_output("-", report), console);
+  return finish(write_output("-", report));
 }
 
 }  // namespace

@@ -159,29 +159,29 @@ std::optional<std::string> flaw_of(const Network& network, const JointDemand& de
 
 }  // namespace
 
-ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
-                          const Console& console) {
+Expected<ExitCode> run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
+                                    const Console& console) {
   if (const char* other = first_of_one_collective(options)) {
-    return fail({no_option_of_groups(other)}, console);
+    return no_option_of_groups(other);
   }
   note_what_does_not_count(fabric, console);
   auto job = job_of(options.job, {options.failures, options.collective, options.root},
                     fabric.network.ranks.size(), console);
-  if (!job) return fail(job.errors(), console);
+  if (!job) return job.errors();
   std::vector<Placement> placements;
   if (options.place) {
     auto found = find_placements(*job, fabric, has_relays(options.failures), console);
-    if (!found) return fail(found.errors(), console);
+    if (!found) return found.errors();
     placements = *std::move(found);
     const auto placement = placement_of(*job->mesh, placements.front().order);
     *job = placed(*std::move(job), placement);
   }
   const auto bounds = bound_all(*job, fabric, has_relays(options.failures), console);
-  if (!bounds) return fail(bounds.errors(), console);
+  if (!bounds) return bounds.errors();
   const auto beyond = beyond_all(*bounds, fabric, console);
-  if (!beyond) return fail(beyond.errors(), console);
+  if (!beyond) return beyond.errors();
   auto before = bounds_before(*job, fabric, has_relays(options.failures), console);
-  if (!before) return fail(before.errors(), console);
+  if (!before) return before.errors();
   for (std::size_t i = 0; options.check && i < bounds->size(); ++i) {
     auto flaw = flaw_of(fabric.network, (*bounds)[i]);
     if (!flaw) flaw = flaw_of(fabric.network, (*bounds)[i].demand, (*beyond)[i]);
@@ -197,19 +197,17 @@ ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
   if (!options.html.empty()) {
     const std::string page =
         at_work("drawing the page", console, [&] { return job_page(*job, *bounds, fabric); });
-    if (const auto done = write_output(options.html, page); !done) {
-      return fail(done.errors(), console);
-    }
+    if (const auto done = write_output(options.html, page); !done) return done.errors();
   }
   const BesideBounds beside{*beyond, *std::move(before)};
   if (!options.json) {
     const std::string orders = options.place ? in_words(placements, *job) : "";
-    return finish(write_output("-", orders + job_in_words(*job, *bounds, beside, fabric)), console);
+    return finish(write_output("-", orders + job_in_words(*job, *bounds, beside, fabric)));
   }
   Json json = job_to_json(*job, *bounds, beside, fabric, options.reading);
   if (options.place) put_placements(json, placements, *job, fabric);
   if (options.check) json["checked"] = true;
-  return finish(write_output("-", report_text(std::move(json), console)), console);
+  return finish(write_output("-", report_text(std::move(json), console)));
 }
 
 }  // namespace forestcoll::cli

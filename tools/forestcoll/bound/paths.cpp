@@ -249,25 +249,25 @@ ExitCode check_alltoall(const AlltoallProof& proof, const Demand& demand, const 
   return ExitCode::internal;
 }
 
-ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
-                            const Console& console) {
+Expected<ExitCode> run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
+                                      const Console& console) {
   const Collective collective = *collective_of(options.collective);
   const auto root = find_root(fabric.topology, collective, options.root);
-  if (!root) return fail(root.errors(), console);
+  if (!root) return root.errors();
   const auto read = read_demand(fabric.network, collective, *root, options.alltoall.demand);
-  if (!read) return fail(read.errors(), console);
+  if (!read) return read.errors();
   const ParsedDemand& demand = *read;
   auto request = resolve(options.alltoall, options.threads);
-  if (!request) return fail(request.errors(), console);
+  if (!request) return request.errors();
   const auto optimum = at_work(fmt::format("finding the best {}", name_of(demand)), console, [&] {
     const TimeLimit limit(request->seconds);
     request->solver.stop = limit.token();
     return optimum_of_paths(fabric.network, demand.demand, request->solver);
   });
-  if (!optimum) return fail(optimum.errors(), console);
+  if (!optimum) return optimum.errors();
   const AlltoallProof& proof = optimum->proof;
   const auto rates = rates_of(proof, demand);
-  if (!rates) return fail(rates.errors(), console);
+  if (!rates) return rates.errors();
   if (options.check) {
     const ExitCode checked = check_paths(*optimum, demand.demand, fabric, console);
     if (checked != ExitCode::done) return checked;
@@ -278,16 +278,16 @@ ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
                               number(kPercent * request->solver.gap), number(kPercent * apart)));
   }
   auto figures = figures_of(fabric, proof, demand, options.target, console);
-  if (!figures) return fail(figures.errors(), console);
+  if (!figures) return figures.errors();
   auto price = price_of(fabric, demand, *figures, request->solver, options.target, console);
-  if (!price) return fail(price.errors(), console);
+  if (!price) return price.errors();
   const Findings found{*std::move(figures), *std::move(price),
                        group_rates(fabric, demand, request->solver, rates->algbw)};
   const std::string report =
       options.json
           ? report_text(json_report(*optimum, demand, *rates, found, fabric, options), console)
           : text_report(*optimum, demand, *rates, found, fabric, options.top);
-  return finish(write_output("-", report), console);
+  return finish(write_output("-", report));
 }
 
 }  // namespace forestcoll::cli

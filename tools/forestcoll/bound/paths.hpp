@@ -20,11 +20,13 @@ void add_alltoall_options(CLI::App& command, AlltoallArguments& arguments);
                                       const Fabric& fabric, const Console& console);
 
 /// Finds the optimum of the collective that is asked for, and writes the report.
-[[nodiscard]] ExitCode run_bound_of_paths(const Fabric& fabric, const BoundArguments& options,
-                                          const Console& console);
+[[nodiscard]] Expected<ExitCode> run_bound_of_paths(const Fabric& fabric,
+                                                    const BoundArguments& options,
+                                                    const Console& console);
 
 /// Finds the best joint rate of every step, and writes the report.
-[[nodiscard]] ExitCode run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
-                                        const Console& console);
+[[nodiscard]] Expected<ExitCode> run_bound_of_job(const Fabric& fabric,
+                                                  const BoundArguments& options,
+                                                  const Console& console);
 
 }  // namespace forestcoll::cli

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -217,22 +216,22 @@ std::string report(const std::vector<NamedComparison>& all, const CompareArgumen
   return options.markdown ? to_markdown(all) : to_terminal(all);
 }
 
-ExitCode run_compare(const CompareArguments& options, const Console& console) {
+Expected<ExitCode> run_compare(const CompareArguments& options, const Console& console) {
   if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
-  if (const auto done = refuse_with_several(options); !done) return fail(done.errors(), console);
+  if (const auto done = refuse_with_several(options); !done) return done.errors();
   auto request = request_of(options);
-  if (!request) return fail(request.errors(), console);
+  if (!request) return request.errors();
   const auto rings = read_rings(options.nccl_graph);
-  if (!rings) return fail(rings.errors(), console);
+  if (!rings) return rings.errors();
   request->baseline = {.graph = *rings ? &**rings : nullptr,
                        .cross_nic = options.cross_nic,
                        .nccl_constants = options.nccl_constants};
   std::vector<ComparedFabric> all;
   for (const std::string& topology : options.topologies) {
     auto compared = compare_on(topology, options, *request, console);
-    if (!compared) return fail(compared.errors(), console);
+    if (!compared) return compared.errors();
     all.push_back(*std::move(compared));
   }
   if (are_several(options)) {
@@ -240,13 +239,13 @@ ExitCode run_compare(const CompareArguments& options, const Console& console) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       named.push_back({display_name(options.topologies[i]), &all[i].comparison});
     }
-    return finish(write_output("-", report(named, options, console)), console);
+    return finish(write_output("-", report(named, options, console)));
   }
   const Comparison& comparison = all.front().comparison;
   const auto written = write_files(comparison, options, console);
-  if (!written) return fail(written.errors(), console);
+  if (!written) return written.errors();
   if (!prints_report(options)) return ExitCode::done;
-  return finish(write_output("-", report(comparison, options, console)), console);
+  return finish(write_output("-", report(comparison, options, console)));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "command.hpp"
@@ -151,20 +150,17 @@ Expected<FormulaStudy> study_formulas(const FormulaArguments& options, const Con
   return study;
 }
 
-ExitCode run_formulas(const FormulaArguments& options, const Console& console) {
+Expected<ExitCode> run_formulas(const FormulaArguments& options, const Console& console) {
   if (const auto done = refuse_clashes({}, {{"the report", "-"}, {"--csv", options.csv}}); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const auto study = study_formulas(options, console);
-  if (!study) return fail(study.errors(), console);
+  if (!study) return study.errors();
   if (!options.csv.empty()) {
-    if (const auto done = write_output(options.csv, study_csv(*study)); !done) {
-      return fail(done.errors(), console);
-    }
+    if (const auto done = write_output(options.csv, study_csv(*study)); !done) return done.errors();
   }
-  return finish(
-      write_output("-", options.json ? report_text(study_json(*study), console) : table_of(*study)),
-      console);
+  return finish(write_output(
+      "-", options.json ? report_text(study_json(*study), console) : table_of(*study)));
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ std::string tables() {
   return text;
 }
 
-ExitCode run_explain(const ExplainArguments& arguments, const Console& console) {
+Expected<ExitCode> run_explain(const ExplainArguments& arguments) {
   std::string text;
   if (arguments.markdown) {
     text = tables();
@@ -89,13 +89,12 @@ ExitCode run_explain(const ExplainArguments& arguments, const Console& console) 
                            [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
     const std::optional<Code> code = parse_code(name);
     if (!code) {
-      return fail({make_error(Code::S03, fmt::format("there is no code \"{}\"", arguments.code),
-                              "codes are such as E05; `forestcoll explain` lists them all")},
-                  console);
+      return make_error(Code::S03, fmt::format("there is no code \"{}\"", arguments.code),
+                        "codes are such as E05; `forestcoll explain` lists them all");
     }
     text = explanation_of(info_of(*code));
   }
-  return finish(write_output("-", text), console);
+  return finish(write_output("-", text));
 }
 
 }  // namespace
@@ -113,8 +112,7 @@ Command add_explain(CLI::App& program) {
       "  forestcoll explain W12\n"
       "\n"
       "Exit codes: 0 done, 2 no such code, 4 cannot write.");
-  return {command,
-          [arguments](const Console& console) { return run_explain(*arguments, console); }};
+  return {command, [arguments](const Console&) { return run_explain(*arguments); }};
 }
 
 }  // namespace forestcoll::cli

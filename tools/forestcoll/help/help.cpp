@@ -88,8 +88,8 @@ std::string man_page(const std::vector<CommandHelp>& commands) {
 
 using Writer = std::string (*)(const std::vector<CommandHelp>&);
 
-ExitCode print(Writer writer, const CLI::App& program, const Console& console) {
-  return finish(write_output("-", writer(help_of(program))), console);
+Expected<ExitCode> print(Writer writer, const CLI::App& program) {
+  return finish(write_output("-", writer(help_of(program))));
 }
 
 }  // namespace
@@ -110,9 +110,8 @@ Command add_completion(CLI::App& program) {
       "  forestcoll completion fish > ~/.config/fish/completions/forestcoll.fish\n"
       "\n"
       "Exit codes: 0 done, 2 usage, 4 cannot write.");
-  return {command, [shell, &program](const Console& console) {
-            return print(kShells.at(*shell), program, console);
-          }};
+  return {command,
+          [shell, &program](const Console&) { return print(kShells.at(*shell), program); }};
 }
 
 Command add_man(CLI::App& program) {
@@ -122,8 +121,7 @@ Command add_man(CLI::App& program) {
       "  forestcoll man | man -l -\n"
       "\n"
       "Exit codes: 0 done, 4 cannot write.");
-  return {command,
-          [&program](const Console& console) { return print(man_page, program, console); }};
+  return {command, [&program](const Console&) { return print(man_page, program); }};
 }
 
 }  // namespace forestcoll::cli

@@ -180,22 +180,22 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
 
 }  // namespace
 
-ExitCode simulate_job(std::string_view text, const std::vector<std::int64_t>& sizes,
-                      const LoadedTopology& fabric, const Figures& figures,
-                      const SimulateArguments& options, const Console& console) {
+Expected<ExitCode> simulate_job(std::string_view text, const std::vector<std::int64_t>& sizes,
+                                const LoadedTopology& fabric, const Figures& figures,
+                                const SimulateArguments& options, const Console& console) {
   const auto job = read_written_job(text, options.schedule);
-  if (!job) return fail(job.errors(), console);
+  if (!job) return job.errors();
   std::vector<SimulatedStep> steps;
   for (const WrittenStep& step : *job) {
     auto simulated = simulate_step(step, sizes, {fabric, figures, options, console});
-    if (!simulated) return fail(simulated.errors(), console);
+    if (!simulated) return simulated.errors();
     steps.push_back(*std::move(simulated));
   }
   const std::string file = display_name(options.schedule);
   const std::string report =
       options.json ? report_text(job_to_json(steps, figures, file, fabric.topology), console)
                    : job_in_words(steps, figures, file, fabric.topology);
-  return finish(write_output("-", report), console);
+  return finish(write_output("-", report));
 }
 
 }  // namespace forestcoll::cli

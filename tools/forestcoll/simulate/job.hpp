@@ -10,8 +10,10 @@
 namespace forestcoll::cli {
 
 /// `text` is the report of a job, which `synth` wrote beside the schedules.
-[[nodiscard]] ExitCode simulate_job(std::string_view text, const std::vector<std::int64_t>& sizes,
-                                    const LoadedTopology& fabric, const Figures& figures,
-                                    const SimulateArguments& options, const Console& console);
+[[nodiscard]] Expected<ExitCode> simulate_job(std::string_view text,
+                                              const std::vector<std::int64_t>& sizes,
+                                              const LoadedTopology& fabric, const Figures& figures,
+                                              const SimulateArguments& options,
+                                              const Console& console);
 
 }  // namespace forestcoll::cli

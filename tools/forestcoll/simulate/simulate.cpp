@@ -74,29 +74,29 @@ Expected<Figures> choose_figures(const SimulateArguments& options, const ChosenG
   return Figures{*std::move(figures), gpu.reason};
 }
 
-ExitCode run_simulate(const SimulateArguments& options, const Console& console) {
+Expected<ExitCode> run_simulate(const SimulateArguments& options, const Console& console) {
   if (const auto done = refuse_clashes({{"schedule file", options.schedule},
                                         {"topology file", options.topology},
                                         {"--parameters file", options.parameters}},
                                        {{"the report", "-"}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   auto sizes = parse_sizes(options.sizes);
-  if (!sizes) return fail(sizes.errors(), console);
+  if (!sizes) return sizes.errors();
   const auto text = read_input(options.schedule);
-  if (!text) return fail(text.errors(), console);
+  if (!text) return text.errors();
   if (const auto done = refuse_topology_as_schedule(*text, display_name(options.schedule),
                                                     "forestcoll simulate SCHEDULE TOPOLOGY");
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const auto topology = load_topology(options.topology, options.reading, options.failures, console);
-  if (!topology) return fail(topology.errors(), console);
+  if (!topology) return topology.errors();
   report_reading(*topology, options.reading, console);
   report_latencies(topology->topology, console);
   const auto figures = choose_figures(options, topology->gpu);
-  if (!figures) return fail(figures.errors(), console);
+  if (!figures) return figures.errors();
   if (is_job_report(*text)) {
     return simulate_job(*text, *sizes, *topology, *figures, options, console);
   }
@@ -106,15 +106,15 @@ ExitCode run_simulate(const SimulateArguments& options, const Console& console) 
     return prepare_simulation(*text, file, topology->topology);
   };
   const auto simulator = prepare();
-  if (!simulator) return fail(simulator.errors(), console);
+  if (!simulator) return simulator.errors();
   if (!options.sizes_given && simulator->own_bytes()) sizes = std::vector{*simulator->own_bytes()};
   const auto simulation = simulate(*simulator, *sizes, *figures, options, console);
-  if (!simulation) return fail(simulation.errors(), console);
+  if (!simulation) return simulation.errors();
   const std::string report =
       options.json
           ? report_text(json_report(*simulation, *figures, file, topology->topology), console)
           : text_report(*simulation, *figures, file, topology->topology);
-  return finish(write_output("-", report), console);
+  return finish(write_output("-", report));
 }
 
 }  // namespace

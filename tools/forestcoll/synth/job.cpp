@@ -5,7 +5,6 @@
 #include <iterator>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -267,8 +266,9 @@ Expected<void> write_job(const SynthArguments& arguments, const Job& job,
 }
 
 // With a file for each group where some are written.
-ExitCode make_schedules(const SynthArguments& arguments, const Job& job, std::size_t number,
-                        const Fabric& fabric, MadeStep& made, const Console& console) {
+Expected<ExitCode> make_schedules(const SynthArguments& arguments, const Job& job,
+                                  std::size_t number, const Fabric& fabric, MadeStep& made,
+                                  const Console& console) {
   const JobStep& step = job.steps[number];
   if (is_joint_plan(arguments)) return make_joint_plan(arguments, fabric, step, made, console);
   const std::string name = job.steps.size() > 1 ? fmt::format("step{}-", number) : std::string();
@@ -289,44 +289,40 @@ Expected<void> write_all(const SynthArguments& arguments, const Job& job,
 
 }  // namespace
 
-ExitCode run_synthesis_of_job(const SynthArguments& given, const JobArguments& words,
-                              const Console& console) {
+Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given, const JobArguments& words,
+                                        const Console& console) {
   const auto arguments = with_format(given);
-  if (!arguments) return fail(arguments.errors(), console);
-  if (const auto done = refuse_misplaced(*arguments, words); !done) {
-    return fail(done.errors(), console);
-  }
+  if (!arguments) return arguments.errors();
+  if (const auto done = refuse_misplaced(*arguments, words); !done) return done.errors();
   const bool relays = has_relays(given.failures);
   const auto fabric = load_fabric(given.topology, given.reading, given.failures, console);
-  if (!fabric) return fail(fabric.errors(), console);
+  if (!fabric) return fabric.errors();
   report_reading(*fabric, given.reading, console);
   note_what_does_not_count(*fabric, console);
   const std::string collective =
       words.groups && given.collective.empty() ? SynthArguments().collective : given.collective;
   const auto job = job_of(words, {given.failures, collective, given.root},
                           fabric->network.ranks.size(), console);
-  if (!job) return fail(job.errors(), console);
+  if (!job) return job.errors();
   if (is_joint_plan(*arguments)) {
-    if (const auto done = refuse_job_of_joint_plan(*job); !done) {
-      return fail(done.errors(), console);
-    }
+    if (const auto done = refuse_job_of_joint_plan(*job); !done) return done.errors();
   }
   std::vector<MadeStep> steps;
   for (std::size_t s = 0; s < job->steps.size(); ++s) {
     auto made = divide(job->steps[s], *fabric, relays, console);
-    if (!made) return fail(made.errors(), console);
-    const ExitCode code = make_schedules(*arguments, *job, s, *fabric, *made, console);
-    if (code != ExitCode::done) return code;
+    if (!made) return made.errors();
+    const auto code = make_schedules(*arguments, *job, s, *fabric, *made, console);
+    if (!code || *code != ExitCode::done) return code;
     note(console, step_in_words(job->steps[s], *made));
     if (!made->groups.front().file.empty()) note(console, files_in_words(job->steps[s], *made));
     steps.push_back(*std::move(made));
   }
   const Json report = report_of(*job, steps, *fabric, *arguments);
   if (const auto done = write_all(*arguments, *job, steps, report, *fabric, console); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   if (!given.json) return ExitCode::done;
-  return finish(write_output("-", report_text(report, console)), console);
+  return finish(write_output("-", report_text(report, console)));
 }
 
 }  // namespace forestcoll::cli

@@ -86,10 +86,10 @@ Expected<void> refuse_job_of_joint_plan(const Job& job) {
                     fmt::format("name one with --groups and --collective, {}", kOrEach));
 }
 
-ExitCode make_joint_plan(const SynthArguments& arguments, const Fabric& fabric, const JobStep& step,
-                         MadeStep& made, const Console& console) {
+Expected<ExitCode> make_joint_plan(const SynthArguments& arguments, const Fabric& fabric,
+                                   const JobStep& step, MadeStep& made, const Console& console) {
   const auto options = options_of_plan(arguments, step.operations.front().collective);
-  if (!options) return fail(options.errors(), console);
+  if (!options) return options.errors();
   Diagnostics errors;
   for (const std::string_view trees : {"", "auto", "max:4", "1"}) {
     const SynthArguments alone = trees_alone(arguments, trees);
@@ -105,7 +105,7 @@ ExitCode make_joint_plan(const SynthArguments& arguments, const Fabric& fabric, 
     if (errors.empty()) errors = plan.errors();
     if (!is_too_much(plan.errors()) || !arguments.trees.empty()) break;
   }
-  return fail(errors, console);
+  return errors;
 }
 
 Expected<void> write_joint_plan(const SynthArguments& arguments, const Compilation& plan,

@@ -23,8 +23,9 @@ namespace forestcoll::cli {
 /// Makes the trees of all groups in their parts, and of these a plan; where those of the exact
 /// optimum do not fit MSCCL++ and no number of trees is asked for, fewer. What ends the command has
 /// been told.
-[[nodiscard]] ExitCode make_joint_plan(const SynthArguments& arguments, const Fabric& fabric,
-                                       const JobStep& step, MadeStep& made, const Console& console);
+[[nodiscard]] Expected<ExitCode> make_joint_plan(const SynthArguments& arguments,
+                                                 const Fabric& fabric, const JobStep& step,
+                                                 MadeStep& made, const Console& console);
 
 /// Writes it to -o.
 [[nodiscard]] Expected<void> write_joint_plan(const SynthArguments& arguments,

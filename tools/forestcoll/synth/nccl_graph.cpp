@@ -70,16 +70,14 @@ Json json_of(const NcclGraphs& graphs, const Fabric& fabric) {
 
 }  // namespace
 
-ExitCode write_nccl_graph(const SynthArguments& arguments, const Console& console) {
-  if (const auto done = refuse_with_nccl_file(arguments); !done) {
-    return fail(done.errors(), console);
-  }
+Expected<ExitCode> write_nccl_graph(const SynthArguments& arguments, const Console& console) {
+  if (const auto done = refuse_with_nccl_file(arguments); !done) return done.errors();
   const auto fabric =
       load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
-  if (!fabric) return fail(fabric.errors(), console);
+  if (!fabric) return fabric.errors();
   report_reading(*fabric, arguments.reading, console);
   if (const auto done = refuse_limits(fabric->topology, "--format nccl-graph"); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const BaselineOptions options{.graph = nullptr,
                                 .cross_nic = arguments.baseline.cross_nic,
@@ -88,14 +86,12 @@ ExitCode write_nccl_graph(const SynthArguments& arguments, const Console& consol
     return make_nccl_graphs(fabric->topology, fabric->network, options,
                             is_hopper_or_later(fabric->gpu.name));
   });
-  if (!graphs) return fail(graphs.errors(), console);
+  if (!graphs) return graphs.errors();
   const std::string text = to_nccl_graph_xml(*graphs, fabric->topology);
-  if (const auto done = write_output(arguments.output, text); !done) {
-    return fail(done.errors(), console);
-  }
+  if (const auto done = write_output(arguments.output, text); !done) return done.errors();
   report(*graphs, *fabric, console);
   if (!arguments.json) return ExitCode::done;
-  return finish(write_output("-", report_text(json_of(*graphs, *fabric), console)), console);
+  return finish(write_output("-", report_text(json_of(*graphs, *fabric), console)));
 }
 
 }  // namespace forestcoll::cli

@@ -186,34 +186,29 @@ Expected<Fabric> fabric_to_tune(const SynthArguments& arguments, const Console& 
 
 }  // namespace
 
-ExitCode tune_nccl_itself(const SynthArguments& arguments, const Console& console) {
+Expected<ExitCode> tune_nccl_itself(const SynthArguments& arguments, const Console& console) {
   const auto request = resolve_tuner(arguments);
-  if (!request) return fail(request.errors(), console);
+  if (!request) return request.errors();
   const auto fabric = fabric_to_tune(arguments, console);
-  if (!fabric) return fail(fabric.errors(), console);
-  if (const auto done = refuse_shares(*fabric, request->collectives); !done) {
-    return fail(done.errors(), console);
-  }
+  if (!fabric) return fabric.errors();
+  if (const auto done = refuse_shares(*fabric, request->collectives); !done) return done.errors();
   std::vector<NcclTuning> tunings;
   for (const Collective collective : request->collectives) {
     auto tuning = tune_one(*fabric, collective, *request, arguments, console);
-    if (!tuning) return fail(tuning.errors(), console);
+    if (!tuning) return tuning.errors();
     tunings.push_back(*std::move(tuning));
   }
   const std::string text = arguments.format == kNcclTuner
                                ? to_nccl_tuner_csv(tunings, fabric->topology)
                                : to_ncclx_tuner_csv(tunings, fabric->topology);
-  if (const auto done = write_output(arguments.output, text); !done) {
-    return fail(done.errors(), console);
-  }
+  if (const auto done = write_output(arguments.output, text); !done) return done.errors();
   note(console, fmt::format("{}: rules for NCCL's own algorithms by size (a model, not a "
                             "measurement)",
                             fabric->topology.name));
   for (const NcclTuning& tuning : tunings) report(tuning, console);
   warn_of_one_channel(arguments, nccl_communicator(fabric->topology), console);
   if (!arguments.json) return ExitCode::done;
-  return finish(write_output("-", report_text(json_of(tunings, fabric->topology), console)),
-                console);
+  return finish(write_output("-", report_text(json_of(tunings, fabric->topology), console)));
 }
 
 }  // namespace forestcoll::cli

@@ -14,10 +14,11 @@
 namespace forestcoll::cli {
 namespace {
 
-ExitCode synth(const SynthArguments& given, const JobArguments& job, const Console& console) {
+Expected<ExitCode> synth(const SynthArguments& given, const JobArguments& job,
+                         const Console& console) {
   if (job.given()) return run_synthesis_of_job(given, job, console);
   if (const auto done = refuse_misplaced_groups(job, {given.failures, "", ""}); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   if (is_nccl_tuner(given.format)) return tune_nccl_itself(given, console);
   if (given.format == kNcclGraph) return write_nccl_graph(given, console);

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -208,14 +206,14 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
   return files;
 }
 
-ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console) {
+Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, const Console& console) {
   const SynthArguments& arguments = prepared.arguments;
   const SynthRequest& request = prepared.request;
   const Fabric& fabric = prepared.fabric;
   const bool deploys = !arguments.deploy.empty();
   const std::string& directory = deploys ? arguments.deploy : arguments.output;
   if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   TuneOptions options{.compile = request.compile,
                       .sizes = request.tune,
@@ -223,13 +221,13 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
                       .buffer_bytes = request.buffer_bytes};
   auto tuning = under_bar(options.compile.synthesis, prepared.solver, prepared.limit, console,
                           [&] { return forestcoll::tune(fabric, options); });
-  if (!tuning) return fail(tuning.errors(), console);
+  if (!tuning) return tuning.errors();
   warn(*tuning, request.compile, console);
   CompileOptions common = request.compile;
   common.xml.buffer_bytes = tuning->buffer_bytes;
   const auto files = texts(*tuning, fabric, common, deploys);
-  if (!files) return fail(files.errors(), console);
-  if (const auto done = write_files(directory, *files); !done) return fail(done.errors(), console);
+  if (!files) return files.errors();
+  if (const auto done = write_files(directory, *files); !done) return done.errors();
   const RateFigures rates = rates_of(prepared);
   if (fabric.whole && rates.by_trees) {  // not of what this collective has of the links
     for (TunedFile& file : tuning->files) file.optimum = rates.by_trees->at_most;
@@ -239,16 +237,16 @@ ExitCode tune_prepared(const PreparedSynthesis& prepared, const Console& console
   note(console, next_line(request.compile, fabric.network, arguments.output, arguments.deploy));
   if (!arguments.json) return ExitCode::done;
   const std::string text = report_text(json_of(*tuning, rates, fabric, request.compile), console);
-  return finish(write_output("-", text), console);
+  return finish(write_output("-", text));
 }
 
 }  // namespace
 
-ExitCode tune(const SynthArguments& given, const Console& console) {
+Expected<ExitCode> tune(const SynthArguments& given, const Console& console) {
   const auto arguments = with_format(given);
-  if (!arguments) return fail(arguments.errors(), console);
+  if (!arguments) return arguments.errors();
   const auto prepared = prepare(*arguments, console);
-  if (!prepared) return fail(prepared.errors(), console);
+  if (!prepared) return prepared.errors();
   return tune_prepared(**prepared, console);
 }
 

@@ -111,15 +111,13 @@ Json json_report(const std::vector<Checked>& all) {
   return {{"format", "forestcoll-topo-check"}, {"version", 1}, {"files", std::move(files)}};
 }
 
-ExitCode run_check(const CheckArguments& options, const Console& console) {
+Expected<ExitCode> run_check(const CheckArguments& options, const Console& console) {
   std::vector<NamedFile> inputs;
   for (const std::string& path : options.files) inputs.push_back({"topology file", path});
   inputs.push_back({"--box file", options.reading.dump.box});
-  if (const auto done = refuse_clashes(inputs, {{"the report", "-"}}); !done) {
-    return fail(done.errors(), console);
-  }
+  if (const auto done = refuse_clashes(inputs, {{"the report", "-"}}); !done) return done.errors();
   const auto reading = reading_of(options.reading);
-  if (!reading) return fail(reading.errors(), console);
+  if (!reading) return reading.errors();
   // One bar for all files: none of their stages draws its own.
   const auto under_a_bar = [&](const std::string& path, std::size_t done) {
     ProgressBar bar("checking", console);
@@ -142,7 +140,7 @@ ExitCode run_check(const CheckArguments& options, const Console& console) {
     text += summary(all.back());
   }
   const std::string report = options.json ? report_text(json_report(all), console) : text;
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
+  if (const auto done = write_output("-", report); !done) return done.errors();
   return errors.empty() ? ExitCode::done : exit_code(errors);
 }
 

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,32 +64,30 @@ Expected<Converted> converted_to(const std::string& format, const Topology& topo
   return Converted{*std::move(platform), {}};
 }
 
-ExitCode run_convert(const ConvertArguments& options, const Console& console) {
+Expected<ExitCode> run_convert(const ConvertArguments& options, const Console& console) {
   if (const auto done = refuse_clashes(
           {{"topology file", options.topology}, {"--box file", options.reading.dump.box}},
           {{"-o", options.out}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const auto format = chosen_format(options);
-  if (!format) return fail(format.errors(), console);
+  if (!format) return format.errors();
   const auto reading = reading_of(options.reading);
-  if (!reading) return fail(reading.errors(), console);
+  if (!reading) return reading.errors();
   Metadata metadata;
   const auto parsed = read_topology(options.topology, *reading, console, &metadata);
-  if (!parsed) return fail(parsed.errors(), console);
+  if (!parsed) return parsed.errors();
   report_parsed(*parsed, console);
   const auto degraded = at_work("reading the topology", console,
                                 [&] { return degrade(parsed->topology, options.failures); });
-  if (!degraded) return fail(degraded.errors(), console);
+  if (!degraded) return degraded.errors();
   for (const std::string& change : degraded->changes) note(console, change);
   if (*format == kSimgrid) report_latencies(degraded->topology, console);
   const auto converted = at_work(
       "converting", console, [&] { return converted_to(*format, degraded->topology, metadata); });
-  if (!converted) return fail(converted.errors(), console);
-  if (const auto done = write_output(options.out, converted->text); !done) {
-    return fail(done.errors(), console);
-  }
+  if (!converted) return converted.errors();
+  if (const auto done = write_output(options.out, converted->text); !done) return done.errors();
   if (!converted->lost.empty()) {
     note(console, fmt::format("left out, as the format has no place for it: {}",
                               fmt::join(converted->lost, ", ")));

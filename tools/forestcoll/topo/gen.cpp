@@ -68,9 +68,9 @@ Json list_in_json() {
   return {{"format", "forestcoll-generators"}, {"version", 1}, {"generators", std::move(list)}};
 }
 
-ExitCode print_list(const GenArguments& options, const Console& console) {
+Expected<ExitCode> print_list(const GenArguments& options, const Console& console) {
   const std::string text = options.json ? report_text(list_in_json(), console) : list_in_text();
-  return finish(write_output("-", text), console);
+  return finish(write_output("-", text));
 }
 
 // There is no --max-nodes here: what is larger than a file may be is asked for smaller.
@@ -125,18 +125,17 @@ Expected<Made> make(const GenArguments& options, const Console& console) {
   return Made{std::move(text), *std::move(parsed)};
 }
 
-ExitCode run_gen(const GenArguments& options, const Console& console) {
-  if (const auto done = refuse_combination(options); !done) return fail(done.errors(), console);
+Expected<ExitCode> run_gen(const GenArguments& options, const Console& console) {
+  if (const auto done = refuse_combination(options); !done) return done.errors();
   if (options.list) return print_list(options, console);
   if (options.name.empty()) {
-    return fail({make_error(Code::G01, "the name of a fabric is missing",
-                            "`forestcoll topo gen --list` names them all")},
-                console);
+    return make_error(Code::G01, "the name of a fabric is missing",
+                      "`forestcoll topo gen --list` names them all");
   }
   const auto made = make(options, console);
-  if (!made) return fail(made.errors(), console);
+  if (!made) return made.errors();
   const auto& [text, parsed] = *made;
-  if (const auto done = write_output(options.out, text); !done) return fail(done.errors(), console);
+  if (const auto done = write_output(options.out, text); !done) return done.errors();
   const Topology& topology = parsed.topology;
   note(console, fmt::format("{}: {}, {}, {}", topology.name, counted(topology.ranks.size(), "GPU"),
                             counted(topology.nodes.size() - topology.ranks.size(), "switch node"),

@@ -210,41 +210,34 @@ std::vector<NamedFile> inputs_of(const ImportArguments& options) {
   return inputs;
 }
 
-ExitCode run_import(const ImportArguments& options, const Console& console) {
+Expected<ExitCode> run_import(const ImportArguments& options, const Console& console) {
   if (options.json && options.out == "-") {
-    return fail({make_error(Code::I08, "--json: standard output is taken by the topology file",
-                            "Give the file a name: -o topology.json.")},
-                console);
+    return make_error(Code::I08, "--json: standard output is taken by the topology file",
+                      "Give the file a name: -o topology.json.");
   }
   if (const auto done = refuse_clashes(inputs_of(options),
                                        {{"-o", options.out}, {"--json", options.json ? "-" : ""}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   if (!options.reading.quantize.empty()) {
-    return fail(
-        {make_error(Code::I08, "--quantize: an imported file keeps every bandwidth as it is",
-                    "Round where the file is used: `forestcoll bound --quantize`, or "
-                    "`forestcoll topo convert --quantize` of what is imported.")},
-        console);
+    return make_error(Code::I08, "--quantize: an imported file keeps every bandwidth as it is",
+                      "Round where the file is used: `forestcoll bound --quantize`, or "
+                      "`forestcoll topo convert --quantize` of what is imported.");
   }
   const auto reading = read_options(options);
-  if (!reading) return fail(reading.errors(), console);
+  if (!reading) return reading.errors();
   auto result = read_topology_to_write(options, *reading, console);
-  if (!result) return fail(result.errors(), console);
-  if (const auto done = take_health(options.health, *result); !done) {
-    return fail(done.errors(), console);
-  }
+  if (!result) return result.errors();
+  if (const auto done = take_health(options.health, *result); !done) return done.errors();
 
   if (result->import && !options.json) tell(*result->import, console);
   if (result->import) print(result->import->imported.warnings, console);
   report_parsed(result->parsed, console);
   tell_health(*result, options.json, console);
-  if (const auto done = write_output(options.out, result->text); !done) {
-    return fail(done.errors(), console);
-  }
+  if (const auto done = write_output(options.out, result->text); !done) return done.errors();
   if (!options.json) return ExitCode::done;
-  return finish(write_output("-", report_text(json_report(*result), console)), console);
+  return finish(write_output("-", report_text(json_report(*result), console)));
 }
 
 std::string footer() {

@@ -336,11 +336,9 @@ Expected<void> refuse_combination(const ShowArguments& options,
                     "leave it out, or name a file with --svg, --png or --dot");
 }
 
-ExitCode run_show(const ShowArguments& options, const Console& console) {
+Expected<ExitCode> run_show(const ShowArguments& options, const Console& console) {
   const std::vector<std::string> files = {options.svg, options.png, options.dot};
-  if (const auto done = refuse_combination(options, files); !done) {
-    return fail(done.errors(), console);
-  }
+  if (const auto done = refuse_combination(options, files); !done) return done.errors();
   // A picture on standard output stands alone there.
   const bool reports = options.json || std::ranges::count(files, "-") == 0;
   if (const auto done = refuse_clashes(
@@ -350,23 +348,23 @@ ExitCode run_show(const ShowArguments& options, const Console& console) {
            {"--dot", options.dot},
            {"the report", reports ? "-" : ""}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const auto fabric = load_fabric(options.topology, options.reading, options.failures, console);
-  if (!fabric) return fail(fabric.errors(), console);
+  if (!fabric) return fabric.errors();
   report_reading(*fabric, options.reading, console);
   const auto facts = at_work("finding the rate", console, [&] { return find_facts(*fabric); });
-  if (!facts) return fail(facts.errors(), console);
+  if (!facts) return facts.errors();
   const bool picture = std::ranges::any_of(files, [](const auto& file) { return !file.empty(); });
   if (picture) {
     const auto done = write_pictures(options, *fabric, *facts, console);
-    if (!done) return fail(done.errors(), console);
+    if (!done) return done.errors();
   }
   if (!reports) return ExitCode::done;
   const std::string report = at_work("writing the report", console, [&] {
     return options.json ? report_text(in_json(*facts, *fabric), console) : in_text(*facts, *fabric);
   });
-  return finish(write_output("-", report), console);
+  return finish(write_output("-", report));
 }
 
 }  // namespace

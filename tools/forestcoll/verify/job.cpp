@@ -155,18 +155,19 @@ Json json_of(const JobVerifier& judged, const std::string& file, bool knows_whol
 
 }  // namespace
 
-ExitCode verify_job(std::string_view text, const JobVerification& asked, const Console& console) {
+Expected<ExitCode> verify_job(std::string_view text, const JobVerification& asked,
+                              const Console& console) {
   const auto steps = read_written_job(text, asked.path);
-  if (!steps) return fail(steps.errors(), console);
+  if (!steps) return steps.errors();
   auto reading = reading_of(asked.reading);
-  if (!reading) return fail(reading.errors(), console);
+  if (!reading) return reading.errors();
   JobVerifier verifier(asked, *std::move(reading), console);
-  if (const auto done = verifier.run(*steps); !done) return fail(done.errors(), console);
+  if (const auto done = verifier.run(*steps); !done) return done.errors();
   const std::string file = display_name(asked.path);
   const bool knows_whole = asked.whole != nullptr;
   const std::string report = asked.json ? report_text(json_of(verifier, file, knows_whole), console)
                                         : words_of(verifier, file, knows_whole);
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
+  if (const auto done = write_output("-", report); !done) return done.errors();
   return verifier.findings().empty() ? ExitCode::done : ExitCode::answer_is_no;
 }
 

@@ -21,7 +21,7 @@ struct JobVerification {
 
 /// Verifies every schedule in its part, and that the parts are parts of the fabric. Exit codes as
 /// those of `verify`.
-[[nodiscard]] ExitCode verify_job(std::string_view text, const JobVerification& asked,
-                                  const Console& console);
+[[nodiscard]] Expected<ExitCode> verify_job(std::string_view text, const JobVerification& asked,
+                                            const Console& console);
 
 }  // namespace forestcoll::cli

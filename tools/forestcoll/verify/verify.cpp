@@ -65,11 +65,9 @@ void warn_of_seen_simple(const Verdict& verdict, const Topology* topology, const
   if (has_several_boxes(*topology)) warn_of_simple(verdict.collective, console);
 }
 
-ExitCode refuse_target(const Console& console) {
-  return fail(
-      {make_error(Code::S04, "--target names a runtime that does not load files of this kind",
-                  "leave --target out; plans have releases of mscclpp, MSCCL XML the others")},
-      console);
+Diagnostic refuse_target() {
+  return make_error(Code::S04, "--target names a runtime that does not load files of this kind",
+                    "leave --target out; plans have releases of mscclpp, MSCCL XML the others");
 }
 
 VerifyOptions asked_for(const std::string& target, const VerifyArguments& options) {
@@ -87,26 +85,26 @@ std::vector<std::string> targets_of(const std::string& format) {
   return names;
 }
 
-ExitCode run_all(const VerifyArguments& options, const std::string& text, const Topology* topology,
-                 const Console& console) {
+Expected<ExitCode> run_all(const VerifyArguments& options, const std::string& text,
+                           const Topology* topology, const Console& console) {
   std::vector<JudgedTarget> rows;
   const std::string file = display_name(options.schedule);
   ProgressBar bar("checking", console);
   // Without a target of its kind, a file is judged by the first of them.
   auto first = verify(text, file, topology, asked_for(VerifyOptions{}.target, options));
-  if (!first) return fail(first.errors(), console);
+  if (!first) return first.errors();
   const std::vector<std::string> targets = targets_of(first->format);
-  if (targets.empty()) return refuse_target(console);
+  if (targets.empty()) return refuse_target();
   rows.push_back({targets.front(), *std::move(first)});
   for (std::size_t t = 1; t < targets.size(); ++t) {
     bar.update(static_cast<double>(t) / static_cast<double>(targets.size()));
     auto verdict = verify(text, file, topology, asked_for(targets[t], options));
-    if (!verdict) return fail(verdict.errors(), console);
+    if (!verdict) return verdict.errors();
     rows.push_back({targets[t], *std::move(verdict)});
   }
   const std::string report = options.json ? report_text(targets_json(rows, file, topology), console)
                                           : targets_table(rows, file);
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
+  if (const auto done = write_output("-", report); !done) return done.errors();
   const bool all_run =
       std::ranges::all_of(rows, [](const JudgedTarget& row) { return row.verdict.ok; });
   if (options.target == kAnyTarget ? !best_of(rows).ok : !all_run) return ExitCode::answer_is_no;
@@ -126,46 +124,42 @@ bool is_about_topology(const VerifyArguments& options) {
   return !dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p || !options.failures.empty();
 }
 
-ExitCode run_verify(const VerifyArguments& options, const Console& console) {
+Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& console) {
   if (const auto done =
           refuse_clashes({{"schedule file", options.schedule}, {"topology file", options.topology}},
                          {{"the report", "-"}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   std::optional<LoadedTopology> topology;
   if (options.loads && (options.topology.empty() || !options.json || is_table(options.target))) {
-    return fail({make_error(Code::S04,
-                            "--loads adds the links of a topology to the JSON report of one target",
-                            "add --topology and --json, or leave it out")},
-                console);
+    return make_error(Code::S04,
+                      "--loads adds the links of a topology to the JSON report of one target",
+                      "add --topology and --json, or leave it out");
   }
   if (options.topology.empty() && is_about_topology(options)) {
-    return fail({make_error(Code::S04,
-                            "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members, "
-                            "--relays and --no-relays are for the topology",
-                            "name it with --topology")},
-                console);
+    return make_error(Code::S04,
+                      "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members, "
+                      "--relays and --no-relays are for the topology",
+                      "name it with --topology");
   }
   const auto text = read_input(options.schedule);
-  if (!text) return fail(text.errors(), console);
+  if (!text) return text.errors();
   if (const auto done = refuse_topology_as_schedule(
           *text, display_name(options.schedule), "forestcoll verify SCHEDULE --topology TOPOLOGY");
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   if (!options.topology.empty()) {
     auto loaded = load_topology(options.topology, options.reading, options.failures, console);
-    if (!loaded) return fail(loaded.errors(), console);
+    if (!loaded) return loaded.errors();
     topology = *std::move(loaded);
     report_reading(*topology, options.reading, console);
   }
   if (is_job_report(*text)) {
     if (is_table(options.target)) {
-      return fail(
-          {make_error(Code::S04, fmt::format("--target {} is for one schedule", options.target),
-                      "name one target, or verify the files of the groups one by one")},
-          console);
+      return make_error(Code::S04, fmt::format("--target {} is for one schedule", options.target),
+                        "name one target, or verify the files of the groups one by one");
     }
     return verify_job(*text,
                       {options.schedule, topology ? &topology->topology : nullptr, options.reading,
@@ -182,19 +176,18 @@ ExitCode run_verify(const VerifyArguments& options, const Console& console) {
     return verify(*text, file, of_links, asked_for(options.target, options));
   };
   const auto verdict = judge();
-  if (!verdict) return fail(verdict.errors(), console);
+  if (!verdict) return verdict.errors();
   const char* loaded = find_plan_target(options.target) != nullptr ? "mscclpp-plan" : "msccl-xml";
-  if (options.target_given && verdict->format != loaded) return refuse_target(console);
+  if (options.target_given && verdict->format != loaded) return refuse_target();
   if (options.sms && verdict->threadblocks == 0 && verdict->ok) {
-    return fail(
-        {make_error(Code::S04, "--sms is for threadblocks, and only schedules of runtimes have any",
-                    "leave --sms out")},
-        console);
+    return make_error(Code::S04,
+                      "--sms is for threadblocks, and only schedules of runtimes have any",
+                      "leave --sms out");
   }
   const std::string report =
       options.json ? report_text(verdict_json(*verdict, file, of_links, options.loads), console)
                    : verdict_in_words(*verdict, file);
-  if (const auto done = write_output("-", report); !done) return fail(done.errors(), console);
+  if (const auto done = write_output("-", report); !done) return done.errors();
   if (!verdict->ok) return ExitCode::answer_is_no;
   warn_of_seen_root(*verdict, console);
   warn_of_seen_simple(*verdict, of_links, console);

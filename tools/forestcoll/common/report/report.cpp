@@ -145,8 +145,13 @@ ExitCode fail(const Diagnostics& errors, const Console& console) {
   return exit_code(errors);
 }
 
-ExitCode finish(const Expected<void>& last, const Console& console) {
-  return last ? ExitCode::done : fail(last.errors(), console);
+ExitCode exit_code(const Expected<ExitCode>& end, const Console& console) {
+  return end ? *end : fail(end.errors(), console);
+}
+
+Expected<ExitCode> finish(const Expected<void>& last) {
+  if (!last) return last.errors();
+  return ExitCode::done;
 }
 
 void note(const Console& console, std::string_view line) {

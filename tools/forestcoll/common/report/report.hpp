@@ -33,8 +33,11 @@ void print(const Diagnostics& of_library, const Console& console);
 /// Prints the errors and returns their exit code.
 [[nodiscard]] ExitCode fail(const Diagnostics& errors, const Console& console);
 
-/// The exit code of a command that ends with this; its errors are printed.
-[[nodiscard]] ExitCode finish(const Expected<void>& last, const Console& console);
+/// The exit code of a command that ended so; its errors are printed.
+[[nodiscard]] ExitCode exit_code(const Expected<ExitCode>& end, const Console& console);
+
+/// What a command that ends with this returns.
+[[nodiscard]] Expected<ExitCode> finish(const Expected<void>& last);
 
 /// Prints a line on standard error, unless `--quiet`.
 void note(const Console& console, std::string_view line);

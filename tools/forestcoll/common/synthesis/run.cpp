@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
@@ -82,9 +80,8 @@ void note_how_to_go_on(const MadeSchedule& made, const PreparedSynthesis& prepar
 }
 
 // To whoever called, or else to standard output.
-ExitCode hand_over(Json json, const Console& console, Json* summary) {
-  if (summary == nullptr)
-    return finish(write_output("-", report_text(std::move(json), console)), console);
+Expected<ExitCode> hand_over(Json json, const Console& console, Json* summary) {
+  if (summary == nullptr) return finish(write_output("-", report_text(std::move(json), console)));
   *summary = std::move(json);
   return ExitCode::done;
 }
@@ -97,16 +94,15 @@ void note_algorithm(const MadeSchedule& made, const PreparedSynthesis& prepared,
   if (!paths_of.empty()) note(console, paths_line(paths_of));
 }
 
-ExitCode run(PreparedSynthesis& prepared, Laps& laps, const Console& console, Json* summary) {
+Expected<ExitCode> run(PreparedSynthesis& prepared, Laps& laps, const Console& console,
+                       Json* summary) {
   auto made = make_schedule(prepared, laps, console);
-  if (!made) return fail(made.errors(), console);
-  if (const auto done = refuse_stopped(); !done) return fail(done.errors(), console);
+  if (!made) return made.errors();
+  if (const auto done = refuse_stopped(); !done) return done.errors();
   if (const auto refused = refuse_verdict(made->compiled, console)) return *refused;
 
   warn_of_schedule(*made, prepared, console);
-  if (const auto done = write_schedule(made->compiled, prepared); !done) {
-    return fail(done.errors(), console);
-  }
+  if (const auto done = write_schedule(made->compiled, prepared); !done) return done.errors();
   laps.seconds.write = laps.lap();
   note_odd_name(prepared, console);
   const SynthArguments& arguments = prepared.arguments;
@@ -117,10 +113,10 @@ ExitCode run(PreparedSynthesis& prepared, Laps& laps, const Console& console, Js
   note(console, report_of(*made, prepared, laps.seconds, console.verbose));
   Expected<std::optional<FailurePrice>> price = std::optional<FailurePrice>();
   if (is_priced(arguments, console, summary)) price = price_of(*made, prepared, console);
-  if (!price) return fail(price.errors(), console);
+  if (!price) return price.errors();
   if (*price) note(console, in_words(**price));
   auto tradeoff = find_tradeoff(*made, prepared, console);
-  if (!tradeoff) return fail(tradeoff.errors(), console);
+  if (!tradeoff) return tradeoff.errors();
   made->tradeoff = *std::move(tradeoff);
   if (made->tradeoff) note(console, tradeoff_lines(*made->tradeoff));
   note_how_to_go_on(*made, prepared, console);
@@ -132,12 +128,13 @@ ExitCode run(PreparedSynthesis& prepared, Laps& laps, const Console& console, Js
 
 }  // namespace
 
-ExitCode run_synthesis(const SynthArguments& given, const Console& console, Json* summary) {
+Expected<ExitCode> run_synthesis(const SynthArguments& given, const Console& console,
+                                 Json* summary) {
   Laps laps;
   const auto arguments = with_format(given);
-  if (!arguments) return fail(arguments.errors(), console);
+  if (!arguments) return arguments.errors();
   const auto prepared = prepare(*arguments, console);
-  if (!prepared) return fail(prepared.errors(), console);
+  if (!prepared) return prepared.errors();
   laps.seconds.parse = laps.lap();
   if (is_held_back(**prepared)) {
     say("standard output is a terminal, so the schedule is not written: use -o FILE, or -o - to "

@@ -9,7 +9,7 @@ namespace forestcoll::cli {
 
 /// From a topology to a schedule that is proved, verified and written. The report of `--json` goes
 /// to `summary` where there is one, to standard output otherwise. REQUIRES: no `tune`.
-[[nodiscard]] ExitCode run_synthesis(const SynthArguments& given, const Console& console,
-                                     Json* summary = nullptr);
+[[nodiscard]] Expected<ExitCode> run_synthesis(const SynthArguments& given, const Console& console,
+                                               Json* summary = nullptr);
 
 }  // namespace forestcoll::cli

@@ -59,22 +59,22 @@ Expected<void> write_study(const ClusterStudy& study, const ClusterArguments& op
       "-", options.json ? report_text(to_json(study), console) : table_of(study, options.front));
 }
 
-ExitCode run_cluster(const ClusterArguments& options, const Console& console) {
+Expected<ExitCode> run_cluster(const ClusterArguments& options, const Console& console) {
   if (const auto done =
           refuse_clashes({{"--costs file", options.costs}}, {{"the report", "-"},
                                                              {"--csv", options.csv},
                                                              {"--svg", options.svg},
                                                              {"--html", options.html}});
       !done) {
-    return fail(done.errors(), console);
+    return done.errors();
   }
   const auto text = read_input(options.costs);
-  if (!text) return fail(text.errors(), console);
+  if (!text) return text.errors();
   const auto costs = parse_costs(*text, display_name(options.costs));
-  if (!costs) return fail(costs.errors(), console);
+  if (!costs) return costs.errors();
   const auto study = study_clusters(options.request, *costs, console);
-  if (!study) return fail(study.errors(), console);
-  return finish(write_study(*study, options, console), console);
+  if (!study) return study.errors();
+  return finish(write_study(*study, options, console));
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "command.hpp"
@@ -111,13 +110,13 @@ Expected<DirectAim> check(const DirectArguments& options) {
   return aim_of(options.collective);
 }
 
-ExitCode run_direct(const DirectArguments& options, const Console& console) {
+Expected<ExitCode> run_direct(const DirectArguments& options, const Console& console) {
   const auto aim = check(options);
-  if (!aim) return fail(aim.errors(), console);
+  if (!aim) return aim.errors();
   const auto study =
       study_direct(options.request, options.also, *aim, options.thorough, options.threads, console);
-  if (!study) return fail(study.errors(), console);
-  return finish(write_all(*study, options, console), console);
+  if (!study) return study.errors();
+  return finish(write_all(*study, options, console));
 }
 
 void add_outputs(CLI::App& command, DirectArguments& options) {

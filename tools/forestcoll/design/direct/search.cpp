@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "command.hpp"
 #include "common/files/io.hpp"
@@ -78,32 +77,29 @@ Json search_json(const SearchReport& report, std::uint64_t seed) {
           {"after", to_json(report.after)}};
 }
 
-ExitCode run_search(const SearchArguments& options, const Console& console) {
+Expected<ExitCode> run_search(const SearchArguments& options, const Console& console) {
   if (!parse_bandwidth(options.bandwidth)) {
-    return fail({make_error(Code::S03,
-                            fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
-                            "give a positive one, such as 25 or \"200 Gb/s\"")},
-                console);
+    return make_error(Code::S03,
+                      fmt::format("--bandwidth: \"{}\" is no bandwidth", options.bandwidth),
+                      "give a positive one, such as 25 or \"200 Gb/s\"");
   }
   const auto start = make_wiring(options.start);
-  if (!start) return fail(start.errors(), console);
+  if (!start) return start.errors();
   const auto before = wiring_figures(*start);
-  if (!before) return fail(before.errors(), console);
+  if (!before) return before.errors();
   const auto found = searched(*start, options, console);
-  if (!found) return fail(found.errors(), console);
+  if (!found) return found.errors();
   const auto after = wiring_figures(found->wiring);
-  if (!after) return fail(after.errors(), console);
+  if (!after) return after.errors();
   const SearchReport report{start->name, *before, *after, *found};
   if (!options.out.empty()) {
     const std::string file = to_topology_json(to_document(found->wiring, options.bandwidth));
-    if (const auto done = write_output(options.out, file); !done) {
-      return fail(done.errors(), console);
-    }
+    if (const auto done = write_output(options.out, file); !done) return done.errors();
     if (options.out == "-") return ExitCode::done;
   }
   const std::string text = options.json ? report_text(search_json(report, options.seed), console)
                                         : search_text(report, options.seed);
-  return finish(write_output("-", text), console);
+  return finish(write_output("-", text));
 }
 
 }  // namespace
