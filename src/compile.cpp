@@ -23,19 +23,6 @@ bool is_drawing(Format format) {
   return format == Format::forest_xml || format == Format::dot;
 }
 
-// What a stranger says of it.
-void verify_text(const std::string& text, const Topology& topology, Compilation& result) {
-  choose::tell(result.options, "checking");
-  Stopwatch watch;
-  auto verdict = verify(text, "<schedule>", &topology, choose::runtime_of(result.options));
-  if (verdict) {
-    result.verdict = *std::move(verdict);
-  } else {
-    result.verdict.findings = verdict.errors();
-  }
-  result.seconds.verify = watch.restart();
-}
-
 // From a forest to a verified artefact.
 Expected<Compilation> make(const Fabric& fabric, ChosenForest chosen,
                            const CompileOptions& options) {
@@ -57,8 +44,10 @@ Expected<Compilation> make(const Fabric& fabric, ChosenForest chosen,
   }
   result.seconds.emit = watch.restart();
   // Verify.
-  verify_text(is_drawing(options.format) ? to_symmetric_forest_json(forest, topology) : result.text,
-              topology, result);
+  choose::verify_text(
+      is_drawing(options.format) ? to_symmetric_forest_json(forest, topology) : result.text,
+      topology, result);
+  result.seconds.verify = watch.restart();
   return result;
 }
 
@@ -101,8 +90,10 @@ Expected<Compilation> make_branching(const Fabric& fabric, ChosenForest chosen,
   }
   result.seconds.emit = watch.restart();
   // Verify.
-  verify_text(is_drawing(options.format) ? to_forest_json(forest, fabric.topology) : result.text,
-              fabric.topology, result);
+  choose::verify_text(
+      is_drawing(options.format) ? to_forest_json(forest, fabric.topology) : result.text,
+      fabric.topology, result);
+  result.seconds.verify = watch.restart();
   result.branching = std::move(forest);
   if (options.format != Format::mscclpp || !result.verdict.ok) return result;
   const std::optional<Ratio>& reached = result.verdict.algbw;

@@ -85,6 +85,16 @@ std::string plan_name(const Topology& topology, const CollectiveForest& forest) 
   return fmt::format("forestcoll-{}-{}-k{}", topology.name, to_string(forest.collective), forest.k);
 }
 
+void verify_text(const std::string& text, const Topology& topology, Compilation& result) {
+  tell(result.options, "checking");
+  auto verdict = verify(text, "<schedule>", &topology, runtime_of(result.options));
+  if (verdict) {
+    result.verdict = *std::move(verdict);
+  } else {
+    result.verdict.findings = verdict.errors();
+  }
+}
+
 Expected<BranchingText> emit_branching(const BranchingForest& forest, const Fabric& fabric,
                                        const CompileOptions& options) {
   if (options.format == Format::mscclpp) return emit_switch_plan(forest, fabric, options);

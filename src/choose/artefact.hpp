@@ -43,6 +43,9 @@ struct BranchingText {
                                                      const Fabric& fabric,
                                                      const CompileOptions& options);
 
+/// Verifies the text with the independent checker, into the result's verdict.
+void verify_text(const std::string& text, const Topology& topology, Compilation& result);
+
 /// Tells people what is being done.
 void tell(const CompileOptions& options, std::string_view stage);
 

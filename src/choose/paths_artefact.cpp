@@ -25,87 +25,43 @@ ParsedDemand demand_of(const CompileOptions& options, const Network& network) {
 namespace choose {
 namespace {
 
-class Writer {
- public:
-  Writer(const Fabric& fabric, const CompileOptions& options, Compilation& result,
-         CompileSeconds& seconds)
-      : fabric_(fabric),
-        demand_(demand_of(options, fabric.network)),
-        options_(options),
-        result_(result),
-        paths_(*result.paths),
-        seconds_(seconds) {}
-
-  Expected<void> run() {
-    if (auto done = write(); !done) return done;
-    auto verdict = verify(result_.text, "<schedule>", &fabric_.topology, runtime_of(options_));
-    seconds_.verify += watch_.restart();
-    if (!verdict) {
-      result_.verdict.findings = verdict.errors();
-      return {};
-    }
-    result_.verdict = *std::move(verdict);
-    forest().algbw = result_.chosen.synthesis.allowed = result_.verdict.algbw.value_or(Ratio(0));
-    return {};
-  }
-
- private:
-  [[nodiscard]] CollectiveForest& forest() const { return result_.chosen.synthesis.forest; }
-
-  Expected<void> write() {
-    if (options_.format == Format::msccl) return write_xml();
-    if (options_.format == Format::mscclpp) return write_plan();
-    return write_flows();
-  }
-
-  Expected<void> write_xml() {
-    const auto schedule = lower_alltoall(paths_.routes, fabric_.network.rank_of, options_.lowering);
-    if (!schedule) return schedule.errors();
-    paths_.scratch = schedule->max_scratch();
-    seconds_.lower += watch_.restart();
-    result_.text = to_msccl_xml(*schedule, forest(), fabric_.topology, options_.xml);
-    seconds_.emit += watch_.restart();
-    return {};
-  }
-
-  Expected<void> write_plan() {
-    const auto plan = paths_plan(fabric_, paths_.routes, options_, kEnoughThreadblocks);
+Expected<Lowered> lower_paths(const Fabric& fabric, const AlltoallRoutes& routes,
+                              const CompileOptions& options) {
+  if (options.format == Format::mscclpp) {
+    auto plan = paths_plan(fabric, routes, options, kEnoughThreadblocks);
     if (!plan) return plan.errors();
-    for (const PlanGpu& gpu : plan->gpus) {
-      paths_.scratch = std::max(paths_.scratch, gpu.scratch_chunks);
-    }
-    seconds_.lower += watch_.restart();
-    result_.text = to_mscclpp_json(*plan, plan_name(fabric_.topology, forest()));
-    seconds_.emit += watch_.restart();
-    return {};
+    return Lowered(*std::move(plan));
   }
+  if (options.format != Format::msccl) return Lowered();
+  auto schedule = lower_alltoall(routes, fabric.network.rank_of, options.lowering);
+  if (!schedule) return schedule.errors();
+  return Lowered(*std::move(schedule));
+}
 
-  Expected<void> write_flows() {
-    const auto algbw = alltoall_algbw(demand_, paths_.routes.rate);
-    const auto in_rounds = alltoall_algbw(demand_, paths_.routes.rate_in_rounds);
-    if (!algbw) return algbw.errors();
-    if (!in_rounds) return in_rounds.errors();
-    paths_.algbw_in_rounds = *in_rounds;
-    const Demand& demand = demand_.demand;
-    result_.text =
-        to_flows_json(paths_.routes, demand,
-                      {.own_bytes = demand.is_of_blocks() ? 0 : demand_.total - demand.total(),
-                       .algbw = *algbw,
-                       .algbw_in_rounds = *in_rounds,
-                       .optimum = forest().optimum},
-                      fabric_.topology);
-    seconds_.emit += watch_.restart();
-    return {};
+std::int64_t scratch_of(const Lowered& lowered) {
+  if (const auto* schedule = std::get_if<Schedule>(&lowered)) return schedule->max_scratch();
+  std::int64_t most = 0;
+  if (const auto* plan = std::get_if<ExecutionPlan>(&lowered)) {
+    for (const PlanGpu& gpu : plan->gpus) most = std::max(most, gpu.scratch_chunks);
   }
+  return most;
+}
 
-  const Fabric& fabric_;
-  const ParsedDemand demand_;
-  const CompileOptions& options_;
-  Compilation& result_;
-  CompiledPaths& paths_;
-  CompileSeconds& seconds_;
-  Stopwatch watch_;
-};
+Expected<std::string> emit_flows(CompiledPaths& paths, const Ratio& optimum,
+                                 const ParsedDemand& parsed, const Topology& topology) {
+  const auto algbw = alltoall_algbw(parsed, paths.routes.rate);
+  const auto in_rounds = alltoall_algbw(parsed, paths.routes.rate_in_rounds);
+  if (!algbw) return algbw.errors();
+  if (!in_rounds) return in_rounds.errors();
+  paths.algbw_in_rounds = *in_rounds;
+  const Demand& demand = parsed.demand;
+  return to_flows_json(paths.routes, demand,
+                       {.own_bytes = demand.is_of_blocks() ? 0 : parsed.total - demand.total(),
+                        .algbw = *algbw,
+                        .algbw_in_rounds = *in_rounds,
+                        .optimum = optimum},
+                       topology);
+}
 
 }  // namespace
 
@@ -150,9 +106,22 @@ Expected<Compilation> write_paths(const Fabric& fabric, const CompileOptions& op
   forest.collective = options.synthesis.collective;
   forest.k = routes.k;
   forest.optimum = optimum;
-  result.paths.emplace().routes = std::move(routes);
-  const auto done = Writer(fabric, options, result, seconds).run();
-  if (!done) return done.errors();
+  CompiledPaths& paths = result.paths.emplace();
+  paths.routes = std::move(routes);
+  Stopwatch watch;
+  const auto lowered = lower_paths(fabric, paths.routes, options);
+  if (!lowered) return lowered.errors();
+  paths.scratch = scratch_of(*lowered);
+  seconds.lower += watch.restart();
+  auto text = std::holds_alternative<std::monostate>(*lowered)
+                  ? emit_flows(paths, optimum, demand_of(options, fabric.network), fabric.topology)
+                  : emit_forest(forest, *lowered, fabric.topology, options);
+  if (!text) return text.errors();
+  result.text = *std::move(text);
+  seconds.emit += watch.restart();
+  verify_text(result.text, fabric.topology, result);
+  seconds.verify += watch.restart();
+  forest.algbw = result.chosen.synthesis.allowed = result.verdict.algbw.value_or(Ratio(0));
   return result;
 }
 
