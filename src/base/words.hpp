@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,17 @@ struct TextLine {
 
 /// Without blanks at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// "a, b, c": what `text` makes of each item.
+template <class Items, class Text = std::identity>
+[[nodiscard]] std::string listed(const Items& items, const Text& text = {}) {
+  std::string list;
+  for (const auto& item : items) {
+    if (!list.empty()) list += ", ";
+    list += std::invoke(text, item);
+  }
+  return list;
+}
 
 /// The parts between separators; one where there is no separator.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "base/words.hpp"
 #include "baseline/makers.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
@@ -83,22 +84,14 @@ const Entry* find_entry(std::string_view name) {
 }
 
 Diagnostic unknown(std::string_view name) {
-  std::string names;
-  for (const Entry& entry : entries()) {
-    names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
-  }
   return make_error(Code::B09, fmt::format("there is no algorithm \"{}\"", name.substr(0, 40)),
-                    "the algorithms are " + names);
+                    "the algorithms are " + listed(baselines(), &BaselineInfo::name));
 }
 
 Diagnostic unsupported(const BaselineInfo& info, Collective collective) {
-  std::string names;
-  for (const Collective c : info.supported) {
-    names += (names.empty() ? "" : ", ") + std::string(to_string(c));
-  }
-  return make_error(Code::B06,
-                    fmt::format("{} has no {} of its own", info.name, to_string(collective)),
-                    fmt::format("it serves {}", names));
+  return make_error(
+      Code::B06, fmt::format("{} has no {} of its own", info.name, to_string(collective)),
+      "it serves " + listed(info.supported, [](Collective c) { return to_string(c); }));
 }
 
 Diagnostic unequal_shares(std::string_view name, std::string_view why) {

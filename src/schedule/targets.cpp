@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/plan_target.hpp"
 #include "forestcoll/schedule.hpp"
@@ -154,9 +155,7 @@ Expected<const TargetLimits*> schedule::xml_target(std::string_view name) {
 }
 
 std::string known_targets() {
-  std::string names;
-  for (const TargetLimits& row : targets()) names += (names.empty() ? "" : ", ") + row.name;
-  return names;
+  return listed(targets(), &TargetLimits::name);
 }
 
 std::int32_t default_sms(std::string_view target) {

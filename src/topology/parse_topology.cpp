@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "forestcoll/topology.hpp"
 #include "topology/check/infer_boxes.hpp"
 #include "topology/check/validate.hpp"
@@ -71,10 +73,8 @@ std::vector<std::string> find_boxes(const topology::Document& document,
   }
   if (boxes.names.empty()) return {};
   constexpr std::size_t kMostNamed = 3;
-  std::string named;
-  for (std::size_t b = 0; b < boxes.names.size() && b < kMostNamed; ++b) {
-    named += (b == 0 ? "" : ", ") + boxes.names[b];
-  }
+  std::string named =
+      listed(std::span(boxes.names).first(std::min(boxes.names.size(), kMostNamed)));
   if (boxes.names.size() > kMostNamed) {
     named += fmt::format(" and {} more", boxes.names.size() - kMostNamed);
   }

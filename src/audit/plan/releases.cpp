@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.hpp"
+
 namespace forestcoll::audit {
 namespace {
 
@@ -26,12 +28,7 @@ const PlanRelease& newest_plan_release() {
 }
 
 std::string plan_release_names() {
-  std::string names;
-  for (const PlanRelease& release : kReleases) {
-    names += names.empty() ? "" : ", ";
-    names += release.name;
-  }
-  return names;
+  return listed(kReleases, &PlanRelease::name);
 }
 
 PlanFile as_run_by(const PlanRelease& release, PlanFile plan) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/words.hpp"
 #include "topology/convert/writers.hpp"
 #include "topology/format/quote_dot.hpp"
 
@@ -11,12 +12,9 @@ namespace forestcoll::topology {
 namespace {
 
 std::string list(const std::vector<Attribute>& attributes) {
-  std::string text;
-  for (const Attribute& attribute : attributes) {
-    text +=
-        fmt::format("{}{}={}", text.empty() ? "" : ", ", attribute.key, quote_dot(attribute.value));
-  }
-  return text;
+  return listed(attributes, [](const Attribute& attribute) {
+    return fmt::format("{}={}", attribute.key, quote_dot(attribute.value));
+  });
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "topology/format/document.hpp"
 #include "topology/format/fields.hpp"
 #include "topology/format/read_entries.hpp"
@@ -184,10 +186,9 @@ class DocumentReader {
       const auto found = template_index_.find(name->text);
       if (found != template_index_.end()) return found->second;
     }
-    std::string known;
-    for (std::size_t i = 0; i < std::min<std::size_t>(document_.templates.size(), 5); ++i) {
-      known += (i == 0 ? "" : ", ") + quote(document_.templates[i].name);
-    }
+    const std::string known = listed(
+        std::span(document_.templates).first(std::min<std::size_t>(document_.templates.size(), 5)),
+        [](const auto& each) { return quote(each.name); });
     fields.wrong("template", "the name of a template",
                  known.empty() ? "The file has no templates." : "Its templates: " + known + ".");
     return std::nullopt;

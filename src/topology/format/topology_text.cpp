@@ -82,9 +82,7 @@ std::string line_of(const LinkText& link) {
 
 template <class Items>
 std::string list_of(const Items& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return "[" + text + "]";
+  return "[" + listed(items) + "]";
 }
 
 std::string line_of(const LimitText& limit) {

@@ -99,11 +99,7 @@ std::optional<Ratio> find_unit(Quantity quantity, std::string_view name) {
 
 std::string known_units(Quantity quantity) {
   if (quantity == Quantity::bandwidth) return fmt::format("{}", fmt::join(kListedBandwidths, ", "));
-  std::string names;
-  for (const Unit& unit : std::span(kLatencyUnits).first(kListedLatencies)) {
-    names += (names.empty() ? "" : ", ") + std::string(unit.name);
-  }
-  return names;
+  return listed(std::span(kLatencyUnits).first(kListedLatencies), &Unit::name);
 }
 
 std::optional<Ratio> parse_quantity(Quantity quantity, std::string_view text,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/topology_text.hpp"
@@ -154,10 +155,8 @@ Expected<ClusterBox> cluster_box(std::string_view name) {
   const auto& models = box_models();
   const auto model = std::ranges::find(models, name, &topology::BoxModel::name);
   if (model != models.end()) return topology::cluster_box(*model);
-  std::string known;
-  for (const auto& one : models) known += (known.empty() ? "" : ", ") + one.name;
   return make_error(Code::G01, fmt::format("no box is called \"{}\"", name),
-                    fmt::format("There are {}.", known));
+                    fmt::format("There are {}.", listed(models, &topology::BoxModel::name)));
 }
 
 std::string in_words(const ClusterShape& shape) {

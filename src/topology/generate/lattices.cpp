@@ -1,6 +1,7 @@
 // Fabrics without switches whose nodes are points of a grid or a ring. A whole dimension is one
 // entry of the file: "n[0-3]" zipped with the same list rotated, "n[1-3,0]".
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -163,10 +164,7 @@ TopologyDocument circulant(Parameters& parameters) {
     return {};
   }
   TopologyDocument document = offsets_on_ring(n, offsets, bandwidth);
-  std::string list;
-  for (const std::int64_t offset : offsets) {
-    list += fmt::format("{}{}", list.empty() ? "" : ",", offset);
-  }
+  const std::string list = fmt::format("{}", fmt::join(offsets, ","));
   document.name = fmt::format("circulant {} ({})", n, list);
   document.description = fmt::format(
       "{} nodes on a ring, each linked to those {} further on and back, with links of {}.", n, list,

@@ -83,9 +83,7 @@ Groups along_axes(const Mesh& mesh, const std::vector<bool>& varies, std::size_t
 }
 
 std::string names_of_axes(const Mesh& mesh) {
-  std::string names;
-  for (const MeshAxis& axis : mesh.axes) names += (names.empty() ? "" : ", ") + axis.name;
-  return names;
+  return listed(mesh.axes, &MeshAxis::name);
 }
 
 Expected<Groups> groups_along(std::string_view text, std::size_t ranks, const Mesh* mesh,
