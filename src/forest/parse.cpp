@@ -78,9 +78,7 @@ class ForestParser {
   Expected<void> parse_ranks(CollectiveForest& forest) {
     auto found = forest::find_nodes(document_, file_, topology_);
     if (!found) return found.errors();
-    nodes_ = std::move(found->node);
-    rank_of_ = std::move(found->rank_of);
-    ranks_ = std::move(found->ranks);
+    nodes_ = *std::move(found);
     if (const auto done = parse_root(forest); !done) return done.errors();
     return parse_weights(forest);
   }
@@ -97,7 +95,7 @@ class ForestParser {
 
   Expected<void> parse_weights(CollectiveForest& forest) {
     if (document_.weights.empty()) return {};
-    if (document_.weights.size() != ranks_.size()) {
+    if (document_.weights.size() != nodes_.ranks.size()) {
       return flaw(Code::F02, "/weights", "expected one weight per rank");
     }
     for (const std::int64_t weight : document_.weights) {
@@ -114,9 +112,9 @@ class ForestParser {
     const auto [order, moved] = those_with_images_first(written);
     const std::size_t images = moved * symmetry->size() + (written.size() - moved);
     if (const auto done = check_size(list, images); !done) return done.errors();
-    RouteBuilder builder(ranks_);
+    RouteBuilder builder(nodes_.ranks);
     std::vector<Forest::Tree> trees;
-    std::vector<Route> routes(written.size() * ranks_.size());
+    std::vector<Route> routes(written.size() * nodes_.ranks.size());
     std::int64_t left = std::numeric_limits<std::int64_t>::max() / 2;
     for (std::size_t row = 0; row < written.size(); ++row) {
       const std::size_t t = order[row];
@@ -128,7 +126,7 @@ class ForestParser {
         return flaw("expected a positive multiplicity");
       }
       left -= written[t].multiplicity * alike;
-      const std::span into(routes.data() + row * ranks_.size(), ranks_.size());
+      const std::span into(routes.data() + row * nodes_.ranks.size(), nodes_.ranks.size());
       if (const auto done = parse_edges(written[t], root, inward, builder, into); !done) {
         return done.errors();
       }
@@ -142,7 +140,7 @@ class ForestParser {
   // The trivial one in version 1.
   Expected<Symmetry> parse_symmetry(std::size_t list) {
     if (document_.version == 1) return Symmetry();
-    return forest::make_symmetry(document_.symmetry[list], {topology_, nodes_, rank_of_}, file_,
+    return forest::make_symmetry(document_.symmetry[list], nodes_, topology_, file_,
                                  fmt::format("/symmetry/{}", forest::kListNames[list]));
   }
 
@@ -159,11 +157,11 @@ class ForestParser {
 
   // Whoever goes on from a forest looks at every edge of every image.
   [[nodiscard]] Expected<void> check_size(std::size_t list, std::size_t trees) const {
-    if (trees <= kMaxEdges / (ranks_.size() - 1)) return {};
+    if (trees <= kMaxEdges / (nodes_.ranks.size() - 1)) return {};
     return make_error(
         Code::T10,
         fmt::format("{} trees with all images over {} ranks: more than {} edges", trees,
-                    ranks_.size(), kMaxEdges),
+                    nodes_.ranks.size(), kMaxEdges),
         "pack the fabric that is left from scratch",
         {.file = std::string(file_), .where = fmt::format("/{}", forest::kListNames[list])});
   }
@@ -171,7 +169,7 @@ class ForestParser {
   // Every rank but the root gets its route, and its parent.
   Expected<void> parse_edges(const DocumentTree& tree, Rank root, bool inward,
                              RouteBuilder& builder, std::span<Route> row) {
-    parent_.assign(ranks_.size(), Rank());
+    parent_.assign(nodes_.ranks.size(), Rank());
     for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
       const auto begin = document_.path_nodes.begin() + document_.edge_begin[e];
       const auto end = document_.path_nodes.begin() + document_.edge_begin[e + 1];
@@ -199,18 +197,20 @@ class ForestParser {
 
   // The height; an error where some rank does not hang on the root.
   Expected<std::int32_t> measure(Rank root) {
-    depth_.resize(ranks_.size());
+    depth_.resize(nodes_.ranks.size());
     const auto height = fill_depths(std::span(depth_), root.index(), [&](std::size_t r) {
       return parent_[r].valid() ? parent_[r].index() : r;
     });
     if (height) return *height;
     const auto loose = std::ranges::find(depth_, -1) - depth_.begin();
     return flaw(fmt::format("{} does not hang on the root",
-                            topology_.nodes[ranks_[static_cast<std::size_t>(loose)]].id));
+                            topology_.nodes[nodes_.ranks[static_cast<std::size_t>(loose)]].id));
   }
 
-  [[nodiscard]] Rank rank(Name name) const { return rank_of_[static_cast<std::size_t>(name)]; }
-  [[nodiscard]] NodeId node(Name name) const { return nodes_[static_cast<std::size_t>(name)]; }
+  [[nodiscard]] Rank rank(Name name) const {
+    return nodes_.rank_of[static_cast<std::size_t>(name)];
+  }
+  [[nodiscard]] NodeId node(Name name) const { return nodes_.node[static_cast<std::size_t>(name)]; }
   [[nodiscard]] const std::string& id(Name name) const {
     return document_.names[static_cast<std::size_t>(name)];
   }
@@ -226,9 +226,7 @@ class ForestParser {
   const ForestDocument& document_;
   std::string_view file_;
   const Topology& topology_;
-  std::vector<NodeId> nodes_;  ///< by name
-  std::vector<Rank> rank_of_;  ///< by name
-  std::vector<NodeId> ranks_;
+  forest::DocumentNodes nodes_;
 
   // Of the tree at hand.
   std::string place_;

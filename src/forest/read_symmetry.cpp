@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "forest/document_nodes.hpp"
-
 namespace forestcoll::forest {
 namespace {
 
@@ -18,8 +16,9 @@ std::size_t at(Name name) {
 
 class SymmetryMaker {
  public:
-  SymmetryMaker(const NamedNodes& named, std::string_view file, const std::string& where)
-      : named_(named), file_(file), where_(where) {}
+  SymmetryMaker(const DocumentNodes& nodes, const Topology& topology, std::string_view file,
+                const std::string& where)
+      : nodes_(nodes), topology_(topology), file_(file), where_(where) {}
 
   Expected<Symmetry> make(const std::vector<DocumentGenerator>& generators) {
     std::vector<Symmetry::Generator> made;
@@ -49,18 +48,18 @@ class SymmetryMaker {
 
   [[nodiscard]] Symmetry::Generator identity(std::int32_t order) const {
     Symmetry::Generator generator{order, {}, {}};
-    for (std::size_t v = 0; v < named_.topology.nodes.size(); ++v) {
+    for (std::size_t v = 0; v < topology_.nodes.size(); ++v) {
       generator.nodes.push_back(NodeId(v));
     }
     std::size_t ranks = 0;
-    for (const Rank rank : named_.ranks) ranks += rank.valid() ? 1 : 0;
+    for (const Rank rank : nodes_.rank_of) ranks += rank.valid() ? 1 : 0;
     for (std::size_t r = 0; r < ranks; ++r) generator.ranks.push_back(Rank(r));
     return generator;
   }
 
   // Each node once, ranks to ranks, and all back at home after `order` steps.
   Expected<void> turn(const DocumentGenerator& written, Symmetry::Generator& generator) {
-    std::vector<bool> met(named_.nodes.size(), false);
+    std::vector<bool> met(nodes_.node.size(), false);
     for (const std::vector<Name>& cycle : written.cycles) {
       if (cycle.empty() || written.order % static_cast<std::int64_t>(cycle.size()) != 0) {
         return flaw("a cycle of " + std::to_string(cycle.size()) +
@@ -70,18 +69,19 @@ class SymmetryMaker {
         const std::size_t from = at(cycle[i]), to = at(cycle[(i + 1) % cycle.size()]);
         if (met[from]) return flaw("a node stands in its cycles twice");
         met[from] = true;
-        if (named_.ranks[from].valid() != named_.ranks[to].valid() || type(from) != type(to)) {
+        if (nodes_.rank_of[from].valid() != nodes_.rank_of[to].valid() || type(from) != type(to)) {
           return flaw("a node moves to the place of one of another kind");
         }
-        generator.nodes[named_.nodes[from]] = named_.nodes[to];
-        if (named_.ranks[from].valid()) generator.ranks[named_.ranks[from]] = named_.ranks[to];
+        generator.nodes[nodes_.node[from]] = nodes_.node[to];
+        if (nodes_.rank_of[from].valid())
+          generator.ranks[nodes_.rank_of[from]] = nodes_.rank_of[to];
       }
     }
     return {};
   }
 
   [[nodiscard]] NodeType type(std::size_t name) const {
-    return named_.topology.nodes[named_.nodes[name]].type;
+    return topology_.nodes[nodes_.node[name]].type;
   }
 
   [[nodiscard]] static bool commute(const Symmetry::Generator& a, const Symmetry::Generator& b) {
@@ -91,7 +91,8 @@ class SymmetryMaker {
     return true;
   }
 
-  const NamedNodes& named_;
+  const DocumentNodes& nodes_;
+  const Topology& topology_;
   std::string_view file_;
   const std::string& where_;
 };
@@ -99,9 +100,9 @@ class SymmetryMaker {
 }  // namespace
 
 Expected<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generators,
-                                 const NamedNodes& named, std::string_view file,
-                                 const std::string& where) {
-  return SymmetryMaker(named, file, where).make(generators);
+                                 const DocumentNodes& nodes, const Topology& topology,
+                                 std::string_view file, const std::string& where) {
+  return SymmetryMaker(nodes, topology, file, where).make(generators);
 }
 
 }  // namespace forestcoll::forest
