@@ -344,7 +344,6 @@ bool PlanReader::start_object() {
 bool PlanReader::start_array() {
   const Inside owner = inside();
   if (owner == Inside::nothing) return refuse("expected an object, found an array");
-  if (owner == Inside::file && key_ == "gpus") plan_.has_gpus = true;
   if (owner == Inside::gpu && key_ == "channels") in_threadblock_ = false;
   if (owner == Inside::op && key_ == "ops") pipeline_ = op_;
   if (owner == Inside::process_groups) {

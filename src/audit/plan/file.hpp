@@ -108,7 +108,6 @@ struct PlanGpu {
 };
 
 struct PlanFile {
-  bool has_gpus = false;
   std::string name, collective, protocol;
   bool in_place = false, has_in_place = false;
   bool reuses_resources = false, doubles_scratch = false;
