@@ -149,7 +149,7 @@ Expected<Compilation> compile(const Fabric& fabric, const CompileOptions& option
   if (!chosen) return chosen.errors();
   // Choose trees that branch at switches instead, where these are better.
   auto in_network = choose::branching_forest(fabric, *settled, chosen->synthesis.forest);
-  if (!in_network.forest) choose::heed_switches(in_network, *settled, *chosen);
+  if (!in_network.forest) choose::update_optimum(in_network, *settled, *chosen);
   const Synthesis known = chosen->synthesis;
   const double solving = watch.restart();
   // Lower, emit and verify.

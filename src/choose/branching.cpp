@@ -226,8 +226,8 @@ InNetwork branching_forest(const Fabric& fabric, const CompileOptions& options,
   return branching_from(*without.root, network, roles, options, without);
 }
 
-void heed_switches(const InNetwork& in_network, const CompileOptions& options,
-                   ChosenForest& chosen) {
+void update_optimum(const InNetwork& in_network, const CompileOptions& options,
+                    ChosenForest& chosen) {
   if (options.previous_branching != nullptr) {
     chosen.why = "nothing of the previous forest is kept: here no trees that branch are better";
   }

@@ -33,8 +33,8 @@ struct InNetwork {
 /// `chosen`, where trees that branch may be faster but none that are were made: its optimum is then
 /// theirs. XML and plans have an optimum of their own, of what they can say. Where
 /// `options.previous_branching` was to be kept, `chosen.why` says that nothing is.
-void heed_switches(const InNetwork& in_network, const CompileOptions& options,
-                   ChosenForest& chosen);
+void update_optimum(const InNetwork& in_network, const CompileOptions& options,
+                    ChosenForest& chosen);
 
 /// Whether the GPUs of every box are on a switch that copies and combines, which stays in the box.
 [[nodiscard]] bool has_boxes_on_able_switches(const Fabric& fabric);

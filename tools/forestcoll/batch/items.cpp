@@ -121,8 +121,7 @@ Expected<void> refuse(const Assignment& assignment) {
   return {};
 }
 
-Expected<void> refuse_root_in_vain(const Words& common,
-                                   const std::vector<Assignment>& assignments) {
+Expected<void> reject_unused_root(const Words& common, const std::vector<Assignment>& assignments) {
   const auto in_vain = [&common](const Assignment& assignment) {
     return has_root_in_vain(common, assignment.collectives);
   };

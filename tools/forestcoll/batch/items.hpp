@@ -19,8 +19,8 @@ namespace forestcoll::cli::batch {
 [[nodiscard]] Expected<void> refuse(const Assignment& assignment);
 
 /// S02: `common` names a root, and nothing that is to be made has one.
-[[nodiscard]] Expected<void> refuse_root_in_vain(const Words& common,
-                                                 const std::vector<Assignment>& assignments);
+[[nodiscard]] Expected<void> reject_unused_root(const Words& common,
+                                                const std::vector<Assignment>& assignments);
 
 /// Adds what the probe found: key (see `item_key`), cost and footprint.
 void apply(const Probe& probe, const std::string& program, Item& item);

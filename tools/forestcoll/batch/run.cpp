@@ -80,7 +80,7 @@ class Batch {
     // 2. Which topologies there are, and what is to be made of them.
     auto assignments = find_assignments();
     if (!assignments) return code(fail(assignments.errors(), console_));
-    if (const auto done = refuse_root_in_vain(request_.standard.words, *assignments); !done) {
+    if (const auto done = reject_unused_root(request_.standard.words, *assignments); !done) {
       return code(fail(done.errors(), console_));
     }
     // 3. What they hold, by a look at each.

@@ -1,4 +1,4 @@
-#include "common/synthesis/look_beside.hpp"
+#include "common/synthesis/compare_baselines.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -50,7 +50,8 @@ void add_times(FailurePrice& price, const std::string& schedule_before,
 
 }  // namespace
 
-void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Console& console) {
+void compare_baselines(MadeSchedule& made, const PreparedSynthesis& prepared,
+                       const Console& console) {
   const Fabric& fabric = prepared.fabric;
   const std::stop_token stop = prepared.limit.token();
   const CollectiveForest& forest = made.solved().forest;

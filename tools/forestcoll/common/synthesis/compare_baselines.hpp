@@ -13,7 +13,8 @@
 namespace forestcoll::cli {
 
 /// Sets the figures, and what else this fabric could do: NCCL's rings, relays.
-void look_beside(MadeSchedule& made, const PreparedSynthesis& prepared, const Console& console);
+void compare_baselines(MadeSchedule& made, const PreparedSynthesis& prepared,
+                       const Console& console);
 
 /// Of --tradeoff: the rates of other k and of lower trees; when the time is over, those found by
 /// then. None where it was not asked for.

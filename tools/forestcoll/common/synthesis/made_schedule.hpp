@@ -69,8 +69,8 @@ template <class Work>
   return result;
 }
 
-/// The forest, its schedule, and the verdict of the independent checker; what `look_beside` finds
-/// is not there yet. Errors: those of `solve_baseline`, `compile` and `fastest_schedule`.
+/// The forest, its schedule, and the verdict of the independent checker; what `compare_baselines`
+/// finds is not there yet. Errors: those of `solve_baseline`, `compile` and `fastest_schedule`.
 [[nodiscard]] Expected<MadeSchedule> make_schedule(PreparedSynthesis& prepared, Laps& laps,
                                                    const Console& console);
 

@@ -12,8 +12,8 @@
 #include "common/files/io.hpp"
 #include "common/host.hpp"
 #include "common/report/json_version.hpp"
+#include "common/synthesis/compare_baselines.hpp"
 #include "common/synthesis/judgement.hpp"
-#include "common/synthesis/look_beside.hpp"
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/prepare.hpp"
@@ -107,7 +107,7 @@ Expected<ExitCode> run(PreparedSynthesis& prepared, Laps& laps, const Console& c
   note_odd_name(prepared, console);
   const SynthArguments& arguments = prepared.arguments;
   note_algorithm(*made, prepared, console);
-  look_beside(*made, prepared, console);
+  compare_baselines(*made, prepared, console);
   laps.seconds.compare = laps.lap();
 
   note(console, report_of(*made, prepared, laps.seconds, console.verbose));

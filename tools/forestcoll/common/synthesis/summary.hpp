@@ -9,7 +9,8 @@
 
 namespace forestcoll::cli {
 
-/// Lines for people, the last one not ended. REQUIRES: what `look_beside` sets, here and below.
+/// Lines for people, the last one not ended. REQUIRES: what `compare_baselines` sets, here and
+/// below.
 [[nodiscard]] std::string report_of(const MadeSchedule& made, const PreparedSynthesis& prepared,
                                     const SynthSeconds& seconds, bool verbose);
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int32_t kMostInstances = 64;
 
-std::string refuse_nothing(const std::string& text) {
+std::string accept_any(const std::string& text) {
   if (!text.empty()) return {};
   return validator_text(Code::S03, "expected sizes such as 64K:1G, found nothing");
 }
@@ -87,7 +87,7 @@ void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
               "candidates are our own trees (several k and heights) and all of --algorithm, in\n"
               "every protocol and with several numbers of instances. For mscclpp they are\n"
               "plans, also with in-network multicast and reduction")
-      ->check(CLI::Validator(refuse_nothing, ""));
+      ->check(CLI::Validator(accept_any, ""));
   group
       .option(
           "--tune", arguments.tune, "SIZES",
@@ -97,13 +97,13 @@ void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
               "reported as not served if no file's chunks divide its elements of 4 bytes. For\n"
               "mscclpp the files are plans",
               kSizesInWords))
-      ->check(CLI::Validator(refuse_nothing, ""));
+      ->check(CLI::Validator(accept_any, ""));
   group
       .option("--buffsize", arguments.buffers, "SIZE",
               "NCCL_BUFFSIZE with which the ranks are started, for --size and --tune; default:\n"
               "the fastest of 4M (the runtime's own), 2M and 512K, one value for all files.\n"
               "Give 4M if you cannot set the environment")
-      ->check(CLI::Validator(refuse_nothing, ""));
+      ->check(CLI::Validator(accept_any, ""));
 }
 
 void add_schedule_options(CLI::App& command, SynthArguments& arguments) {
