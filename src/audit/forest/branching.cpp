@@ -48,12 +48,7 @@ class BranchingCheck : EdgeChecks {
     if (!findings_.blocked() && facts_.network) {
       check_claim(facts_, *topology_, loads_, findings_, verdict_);
     }
-    if (facts_.optimum && *facts_.optimum < facts_.claimed) {
-      findings_.add(Rule::claim, std::string("/algbw"),
-                    fmt::format("the file claims {} GB/s, above the {} GB/s that it names as the "
-                                "optimum",
-                                facts_.claimed.to_string(), facts_.optimum->to_string()));
-    }
+    compare_with_optimum(facts_, false, findings_);
   }
 
  private:
@@ -148,7 +143,11 @@ class BranchingCheck : EdgeChecks {
     for (const Name n : switches) {
       if (n != place.tree.root) check_capability(place, n);
     }
-    if (sound) measure(place, parent, root, switches);
+    const auto name_of = [&](std::int32_t v) {
+      return name(v < ranks ? forest_.ranks[static_cast<std::size_t>(v)]
+                            : switches[static_cast<std::size_t>(v - ranks)]);
+    };
+    if (sound) check_shape(place.tree, parent, root, name_of, place.where, findings_);
     for (const Name n : switches) vertex_of_[static_cast<std::size_t>(n)] = -1;
   }
 
@@ -171,23 +170,6 @@ class BranchingCheck : EdgeChecks {
     findings_.add(Rule::tree, place.where,
                   fmt::format("edges end at {}, which does not {}", name(n),
                               inward ? "combine (\"reduce\")" : "copy (\"multicast\")"));
-  }
-
-  void measure(const Place& place, const std::vector<std::int32_t>& parent, std::int32_t root,
-               const std::vector<Name>& switches) {
-    const TreeShape shape = measure_tree(parent, root);
-    if (shape.stray >= 0) {
-      const auto stray = static_cast<std::size_t>(shape.stray);
-      const std::size_t ranks = forest_.ranks.size();
-      const std::string& at = name(stray < ranks ? forest_.ranks[stray] : switches[stray - ranks]);
-      findings_.add(Rule::tree, place.where,
-                    shape.circular ? fmt::format("the edges at {} go in a circle", at)
-                                   : fmt::format("{} is not connected to the root", at));
-    } else if (shape.height != place.tree.height) {
-      findings_.add(Rule::height, place.where,
-                    fmt::format("height is {}, but the longest way to the root has {} edges",
-                                place.tree.height, shape.height));
-    }
   }
 
   void check_path(const Place& place, std::size_t e) {

@@ -23,7 +23,7 @@ class ForestCheck : EdgeChecks {
     if (!findings_.blocked() && facts_.network) {
       check_claim(facts_, *topology_, loads_, findings_, verdict_);
     }
-    compare_with_optimum(facts_, verdict_.collective, findings_);
+    compare_with_optimum(facts_, verdict_.collective == Collective::allreduce, findings_);
   }
 
  private:
@@ -163,24 +163,10 @@ class ForestCheck : EdgeChecks {
       }
     }
     if (!sound) return;
-    const std::int64_t height = measure(parent, root, where);
-    if (height >= 0 && height != tree.height) {
-      findings_.add(Rule::height, where,
-                    fmt::format("height is {}, but the longest way to the root has {} edges",
-                                tree.height, height));
-    }
-  }
-
-  // The longest way to the root; −1, and a finding, where some rank does not reach it.
-  std::int64_t measure(const std::vector<std::int32_t>& parent, std::int32_t root,
-                       const std::string& where) {
-    const TreeShape shape = measure_tree(parent, root);
-    if (shape.stray < 0) return shape.height;
-    const std::string& rank = name(forest_.ranks[static_cast<std::size_t>(shape.stray)]);
-    findings_.add(Rule::tree, where,
-                  shape.circular ? fmt::format("the edges at {} go in a circle", rank)
-                                 : fmt::format("{} is not connected to the root", rank));
-    return -1;
+    const auto name_of = [&](std::int32_t rank) {
+      return name(forest_.ranks[static_cast<std::size_t>(rank)]);
+    };
+    check_shape(tree, parent, root, name_of, where, findings_);
   }
 
   void check_paths(const ForestTree& tree, const std::string& where) {

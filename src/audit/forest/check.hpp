@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "audit/common/findings.hpp"
@@ -36,17 +38,14 @@ void check_claim(const ForestFacts& facts, const Topology& topology,
                  Verdict& verdict);
 
 /// Needs no topology: no forest is faster than the best one. The optimum of an allreduce is that of
-/// one phase after the other; both at once are at most twice as fast, as each phase alone could
-/// have the links that both of them have.
-void compare_with_optimum(const ForestFacts& facts, Collective collective, Findings& findings);
+/// one phase after the other, where `may_be_of_both` says so; both at once are at most twice as
+/// fast, as each phase alone could have the links that both of them have.
+void compare_with_optimum(const ForestFacts& facts, bool may_be_of_both, Findings& findings);
 
-struct TreeShape {
-  std::int64_t height = 0;  ///< edges on the longest way to the root
-  std::int32_t stray = -1;  ///< a node that does not hang on the root; −1: all do
-  bool circular = false;    ///< `stray` lies on a circle; else its way ends at a node but the root
-};
-
-/// `parent[v]` is −1 where v has none. Cost: linear.
-[[nodiscard]] TreeShape measure_tree(std::span<const std::int32_t> parent, std::int32_t root);
+/// A finding where a node does not hang on the root, or where the longest way to it has another
+/// number of edges than the tree says. `parent[v]` is −1 where v has none. Cost: linear.
+void check_shape(const ForestTree& tree, std::span<const std::int32_t> parent, std::int32_t root,
+                 const std::function<std::string(std::int32_t)>& name_of, const std::string& where,
+                 Findings& findings);
 
 }  // namespace forestcoll::audit

@@ -83,15 +83,14 @@ void check_claim(const ForestFacts& facts, const Topology& topology,
   Claim(facts, findings, verdict).check(topology, loads);
 }
 
-void compare_with_optimum(const ForestFacts& facts, Collective collective, Findings& findings) {
-  const bool two_phases = collective == Collective::allreduce;
+void compare_with_optimum(const ForestFacts& facts, bool may_be_of_both, Findings& findings) {
   const auto half = checked_div(facts.claimed, Ratio(2));
-  const Ratio least = two_phases && half ? *half : facts.claimed;
+  const Ratio least = may_be_of_both && half ? *half : facts.claimed;
   if (!facts.optimum || least <= *facts.optimum) return;
   findings.add(
       Rule::claim, std::string("/algbw"),
       fmt::format("the file claims {} GB/s, above {}the {} GB/s that it names as the optimum",
-                  facts.claimed.to_string(), two_phases ? "twice " : "",
+                  facts.claimed.to_string(), may_be_of_both ? "twice " : "",
                   facts.optimum->to_string()));
 }
 

@@ -1,9 +1,18 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
 #include "audit/forest/check.hpp"
 
 namespace forestcoll::audit {
+namespace {
+
+struct TreeShape {
+  std::int64_t height = 0;  // edges on the longest way to the root
+  std::int32_t stray = -1;  // a node that does not hang on the root; −1: all do
+  bool circular = false;    // `stray` lies on a circle; else its way ends at a node but the root
+};
 
 TreeShape measure_tree(std::span<const std::int32_t> parent, std::int32_t root) {
   std::vector<std::int64_t> depth(parent.size(), -1);
@@ -25,6 +34,24 @@ TreeShape measure_tree(std::span<const std::int32_t> parent, std::int32_t root) 
     shape.height = std::max(shape.height, d);
   }
   return shape;
+}
+
+}  // namespace
+
+void check_shape(const ForestTree& tree, std::span<const std::int32_t> parent, std::int32_t root,
+                 const std::function<std::string(std::int32_t)>& name_of, const std::string& where,
+                 Findings& findings) {
+  const TreeShape shape = measure_tree(parent, root);
+  if (shape.stray >= 0) {
+    findings.add(Rule::tree, where,
+                 shape.circular
+                     ? fmt::format("the edges at {} go in a circle", name_of(shape.stray))
+                     : fmt::format("{} is not connected to the root", name_of(shape.stray)));
+  } else if (shape.height != tree.height) {
+    findings.add(Rule::height, where,
+                 fmt::format("height is {}, but the longest way to the root has {} edges",
+                             tree.height, shape.height));
+  }
 }
 
 }  // namespace forestcoll::audit
