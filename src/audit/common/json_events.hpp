@@ -153,11 +153,14 @@ class JsonEvents {
   std::deque<std::string> decoded_keys_;
 };
 
-/// Reads all of `text`. Errors: not JSON (with line:column), or what the reader refuses.
+/// What a Reader takes of all of `text`. Errors: not JSON (with line:column), or what it refuses.
 template <class Reader>
-[[nodiscard]] Expected<void> read_json(std::string_view text, Reader& reader) {
+[[nodiscard]] auto read_json(std::string_view text, std::string_view file, Findings& findings)
+    -> Expected<decltype(std::declval<Reader>().take())> {
+  Reader reader(text, file, findings);
   if (const auto offset = JsonScanner(text, reader).run()) reader.not_json(*offset);
-  return reader.ended();
+  if (!reader.ended()) return reader.ended().errors();
+  return reader.take();
 }
 
 }  // namespace forestcoll::audit

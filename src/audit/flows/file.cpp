@@ -214,9 +214,7 @@ bool FlowsReader::start_array() {
 }  // namespace
 
 Expected<FlowsFile> read_flows(std::string_view text, std::string_view file, Findings& findings) {
-  FlowsReader reader(text, file, findings);
-  if (const auto done = read_json(text, reader); !done) return done.errors();
-  return reader.take();
+  return read_json<FlowsReader>(text, file, findings);
 }
 
 }  // namespace forestcoll::audit

@@ -330,9 +330,7 @@ bool ForestReader::end_array() {
 
 Expected<ForestFile> read_forest_json(std::string_view text, std::string_view file,
                                       Findings& findings) {
-  ForestReader reader(text, file, findings);
-  if (const auto done = read_json(text, reader); !done) return done.errors();
-  return reader.take();
+  return read_json<ForestReader>(text, file, findings);
 }
 
 }  // namespace forestcoll::audit

@@ -363,9 +363,7 @@ std::int64_t message_chunks(const PlanFile& plan) {
 }
 
 Expected<PlanFile> read_plan(std::string_view text, std::string_view file, Findings& findings) {
-  PlanReader reader(text, file, findings);
-  if (const auto done = read_json(text, reader); !done) return done.errors();
-  return reader.take();
+  return read_json<PlanReader>(text, file, findings);
 }
 
 }  // namespace forestcoll::audit
