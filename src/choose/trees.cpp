@@ -294,9 +294,7 @@ Expected<ChosenForest> choose_within_parts(const Fabric& fabric, const CompileOp
   if (options.tree_count != TreeCount::chosen) return choose_as_asked(fabric, options);
   auto best = synthesize(fabric.network, options.synthesis);
   if (!best) return best.errors();
-  if (best->stopped) {
-    return fit_threadblocks(*std::move(best), fabric, options).chosen;
-  }
+  if (best->stopped) return fit_threadblocks(*std::move(best), fabric, options).chosen;
   std::vector<FittedForest> found = by_rate(*std::move(best), fabric, options);
   if (options.format != Format::msccl) return choose_by_rate(std::move(found));
   const Synthesis& highest = found.back().chosen.synthesis;

@@ -113,9 +113,7 @@ class Attempts {
   // long, and the trimmed part is known to be packed.
   std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
     const solver::Core core = solver::make_core(network_, capacity);
-    if (solver::is_balanced(core)) {
-      return pack_core(core, groups(), solver::RootOrder::ascending);
-    }
+    if (solver::is_balanced(core)) return pack_core(core, groups(), solver::RootOrder::ascending);
     if (!is_balanced_) {
       const solver::Trimming trimming = trim(capacity);
       if (trimming.capacity) return pack_part(*trimming.capacity);

@@ -157,9 +157,7 @@ class PhasePacker {
                                   packing, others);
     if (!low) return low.errors();
     const bool ended_early = stop_requested() && is_faster(scaling, low->scaling);
-    if (ended_early && !options_.answer_when_stopped) {
-      return not_low_in_time(*options_.max_height);
-    }
+    if (ended_early && !options_.answer_when_stopped) return not_low_in_time(*options_.max_height);
     const std::int64_t times = scaling.k / low->scaling.k;
     if (is_searched_by_phase(problem_, options_) || times == 1) {
       return PackingSoFar{*std::move(low), ended_early};
@@ -192,9 +190,7 @@ class PhasePacker {
     result_.statistics.checks += packing.statistics.checks;
     result_.statistics.repairs += packing.statistics.repairs;
     result_.statistics.splits += packing.statistics.splits;
-    if (!is_faster(asked, packing.scaling)) {
-      return;
-    }
+    if (!is_faster(asked, packing.scaling)) return;
     result_.raised = true;
     const auto at_k = checked_mul(packing.scaling.scale, Ratio(asked.k, packing.scaling.k));
     const Raise raise{asked.scale, at_k.value_or(packing.scaling.scale)};

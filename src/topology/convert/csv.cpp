@@ -18,9 +18,7 @@ namespace {
 std::string field(std::string_view text) {
   const bool blanks = !text.empty() && (text.front() == ' ' || text.front() == '\t' ||
                                         text.back() == ' ' || text.back() == '\t');
-  if (text.find_first_of(",\"\r\n#") == std::string_view::npos && !blanks) {
-    return std::string(text);
-  }
+  if (text.find_first_of(",\"\r\n#") == std::string_view::npos && !blanks) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {
     if (c == '"') quoted += '"';

@@ -20,9 +20,7 @@ Expected<void> check_arithmetic(std::int64_t degree, std::int64_t nodes) {
 // d^D + d^(D − 1) that is the Kautz digraph; for other n some nodes may have loops.
 Expected<Links> generalized_kautz(std::int64_t degree, std::int64_t n) {
   if (const auto fits = check_arithmetic(degree, n); !fits) return fits.errors();
-  if (degree >= n) {
-    return no_such_graph("as many ports as nodes, or more", "Give more nodes.");
-  }
+  if (degree >= n) return no_such_graph("as many ports as nodes, or more", "Give more nodes.");
   Links links{.nodes = n};
   for (NodeNumber i = 0; i < n; ++i) {
     for (std::int64_t q = 1; q <= degree; ++q) links.add(i, (n - (degree * i + q) % n) % n);

@@ -161,9 +161,7 @@ std::optional<std::string> flaw_of(const Network& network, const JointDemand& de
 
 Expected<ExitCode> run_bound_of_job(const Fabric& fabric, const BoundArguments& options,
                                     const Console& console) {
-  if (const char* other = first_of_one_collective(options)) {
-    return no_option_of_groups(other);
-  }
+  if (const char* other = first_of_one_collective(options)) return no_option_of_groups(other);
   note_what_does_not_count(fabric, console);
   auto job = job_of(options.job, {options.failures, options.collective, options.root},
                     fabric.network.ranks.size(), console);

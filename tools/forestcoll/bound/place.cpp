@@ -87,9 +87,7 @@ Diagnostic cannot_place(Code code, const std::string& what, const std::string& r
 }
 
 Expected<void> check(const Job& job) {
-  if (!job.mesh) {
-    return cannot_place(Code::S04, "the ranks are no mesh", "name one with --mesh");
-  }
+  if (!job.mesh) return cannot_place(Code::S04, "the ranks are no mesh", "name one with --mesh");
   const auto moved =
       std::ranges::count_if(job.mesh->axes, [](auto& axis) { return axis.size > 1; });
   if (static_cast<std::size_t>(moved) > kMostAxes) {

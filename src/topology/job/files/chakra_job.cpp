@@ -235,9 +235,7 @@ class ChakraReader {
 
   Expected<Numbers> group_of(const ChakraNode& node) {
     const std::string name = attribute_of(node, "pg_name");
-    if (name.empty()) {
-      return all_ranks();
-    }
+    if (name.empty()) return all_ranks();
     const auto found = std::ranges::find(communicators_, name, &Communicator::first);
     if (found != communicators_.end()) return found->second;
     return make_error(Code::O02,

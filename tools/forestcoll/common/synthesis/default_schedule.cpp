@@ -121,9 +121,7 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
                                          .baseline = {},
                                          .algorithms = {},
                                          .few_variants = few_variants});
-  if (!found) {
-    return with_size_of_calls(found.errors(), *request.size, fabric, request.compile);
-  }
+  if (!found) return with_size_of_calls(found.errors(), *request.size, fabric, request.compile);
   return ChosenSchedule{std::move(found->compilation), std::move(found->choice),
                         std::move(found->window)};
 }

@@ -38,9 +38,7 @@ bool is_held_back(const PreparedSynthesis& prepared) {
 Expected<void> write_schedule(const Compilation& compiled, const PreparedSynthesis& prepared) {
   const SynthArguments& arguments = prepared.arguments;
   if (prepared.request.compile.format == Format::none || is_held_back(prepared)) return {};
-  if (prepared.request.trace) {
-    return write_trace(compiled.text, *prepared.request.trace, arguments);
-  }
+  if (prepared.request.trace) return write_trace(compiled.text, *prepared.request.trace, arguments);
   if (arguments.deploy.empty()) return write_output(arguments.output, compiled.text);
   const Topology& topology = prepared.fabric.topology;
   const auto files =

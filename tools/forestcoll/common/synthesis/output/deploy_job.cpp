@@ -337,9 +337,7 @@ Expected<void> refuse_mixtures(const JobDeployment& job) {
       const ReadSchedule& first = taken_for(i, read[members.front()]);
       for (const Rank r : members) {
         const ReadSchedule& taken = taken_for(i, read[r]);
-        if (plan ? *taken.members == members : program_in(taken) == program_in(first)) {
-          continue;
-        }
+        if (plan ? *taken.members == members : program_in(taken) == program_in(first)) continue;
         const ReadSchedule& other = taken.operation != i ? taken : first;
         return make_error(
             Code::S04,
