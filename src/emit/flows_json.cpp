@@ -6,7 +6,7 @@
 
 #include "emit/flows.hpp"
 #include "emit/forest_text.hpp"
-#include "emit/text.hpp"
+#include "topology/format/json_value.hpp"
 
 namespace forestcoll {
 namespace {
@@ -30,7 +30,7 @@ class FlowsWriter {
     out_ = fmt::format(
         "{{\"format\":\"forestcoll-flows\",\"version\":1,\"topology\":{},\"collective\":\"{}\","
         "\"k\":{},\n\"algbw\":{},",
-        emit::json_string(topology_.name),
+        topology::quote_json(topology_.name),
         demand_.is_of_blocks() ? to_string(demand_.collective()) : "alltoallv", routes_.k,
         emit::rate(head.algbw));
     if (head.algbw_in_rounds > Ratio(0)) {

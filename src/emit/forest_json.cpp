@@ -8,9 +8,9 @@
 
 #include "emit/forest_text.hpp"
 #include "emit/phases.hpp"
-#include "emit/text.hpp"
 #include "forest/symmetry.hpp"
 #include "forestcoll/emit.hpp"
+#include "topology/format/json_value.hpp"
 
 namespace forestcoll {
 namespace {
@@ -91,7 +91,7 @@ std::string to_json(const CollectiveForest& forest, const Topology& topology, bo
   const auto ranks = emit::ranks_of(forest);
   std::string out = fmt::format(
       R"({{"format":"forestcoll-forest","version":{},"topology":{},"collective":"{}",)",
-      symmetric ? 2 : 1, emit::json_string(topology.name), to_string(forest.collective));
+      symmetric ? 2 : 1, topology::quote_json(topology.name), to_string(forest.collective));
   if (forest.root) out += fmt::format(R"("root":{},)", names[ranks[forest.root->index()]]);
   out += fmt::format("\"k\":{},\n\"algbw\":{},\n\"optimum\":{},\n\"ranks\":", forest.k,
                      rate(forest.algbw), rate(forest.optimum));
@@ -145,7 +145,7 @@ std::string to_forest_json(const BranchingForest& forest, const Topology& topolo
   std::string out =
       fmt::format(R"({{"format":"forestcoll-forest","version":3,"topology":{},"collective":"{}",)"
                   "\"chunks\":{},\n\"algbw\":{},\n\"optimum\":{}",
-                  emit::json_string(topology.name), to_string(forest.collective), forest.chunks,
+                  topology::quote_json(topology.name), to_string(forest.collective), forest.chunks,
                   rate(forest.algbw), rate(forest.optimum));
   if (forest.root) {
     out += fmt::format(",\n\"root\":{}", names[forest.ranks[forest.root->index()]]);

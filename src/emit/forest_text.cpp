@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "emit/phases.hpp"
-#include "emit/text.hpp"
+#include "topology/format/json_value.hpp"
 
 namespace forestcoll::emit {
 
 Names quoted_names(const Topology& topology) {
   Names names;
   names.reserve(topology.nodes.size());
-  for (const TopologyNode& node : topology.nodes) names.push_back(json_string(node.id));
+  for (const TopologyNode& node : topology.nodes) names.push_back(topology::quote_json(node.id));
   return names;
 }
 

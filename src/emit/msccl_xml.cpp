@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/check.hpp"
+#include "base/words.hpp"
 #include "emit/msccl_programs.hpp"
-#include "emit/text.hpp"
 #include "emit/topology_hash.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/version.hpp"
@@ -22,6 +22,19 @@ namespace {
 
 constexpr std::size_t kLongestName = 63;  // of the algorithm; the research runtime cuts there
 
+// For the runtimes' own parsers, which know no escapes: everything but letters, digits and "._:/-"
+// becomes '_', as does the second of two '-' in a row. At most `max_size` bytes.
+std::string plain(std::string_view text, std::size_t max_size) {
+  std::string result;
+  for (const char c : text.substr(0, max_size)) {
+    const bool is_plain =
+        is_letter(c) || is_digit(c) || std::string_view("._:/-").find(c) != std::string_view::npos;
+    const bool doubles = c == '-' && result.ends_with('-');
+    result += is_plain && !doubles ? c : '_';
+  }
+  return result;
+}
+
 // By trees per root; roots that own unequal shares have unequal numbers of them, and only chunks
 // say how many there are.
 std::string algorithm_name(const Schedule& schedule, const CollectiveForest& forest,
@@ -29,7 +42,7 @@ std::string algorithm_name(const Schedule& schedule, const CollectiveForest& for
   const std::string trees =
       forest.weight.empty() ? fmt::format("k{}", schedule.k) : fmt::format("c{}", schedule.chunks);
   const std::string end = fmt::format("-{}-{}", to_string(schedule.collective), trees);
-  return emit::plain(topology.name, kLongestName - end.size()) + end;
+  return plain(topology.name, kLongestName - end.size()) + end;
 }
 
 // What the calls that the runtime selects the file for have to be multiples of.
@@ -55,7 +68,7 @@ std::string trees_in_words(const Schedule& schedule, const CollectiveForest& for
 std::string what_in_words(const Schedule& schedule, const CollectiveForest& forest,
                           const XmlOptions& options) {
   const std::string whose =
-      options.algorithm.empty() ? "" : emit::plain(options.algorithm, kLongestName) + ", ";
+      options.algorithm.empty() ? "" : plain(options.algorithm, kLongestName) + ", ";
   if (is_personalized(schedule.collective)) {
     return fmt::format("{}k = {} parts per pair, {} chunks of scratch at most", whose, schedule.k,
                        schedule.max_scratch());
@@ -75,7 +88,7 @@ void append_comments(std::string& out, const Schedule& schedule, const Collectiv
   fmt::format_to(std::back_inserter(out),
                  "<!-- forestcoll {}: {} on {}, topology hash {:016x} -->\n"
                  "<!-- {}, optimum {} GB/s -->\n",
-                 kVersion, to_string(forest.collective), emit::plain(topology.name, 100),
+                 kVersion, to_string(forest.collective), plain(topology.name, 100),
                  emit::topology_hash(topology), what_in_words(schedule, forest, options),
                  forest.optimum.to_string());
   const bool unequal = forest.collective != Collective::allreduce && !forest.weight.empty();

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/check.hpp"
-#include "emit/text.hpp"
 #include "schedule/mscclpp/plan.hpp"
+#include "topology/format/json_value.hpp"
 
 namespace forestcoll {
 namespace {
@@ -250,7 +250,7 @@ std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name) 
   std::string out = fmt::format(
       "{{\"name\":{},\n{}{} \"collective\":\"{}\",\"protocol\":\"{}\",\"inplace\":{},"
       "\"reuse_resources\":false,\n \"gpus\":[",
-      emit::json_string(name), sends_from_the_callers(plan) ? kComment : "", groups_text(plan),
+      topology::quote_json(name), sends_from_the_callers(plan) ? kComment : "", groups_text(plan),
       name_of(plan.collective), plan.packets ? "LL" : "Simple", plan.in_place);
   for (std::size_t r = 0; r < plan.gpus.size(); ++r) {
     out += r > 0 ? ",\n" : "\n";
