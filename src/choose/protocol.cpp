@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <utility>
 
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/topology.hpp"
@@ -20,9 +20,7 @@ constexpr std::size_t kDiesWithTables = 16;  // per box, in RCCL's models that e
 // Whether the fabric's name or description has one of the words in it, in any case.
 template <std::size_t N>
 bool names_any(const Topology& topology, const std::array<std::string_view, N>& words) {
-  std::string text = topology.name + " " + topology.description;
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string text = lower_case(topology.name + " " + topology.description);
   return std::ranges::any_of(
       words, [&](std::string_view word) { return text.find(word) != std::string::npos; });
 }
