@@ -11,7 +11,6 @@
 
 #include "audit/common/fabric_load.hpp"
 #include "audit/common/findings.hpp"
-#include "audit/common/group_load.hpp"
 #include "audit/common/json_kind.hpp"
 #include "audit/common/line_index.hpp"
 #include "audit/common/memory_map.hpp"
@@ -34,7 +33,6 @@
 #include "audit/plan/rules/rules.hpp"
 #include "audit/plan_run/check.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/failures.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
@@ -115,81 +113,6 @@ Transfers transfers_of(const StepGraph& graph) {
     transfers[{from, graph.block_of(node.message_to).rank}] += node.step->count;
   }
   return transfers;
-}
-
-// Adds what goes through switch channels; false on overflow.
-bool add_group_loads(const Network& network, const Topology& topology,
-                     const GroupAccesses& accesses, IdVector<ArcId, Ratio>& loads,
-                     Findings& findings) {
-  const SwitchRoles roles = switch_roles(topology);
-  for (const auto& [access, chunks] : accesses) {
-    const auto links = links_of_access(network, roles, access);
-    if (links.empty()) {
-      findings.add(Rule::fabric, Place{access.rank, -1, -1, 0, {}},
-                   fmt::format("{} through a switch, and none of the topology that is linked to "
-                               "them can",
-                               to_string(access)),
-                   "say what switches can do: \"multicast\" and \"reduce\"");
-      return false;
-    }
-    for (const auto& [link, part] : links) {
-      const auto more = checked_mul(part, Ratio(chunks));
-      const auto load = more ? checked_add(loads[link], *more) : std::nullopt;
-      if (!load) return false;
-      loads[link] = *load;
-    }
-  }
-  return true;
-}
-
-// What the topology says that the ranks own has to be what the file gives them.
-bool own_what_they_should(const Program& program, const Network& network, const Topology& topology,
-                          Findings& findings) {
-  if (!declares_parts(program.pattern) || !program.groups.empty()) return true;
-  const OwnParts parts(program);
-  const auto weight_of = [&](std::int32_t r) {
-    return network.weight.empty() ? 1 : network.weight[Rank(static_cast<std::size_t>(r))];
-  };
-  Int128 whole = 0;
-  for (std::int32_t r = 0; r < program.ranks; ++r) whole += weight_of(r);
-  for (std::int32_t r = 0; r < program.ranks; ++r) {
-    if (parts.size(r) * whole == Int128{weight_of(r)} * program.chunks) continue;
-    findings.add(
-        Rule::fabric, Place{r, -1, -1, 0, {}},
-        fmt::format("{} owns {} of {} chunks in the file, and {} of {} units of the data "
-                    "in the topology",
-                    topology.nodes[network.ranks[static_cast<std::size_t>(r)]].id, parts.size(r),
-                    program.chunks, weight_of(r), static_cast<std::int64_t>(whole)),
-        "give the topology that the schedule was made for");
-    return false;
-  }
-  return true;
-}
-
-void check_fabric(const Program& program, const Transfers& transfers, const GroupAccesses& accesses,
-                  const Topology& topology, Findings& findings, Verdict& verdict) {
-  const auto network = to_digraph(without_relays(topology));
-  if (!network) {
-    findings.add(Rule::fabric, std::string(),
-                 "the topology has no exact digraph: " + network.errors().front().message);
-    return;
-  }
-  if (program.ranks != static_cast<std::int64_t>(network->ranks.size())) {
-    findings.add(Rule::fabric, std::string(),
-                 fmt::format("the schedule is for {} GPUs, the topology has {}", program.ranks,
-                             network->ranks.size()),
-                 "give the topology that the schedule was made for");
-    return;
-  }
-  if (!own_what_they_should(program, *network, topology, findings)) return;
-  auto loads = route_transfers(*network, transfers, findings);
-  if (!loads || !add_group_loads(*network, topology, accesses, *loads, findings)) return;
-  for (Ratio& load : *loads) {
-    const auto share = checked_div(load, Ratio(program.chunks));
-    if (!share) return;
-    load = *share;
-  }
-  report_loads(topology, *network, *loads, verdict);
 }
 
 void run_program(const Program& program, const Topology* topology, const TargetRules& target,

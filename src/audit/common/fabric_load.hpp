@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "audit/common/findings.hpp"
+#include "audit/common/group_load.hpp"
+#include "audit/common/program.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/verify.hpp"
@@ -33,6 +35,11 @@ using Transfers = std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t>;
 /// collective's whole buffer.
 void report_loads(const Topology& topology, const Network& network,
                   const IdVector<ArcId, Ratio>& loads, Verdict& verdict);
+
+/// What a schedule's ranks send, and access through switches, loads the links with, for the
+/// verdict. Findings where the topology is not that of the schedule, or does not carry it.
+void check_fabric(const Program& program, const Transfers& transfers, const GroupAccesses& accesses,
+                  const Topology& topology, Findings& findings, Verdict& verdict);
 
 /// ", held up by the link from A to B", after `report_loads`; empty where nothing is loaded.
 [[nodiscard]] std::string what_holds_up(const Verdict& verdict);
