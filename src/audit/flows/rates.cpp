@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <map>
 #include <span>
 #include <string>
@@ -13,6 +14,12 @@
 
 namespace forestcoll::audit {
 namespace {
+
+using Rational = boost::multiprecision::cpp_rational;
+
+Rational exactly(const Ratio& ratio) {
+  return Rational(ratio.num(), ratio.den());
+}
 
 class FlowRates {
  public:
@@ -34,8 +41,8 @@ class FlowRates {
     return loads;
   }
 
-  // GB/s where rounds wait for one another; nothing where that does not fit.
-  [[nodiscard]] std::optional<Ratio> in_rounds() const {
+  // GB/s where rounds wait for one another; nothing where a link's load does not fit.
+  [[nodiscard]] std::optional<Rational> in_rounds() const {
     std::map<std::pair<std::int64_t, ArcId>, Ratio> loads;
     for (const CheckedPath& path : paths_) {
       for (std::size_t i = 0; i < path.arcs.size(); ++i) {
@@ -45,45 +52,36 @@ class FlowRates {
         load = *sum;
       }
     }
-    std::map<std::int64_t, Ratio> longest = time_of_limits(loads);  // by round: over bandwidth
-    if (longest.empty() && !topology_.limits.empty()) return std::nullopt;
+    std::map<std::int64_t, Rational> longest = time_of_limits(loads);  // by round: over bandwidth
     for (const auto& [at, load] : loads) {
-      const auto bandwidth = checked_mul(Ratio(network_.capacity[at.second]), network_.unit);
-      const auto time = bandwidth ? checked_div(load, *bandwidth) : std::nullopt;
-      if (!time) return std::nullopt;
-      Ratio& most = longest[at.first];
-      if (*time > most) most = *time;
+      const Rational time = exactly(load) / (network_.capacity[at.second] * exactly(network_.unit));
+      Rational& most = longest[at.first];
+      if (time > most) most = time;
     }
-    std::optional<Ratio> total = Ratio(0);
-    for (const auto& [round, time] : longest) total = total ? checked_add(*total, time) : total;
-    return total ? checked_div(claims_.buffer, *total) : std::nullopt;
+    Rational total = 0;
+    for (const auto& [round, time] : longest) total += time;
+    return total > 0 ? std::optional<Rational>(exactly(claims_.buffer) / total) : std::nullopt;
   }
 
  private:
-  // By round, what the slowest limit that links share takes; empty where that does not fit.
-  [[nodiscard]] std::map<std::int64_t, Ratio> time_of_limits(
+  // By round, what the slowest limit that links share takes.
+  [[nodiscard]] std::map<std::int64_t, Rational> time_of_limits(
       const std::map<std::pair<std::int64_t, ArcId>, Ratio>& loads) const {
-    std::map<std::int64_t, Ratio> longest;
+    std::map<std::int64_t, Rational> longest;
     for (const SharedLimit& limit : topology_.limits) {
       std::map<ArcId, Ratio> weights;
       for (const SharedLimit::Use& use : limit.uses) {
         const ArcId arc = network_.graph.find(use.src, use.dst);
         if (arc.valid()) weights[arc] = use.weight;
       }
-      std::map<std::int64_t, Ratio> sums;
+      std::map<std::int64_t, Rational> sums;
       for (const auto& [at, load] : loads) {
         const auto weight = weights.find(at.second);
-        Ratio& sum = sums[at.first];
-        if (weight == weights.end()) continue;
-        const auto more = checked_mul(load, weight->second);
-        const auto all = more ? checked_add(sum, *more) : std::nullopt;
-        if (!all) return {};
-        sum = *all;
+        if (weight != weights.end()) sums[at.first] += exactly(load) * exactly(weight->second);
       }
       for (const auto& [round, sum] : sums) {
-        const auto time = checked_div(sum, limit.bandwidth);
-        if (!time) return {};
-        longest[round] = std::max(longest[round], *time);
+        const Rational time = sum / exactly(limit.bandwidth);
+        if (time > longest[round]) longest[round] = time;
       }
     }
     return longest;
@@ -157,12 +155,12 @@ void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& 
   if (claims.optimum) check_optimum(claims, topology, network, findings);
   if (!claims.algbw_in_rounds) return;
   const auto in_rounds = rates.in_rounds();
-  if (in_rounds == claims.algbw_in_rounds) return;
-  if (!topology.limits.empty() && in_rounds && claims.algbw_in_rounds < in_rounds) return;
+  const Rational claimed = exactly(*claims.algbw_in_rounds);
+  if (in_rounds && claimed == *in_rounds) return;
+  if (!topology.limits.empty() && in_rounds && claimed < *in_rounds) return;
   claim_is_wrong("algbw_in_rounds", *claims.algbw_in_rounds,
-                 in_rounds
-                     ? fmt::format("round by round its paths reach {} GB/s", in_rounds->to_string())
-                     : "what its paths reach round by round does not fit exact arithmetic",
+                 in_rounds ? fmt::format("round by round its paths reach {} GB/s", in_rounds->str())
+                           : "what its paths reach round by round does not fit exact arithmetic",
                  findings);
 }
 
