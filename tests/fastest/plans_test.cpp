@@ -1,4 +1,4 @@
-// Plans of MSCCL++ as candidates: in several numbers of threadblocks, each what its text says.
+// Plans of MSCCL++ as candidates: in several shapes, each what its text says.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +63,7 @@ TEST_P(PlansLong, AreWhatTheirTextsSay) {
 INSTANTIATE_TEST_SUITE_P(Fabrics, PlansLong, ::testing::Values("dgx-a100-x1", "torus-4x4"));
 
 // A GPU's links carry more than one threadblock for each peer moves.
-TEST(PlanThreadblocks, AreManyWhereThatIsFaster) {
+TEST(PlanShapesLong, HaveManyThreadblocksWhereThatIsFaster) {
   const Fabric fabric = test::bundled_fabric("dgx-a100-x1");
   auto contest = Contest::hold(fabric, plan_options(Collective::allreduce));
   ASSERT_TRUE(contest) << to_string(contest.errors().front());
