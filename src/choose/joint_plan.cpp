@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "choose/artefact.hpp"
+#include "choose/plan_shapes.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
@@ -77,8 +78,7 @@ Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const P
     forests.push_back(*std::move(forest));
   }
   choose::tell(result.options, "making the schedule");
-  const auto plan =
-      lower_to_plan(forests, boxes_of_ranks(fabric.topology), choose::plan_options(result.options));
+  const auto plan = choose::plan_for_large_messages(forests, fabric, result.options);
   if (!plan) return plan.errors();
   result.text =
       to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-{}groups", fabric.topology.name,

@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "choose/artefact.hpp"
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/topology.hpp"
@@ -31,32 +30,41 @@ std::span<const PlanShape> plan_shapes(Collective collective) {
   return collective == Collective::allreduce ? all : all.first(all.size() - 1);
 }
 
-Expected<ExecutionPlan> plan_for_large_messages(const CollectiveForest& forest,
+Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> groups,
                                                 const Fabric& fabric,
                                                 const CompileOptions& options) {
   const auto boxes = boxes_of_ranks(fabric.topology);
   const auto planned = [&](const PlanShape& shape) {
     PlanOptions asked = plan_options(options);
     asked.shape = shape;
-    return lower_to_plan(forest, boxes, asked);
+    return lower_to_plan(groups, boxes, asked);
   };
   auto best = planned({kEnoughThreadblocks});
-  if (!best || boxes.size() > kMostRanks || edge_count(forest) > kMostEdges) return best;
-  const std::span<const PlanShape> shapes = plan_shapes(forest.collective);
+  std::size_t edges = 0;
+  for (const GroupForest& group : groups) edges += edge_count(*group.forest);
+  if (!best || boxes.size() > kMostRanks || edges > kMostEdges) return best;
+  const std::span<const PlanShape> shapes = plan_shapes(best->collective);
   const std::int64_t bytes = std::min(kLargeMessage, options.xml.max_bytes.value_or(kLargeMessage));
   std::vector<std::optional<ExecutionPlan>> plans(shapes.size());
   std::vector<double> seconds(shapes.size(), std::numeric_limits<double>::infinity());
   tbb::parallel_for(std::size_t{0}, shapes.size(), [&](std::size_t s) {
     auto plan = planned(shapes[s]);
     if (!plan) return;
-    const auto time = simulated_time(to_mscclpp_json(*plan, plan_name(fabric.topology, forest)),
-                                     fabric, bytes, options.synthesis.packing.stop);
+    const auto time = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
+                                     options.synthesis.packing.stop);
     if (time) seconds[s] = *time;
     plans[s] = *std::move(plan);
   });
   const auto least = std::ranges::min_element(seconds);
   if (*least == std::numeric_limits<double>::infinity()) return best;
   return *std::move(plans[static_cast<std::size_t>(least - seconds.begin())]);
+}
+
+Expected<ExecutionPlan> plan_for_large_messages(const CollectiveForest& forest,
+                                                const Fabric& fabric,
+                                                const CompileOptions& options) {
+  const GroupForest all = group_of_all(forest, fabric.topology.ranks.size());
+  return plan_for_large_messages({&all, 1}, fabric, options);
 }
 
 }  // namespace forestcoll::choose

@@ -14,10 +14,14 @@ namespace forestcoll::choose {
 /// come, has the fewest chunks; the last are of an allreduce alone.
 [[nodiscard]] std::span<const PlanShape> plan_shapes(Collective collective);
 
-/// The plan in the shape that takes the least time for a large message, or the largest that it is
-/// for, by simulation; of many
-/// GPUs, or trees with many edges, in the one of enough threadblocks. REQUIRES: `options` are
-/// settled. Errors: those of `lower_to_plan`. Cost: that of simulating a plan for each shape.
+/// The plan of all groups in the shape that takes the least time for a large message, or for the
+/// largest that it is for, by simulation; of many GPUs, or trees with many edges, in the one of
+/// enough threadblocks. REQUIRES: `options` are settled, and as `lower_to_plan`. Errors: those of
+/// `lower_to_plan`. Cost: that of simulating a plan for each shape.
+[[nodiscard]] Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> groups,
+                                                              const Fabric& fabric,
+                                                              const CompileOptions& options);
+/// The same of one group of all ranks.
 [[nodiscard]] Expected<ExecutionPlan> plan_for_large_messages(const CollectiveForest& forest,
                                                               const Fabric& fabric,
                                                               const CompileOptions& options);

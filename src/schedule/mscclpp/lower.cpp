@@ -286,6 +286,12 @@ class Lowering {
 
 }  // namespace
 
+GroupForest group_of_all(const CollectiveForest& forest, std::size_t ranks) {
+  GroupForest all{&forest, {}};
+  for (std::size_t r = 0; r < ranks; ++r) all.members.emplace_back(r);
+  return all;
+}
+
 Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
                                       const IdVector<Rank, std::int32_t>& box_of,
                                       const PlanOptions& options) {
@@ -299,8 +305,7 @@ Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
 Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,
                                       const IdVector<Rank, std::int32_t>& box_of,
                                       const PlanOptions& options) {
-  GroupForest all{&forest, {}};
-  for (std::size_t r = 0; r < box_of.size(); ++r) all.members.emplace_back(r);
+  const GroupForest all = group_of_all(forest, box_of.size());
   return lower_to_plan({&all, 1}, box_of, options);
 }
 

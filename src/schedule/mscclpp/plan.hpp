@@ -146,6 +146,9 @@ struct GroupForest {
   IdVector<NodeId, Rank> relays = {};
 };
 
+/// All ranks of a plan, in their order.
+[[nodiscard]] GroupForest group_of_all(const CollectiveForest& forest, std::size_t ranks);
+
 /// Turns forests of process groups, which share no member, into one plan for all of them at once.
 /// `box_of` has an entry for each rank of the plan, and says which share a box: memory channels
 /// within one, port channels between two, and also between ranks of no box (a negative number).
