@@ -40,7 +40,8 @@ enum class TreeCount {
   /// `chosen` for what a runtime loads and for paths; of the rest, the fewest that reach the
   /// optimum.
   by_format,
-  /// See `choose_forest`; of parts the smallest of 1, 2, 4 and 8 within 1 % of the best of them,
+  /// See `choose_forest`; of parts the smallest of 1, 2, 4 and 8, of few GPUs of powers of
+  /// two up to 64, within 1 % of the best of them,
   /// larger ones as long as they fit the target and there are few pairs.
   chosen,
   /// `synthesis.trees_per_root` does; of parts not `optimal`, and `best_up_to` is the fastest

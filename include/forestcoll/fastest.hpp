@@ -96,9 +96,11 @@ struct FastestChoice {
 /// 1, 2, 4 and 8 instances, and in all protocols that the runtime can run there, in Simple with
 /// buffers of 4 MiB, as the runtime has them, of 2 MiB and of 512 KiB: passes that carry less fill
 /// and drain high trees faster. As plans of MSCCL++: the same trees, and in place of exchanges what
-/// copies and combines in switches, ours and NVLS, by its operations or by packets. Of an
-/// all-to-all: paths for 1, 2, 4 and 8 parts of every pair, where more parts reach more, and all of
-/// `alltoall_baselines()`, in as many instances, protocols and buffers. Each is lowered
+/// copies and combines in switches, ours and NVLS, by its operations or by packets; trees in
+/// several shapes (threadblocks, parts of trees for each, phases apart) in place of instances. Of
+/// an all-to-all: paths for 1, 2, 4 and 8 parts of every pair, of few GPUs up to 64, where more
+/// parts reach more, and all of `alltoall_baselines()`, in as many instances, protocols and
+/// buffers, or plans for as many threadblocks as come, are enough, and are allowed. Each is lowered
 /// for the target and simulated as it would be written; left out at a size is only what its links
 /// or `Simulator::least_seconds` prove to be slower than the choice, or faster by less than a
 /// twentieth of a per cent. Equal input gives equal choices. Errors: those of `compile`; T01 …

@@ -39,16 +39,17 @@ Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> gro
     asked.shape = shape;
     return lower_to_plan(groups, boxes, asked);
   };
-  auto best = planned({kEnoughThreadblocks});
+  const PlanShape usual = {kEnoughThreadblocks};
+  auto best = planned(usual);
   std::size_t edges = 0;
   for (const GroupForest& group : groups) edges += edge_count(*group.forest);
   if (!best || boxes.size() > kMostRanks || edges > kMostEdges) return best;
   const std::span<const PlanShape> shapes = plan_shapes(best->collective);
-  const std::int64_t bytes = std::min(kLargeMessage, options.xml.max_bytes.value_or(kLargeMessage));
+  const std::int64_t bytes = std::min(kLargeMessage, best->max_bytes);
   std::vector<std::optional<ExecutionPlan>> plans(shapes.size());
   std::vector<double> seconds(shapes.size(), std::numeric_limits<double>::infinity());
   tbb::parallel_for(std::size_t{0}, shapes.size(), [&](std::size_t s) {
-    auto plan = planned(shapes[s]);
+    auto plan = shapes[s] == usual ? best : planned(shapes[s]);
     if (!plan) return;
     const auto time = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
                                      options.synthesis.packing.stop);

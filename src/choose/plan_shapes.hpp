@@ -1,4 +1,4 @@
-// How the trees of a plan are dealt to threadblocks, where nobody says it.
+// How the trees of a plan are dealt to threadblocks.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace forestcoll::choose {
 
-/// That are tried, each of which is the fastest for some trees and sizes. The first, trees as they
-/// come, has the fewest chunks; the last are of an allreduce alone.
+/// The shapes to compare, each the fastest for some trees and sizes. The first, trees as they come,
+/// has the fewest chunks; the last is of an allreduce alone.
 [[nodiscard]] std::span<const PlanShape> plan_shapes(Collective collective);
 
 /// The plan of all groups in the shape that takes the least time for a large message, or for the

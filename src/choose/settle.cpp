@@ -102,8 +102,8 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format)) {
     if (const auto done = make_equal(options); !done) return done.errors();
   }
-  if (const auto done = settle_trees(fabric.network.ranks.size(), options); !done)
-    return done.errors();
+  const std::size_t ranks = fabric.network.ranks.size();
+  if (const auto done = settle_trees(ranks, options); !done) return done.errors();
   if (options.sms == 0) options.sms = default_sms(options.lowering.target);
   options.lowering.max_threadblocks = std::min(options.lowering.max_threadblocks, options.sms);
   if (options.format == Format::mscclpp) {

@@ -97,16 +97,20 @@ class PlanMaker {
       return make_error(Code::N07, "too many edges");
     }
     std::vector<Program> made;
+    Diagnostics errors;
     for (const PlanShape& shape : shapes_of(candidate, options_.synthesis.collective)) {
       auto next = make_one(number, shape, made.empty());
-      if (!next && made.empty()) return next.errors();
-      if (!next) continue;
+      if (!next) {
+        if (errors.empty()) errors = next.errors();
+        continue;
+      }
       const auto is_same = [&](const Program& each) {
         return each.fingerprint == next->fingerprint;
       };
       if (std::ranges::none_of(made, is_same)) made.push_back(*std::move(next));
       if (options_.synthesis.packing.stop.stop_requested()) break;
     }
+    if (made.empty()) return errors;
     return made;
   }
 

@@ -52,8 +52,9 @@ struct Program {
 [[nodiscard]] audit::Program program_of(const Schedule& schedule);
 
 /// The programs of one candidate by its place, each of which may be asked for by one thread at a
-/// time. What the checker finds wrong, or what goes where no links are, is left out. Errors: why it
-/// does not fit. Cost: that of lowering it, and of verifying what goes along no trees.
+/// time. What goes where no links are is left out, and of plans of paths and switches what the
+/// checker finds wrong; all others are verified once they are written. Errors: why it does not fit.
+/// Cost: that of lowering it, and of verifying what goes along no trees.
 using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t candidate)>;
 
 /// In all numbers of instances, as far as they fit the target, in that order; with `few_variants`
@@ -73,7 +74,7 @@ using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t cand
 /// As plans of MSCCL++, each for all sizes that it can be for, likewise: in several shapes.
 [[nodiscard]] Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fabric,
                                             const CompileOptions& options);
-/// So many shapes are tried.
+/// How many shapes there are at most.
 [[nodiscard]] std::size_t plan_count();
 
 }  // namespace forestcoll::fastest

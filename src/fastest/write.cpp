@@ -167,6 +167,7 @@ std::vector<RateAtK> rates_of_ours(const Contest& contest, const Fabric& fabric)
     const Candidate& candidate = contest.candidate(c);
     const bool is_first = c == 0 || &candidate != &contest.candidate(c - 1);
     if (candidate.algorithm != "forestcoll" || !is_first) continue;
+    if (candidate.algbw() == Ratio(0) && !contest.is_there(c)) continue;  // it does not fit
     rates.push_back({candidate.routes->k, algbw_of(contest, c, fabric)});
   }
   return rates;

@@ -17,6 +17,8 @@ namespace {
 
 using Rational = boost::multiprecision::cpp_rational;
 
+constexpr std::size_t kMostBits = 4096;  // of a denominator; files may have any rounds
+
 Rational exactly(const Ratio& ratio) {
   return Rational(ratio.num(), ratio.den());
 }
@@ -41,7 +43,7 @@ class FlowRates {
     return loads;
   }
 
-  // GB/s where rounds wait for one another; nothing where a link's load does not fit.
+  // GB/s where rounds wait for one another; nothing where nothing is sent, or that does not fit.
   [[nodiscard]] std::optional<Rational> in_rounds() const {
     std::map<std::pair<std::int64_t, ArcId>, Ratio> loads;
     for (const CheckedPath& path : paths_) {
@@ -59,7 +61,10 @@ class FlowRates {
       if (time > most) most = time;
     }
     Rational total = 0;
-    for (const auto& [round, time] : longest) total += time;
+    for (const auto& [round, time] : longest) {
+      total += time;
+      if (msb(denominator(total)) > kMostBits) return std::nullopt;
+    }
     return total > 0 ? std::optional<Rational>(exactly(claims_.buffer) / total) : std::nullopt;
   }
 
@@ -159,7 +164,8 @@ void check_flow_rates(const std::vector<CheckedPath>& paths, const FlowsClaims& 
   if (in_rounds && claimed == *in_rounds) return;
   if (!topology.limits.empty() && in_rounds && claimed < *in_rounds) return;
   claim_is_wrong("algbw_in_rounds", *claims.algbw_in_rounds,
-                 in_rounds ? fmt::format("round by round its paths reach {} GB/s", in_rounds->str())
+                 in_rounds ? fmt::format("round by round its paths reach {} GB/s",
+                                         in_rounds->convert_to<double>())
                            : "what its paths reach round by round does not fit exact arithmetic",
                  findings);
 }

@@ -14,8 +14,9 @@
 // A relay, outside of the group, sends what arrived in its scratch on from there, as it is.
 //
 // In an allreduce one threadblock could begin the next round only once the sum of the last one has
-// come back. So its phases may have one each: sums come back where data was read before it was
-// sent, and need no other order within the GPU. The root spreads what it has added up itself.
+// come back. So its phases may have one each. The broadcast of a segment reaches a rank only after
+// the rank's partial sum was read and sent, so the two threadblocks need no order between them. The
+// root broadcasts what it has added up itself.
 #include "schedule/mscclpp/blocks.hpp"
 
 #include <algorithm>

@@ -22,8 +22,8 @@ struct Cut {
   std::int64_t times = 1, largest = 1;
 };
 /// So that the busiest rank has about so many parts, but for chunks that are cut into a power of
-/// two, since buffers are multiples of these, and no more than `most` times. REQUIRES: parts and
-/// most ≥ 1.
+/// two, since buffers are multiples of these, and no more than `most` times. REQUIRES: parts,
+/// most and the busiest rank's chunks ≥ 1.
 [[nodiscard]] Cut cut_into(std::int64_t parts, const Busiest& busiest, std::int64_t most);
 [[nodiscard]] std::vector<Segment> cut_finer(const std::vector<Segment>& segments, const Cut& cut);
 

@@ -207,7 +207,8 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
                        (context.splits_phases ? 2 : 1);
   Diagnostics errors;
   std::size_t blocks = 0;
-  for (std::size_t most = busiest > wanted ? all * wanted / busiest : all; most > 0; most /= 2) {
+  const std::size_t lists = busiest > wanted ? all * wanted / busiest : all;
+  for (std::size_t most = std::max<std::size_t>(lists, 1); most > 0; most /= 2) {
     ExecutionPlan plan = build(context, options, deal(context.segments, most));
     blocks = most_threadblocks_of_a_rank(plan);
     if (blocks > allowed) continue;
@@ -238,16 +239,18 @@ class Lowering {
     }
   }
 
-  // Fewer parts are fewer operations.
+  // Fewer parts are fewer operations; whole trees are of fewer sizes, too.
   Expected<ExecutionPlan> run() {
     const auto whole = context_of(groups_, segments_);
     if (const auto done = refuse_wide_trees(whole); !done) return done.errors();
-    if (options_.shape.threadblocks == 1) return fit(whole, options_);
-    const schedule::Busiest busiest = schedule::busiest_of(whole);
-    for (std::int64_t parts = options_.shape.parts;; parts /= 2) {
-      auto plan = of_parts(parts, busiest);
-      if (plan || parts <= 1 || plan.errors().front().code != Code::T02) return plan;
+    if (options_.shape.threadblocks > 1) {
+      const schedule::Busiest busiest = schedule::busiest_of(whole);
+      for (std::int64_t parts = options_.shape.parts; parts > 0; parts /= 2) {
+        auto plan = of_parts(parts, busiest);
+        if (plan) return plan;
+      }
     }
+    return fit(whole, options_);
   }
 
  private:

@@ -111,9 +111,9 @@ struct PlanShape {
   /// Of the busiest GPU, about, as far as they are allowed. Chunks are cut finer, into a power of
   /// two, and trees of many chunks into several, until all have work; 1: as the trees come.
   std::int32_t threadblocks = 1;
-  /// Of trees, that each serves. Where they are of several roots, every threadblock adds up as
-  /// much, and has something to send while it waits; each takes operations, so fewer where these
-  /// are too many.
+  /// How many parts of trees each serves. Where they are of several roots, every threadblock adds
+  /// up as much, and has something to send while it waits. Each part takes operations, so there are
+  /// fewer where these are too many.
   std::int32_t parts = 1;
   /// Whether an allreduce has threadblocks that reduce and others that spread, so that rounds
   /// follow one another without waiting for sums to come back.

@@ -22,7 +22,7 @@
 namespace forestcoll::cli {
 namespace {
 
-// Beyond, making and simulating all candidates takes longer than a default should; then, as XML, so
+// Beyond, as XML, making and simulating all candidates takes longer than a default should; then so
 // do few of them.
 constexpr std::size_t kMostRanksOfAll = 128, kMostRanks = 1024;
 // Or than a further question should.
