@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -49,10 +47,6 @@ class Simulator::Model {
   /// Without looking for classes that its source does not know of.
   [[nodiscard]] simulate::ClassGraph make(const SimulationParameters& parameters,
                                           double bytes) const;
-  /// Of what a graph has at a certain size, with certain parameters, where that is worth being
-  /// known for others: of a plan, whose costs alone depend on them. Made once, by the first who
-  /// asks.
-  [[nodiscard]] std::span<const std::int32_t> known_classes() const;
   /// Without any classes.
   [[nodiscard]] simulate::ClassGraph make_each(const SimulationParameters& parameters,
                                                double bytes) const;
@@ -62,8 +56,6 @@ class Simulator::Model {
   simulate::Fabric fabric_;
   Source source_;
   std::vector<std::string> names_;
-  mutable std::once_flag classes_once_;
-  mutable std::vector<std::int32_t> classes_;
 };
 
 }  // namespace forestcoll

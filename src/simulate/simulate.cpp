@@ -36,9 +36,6 @@ simulate::ClassGraph by_itself(simulate::ClassGraph classes, const simulate::Fab
   return classes;
 }
 
-// For which classes are found once and for all.
-constexpr double kSomePasses = 4.5, kSomeBytes = 1 << 30;
-
 }  // namespace
 
 double Simulator::Model::full_pass(const SimulationParameters& parameters) const {
@@ -55,21 +52,14 @@ simulate::ClassGraph Simulator::Model::make(const SimulationParameters& paramete
 
 simulate::ClassGraph Simulator::Model::make_each(const SimulationParameters& parameters,
                                                  double bytes) const {
-  if (const auto* program = std::get_if<simulate::ProgramSource>(&source_)) {
-    return program->make_each(fabric_, parameters, bytes);
-  }
-  return make(parameters, bytes);
-}
-
-std::span<const std::int32_t> Simulator::Model::known_classes() const {
-  if (!std::holds_alternative<simulate::PlanSource>(source_)) return {};
-  std::call_once(classes_once_, [this] {
-    const SimulationParameters parameters = *find_simulation_parameters("a100");
-    const double pass = full_pass(parameters);
-    const double bytes = std::isfinite(pass) ? kSomePasses * pass : kSomeBytes;
-    classes_ = simulate::classes_of(make(parameters, bytes).graph, fabric_.capacity());
-  });
-  return classes_;
+  const auto make = [&](const auto& source) {
+    if constexpr (requires { source.make_each(fabric_, parameters, bytes); }) {
+      return source.make_each(fabric_, parameters, bytes);
+    } else {
+      return by_itself(source.make(fabric_, parameters, bytes), fabric_);
+    }
+  };
+  return std::visit(make, source_);
 }
 
 double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {

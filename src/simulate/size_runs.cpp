@@ -33,10 +33,10 @@ std::vector<double> loads_of(const ClassGraph& classes, double bytes) {
 }
 
 // What there is to run: a graph of classes where there is one, else all of it.
-ClassGraph coarsest(ClassGraph all, std::span<const std::int32_t> known) {
+ClassGraph coarsest(ClassGraph all) {
   if (all.is_coarsest) return all;
   const std::span<const double> links(all.capacity);
-  auto classes = class_graph(all.graph, links.first(all.of_link.size()), known);
+  auto classes = class_graph(all.graph, links.first(all.of_link.size()));
   return classes ? *std::move(classes) : std::move(all);
 }
 
@@ -64,7 +64,7 @@ const SizeRun& SizeRuns::at(double bytes, double followed) {
 
 SizeRun SizeRuns::simulate(double bytes, double followed) {
   SizeRun run;
-  const ClassGraph classes = coarsest(model_.make(parameters_, bytes), model_.known_classes());
+  const ClassGraph classes = coarsest(model_.make(parameters_, bytes));
   run.link_bytes = loads_of(classes, bytes);
   const double activities = classes.graph.total_repeats();
   if (!claim(activities, followed)) {

@@ -28,7 +28,7 @@ using forestcoll::audit::StepGraph;
 using forestcoll::simulate::ClassGraph;
 using forestcoll::simulate::Fabric;
 using forestcoll::simulate::GraphMaker;
-using forestcoll::simulate::ProgramClasses;
+using forestcoll::simulate::FlowClasses;
 
 // A program as the simulator reads it.
 struct Prepared {
@@ -50,7 +50,7 @@ struct Prepared {
     EXPECT_EQ(findings.count(), 0U);
   }
 
-  [[nodiscard]] ClassGraph graph(const ProgramClasses& classes, double bytes) const {
+  [[nodiscard]] ClassGraph graph(const FlowClasses& classes, double bytes) const {
     const SimulationParameters parameters;
     return program_graph(steps, routes, classes, GraphMaker(fabric, parameters, parameters.simple),
                          bytes / static_cast<double>(program.chunks));
@@ -71,8 +71,8 @@ double expect_same_times(const CollectiveForest& forest, const Topology& topolog
   const auto schedule = lower(forest, options);
   if (!schedule) return 1;
   const Prepared prepared(forestcoll::fastest::program_of(*schedule), topology);
-  const ProgramClasses each = each_by_itself(prepared.steps, prepared.routes, prepared.fabric);
-  const ProgramClasses classes = program_classes(prepared.steps, prepared.routes, prepared.fabric);
+  const FlowClasses each = each_by_itself(prepared.routes, prepared.fabric);
+  const FlowClasses classes = program_classes(prepared.steps, prepared.routes, prepared.fabric);
   for (const double bytes : {1024.0, 3e6, 1e9}) {
     const ClassGraph whole = prepared.graph(each, bytes);
     const ClassGraph few = prepared.graph(classes, bytes);

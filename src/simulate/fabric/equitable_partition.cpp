@@ -17,10 +17,6 @@ std::size_t slot(std::int32_t i) {
   return static_cast<std::size_t>(i);
 }
 
-std::uint64_t contribution(std::uint64_t label, std::int32_t class_number) {
-  return mix(label, static_cast<std::uint64_t>(class_number) + 1);
-}
-
 class Refinement {
  public:
   explicit Refinement(const LabelledGraph& graph)
@@ -61,6 +57,10 @@ class Refinement {
   struct Move {
     std::int32_t vertex, from;
   };
+
+  static std::uint64_t contribution(std::uint64_t label, std::int32_t class_number) {
+    return mix(label, static_cast<std::uint64_t>(class_number) + 1);
+  }
 
   void begin_by_label() {
     std::map<std::uint64_t, std::int32_t> by_label;
@@ -200,22 +200,6 @@ class Refinement {
 
 std::vector<std::int32_t> equitable_partition(const LabelledGraph& graph) {
   return Refinement(graph).run();
-}
-
-bool is_equitable(const LabelledGraph& graph, std::span<const std::int32_t> classes) {
-  std::vector<std::uint64_t> signatures = graph.labels;
-  for (const auto& edge : graph.edges) {
-    signatures[slot(edge.to)] += contribution(edge.label, classes[slot(edge.from)]);
-  }
-  std::vector<std::int32_t> first;  // by class, of its vertices
-  for (std::size_t v = 0; v < classes.size(); ++v) {
-    const std::size_t number = slot(classes[v]);
-    if (number >= first.size()) first.resize(number + 1, -1);
-    if (first[number] < 0) first[number] = static_cast<std::int32_t>(v);
-    const std::size_t other = slot(first[number]);
-    if (graph.labels[v] != graph.labels[other] || signatures[v] != signatures[other]) return false;
-  }
-  return true;
 }
 
 }  // namespace forestcoll::simulate

@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,9 +27,6 @@ struct LabelledGraph {
 /// Hopcroft's way: where a class is split, the largest part keeps its number, so a vertex changes
 /// its number at most log n times. Cost: O(m log n).
 [[nodiscard]] std::vector<std::int32_t> equitable_partition(const LabelledGraph& graph);
-/// Whether these are the classes of an equitable partition, if not of the coarsest. REQUIRES: one
-/// for each vertex, numbered from 0 on. Cost: O(m).
-[[nodiscard]] bool is_equitable(const LabelledGraph& graph, std::span<const std::int32_t> classes);
 
 using base::mix;
 [[nodiscard]] constexpr std::uint64_t mix(std::uint64_t value, std::uint64_t next) {

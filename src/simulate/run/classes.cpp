@@ -25,14 +25,8 @@ class ClassFinder {
     capacity_.insert(capacity_.end(), graph.workers.begin(), graph.workers.end());
   }
 
-  [[nodiscard]] std::vector<std::int32_t> classes() const {
-    return equitable_partition(labelled());
-  }
-
-  std::optional<ClassGraph> find(std::span<const std::int32_t> known) {
-    const LabelledGraph graph = labelled();
-    const bool holds = known.size() == graph.labels.size() && is_equitable(graph, known);
-    class_of_ = holds ? std::vector(known.begin(), known.end()) : equitable_partition(graph);
+  std::optional<ClassGraph> find() {
+    class_of_ = equitable_partition(labelled());
     number_classes();
     const double most = kMostClasses * static_cast<double>(graph_.activities.size());
     if (static_cast<double>(activities_.first.size()) > most) return std::nullopt;
@@ -193,16 +187,7 @@ class ClassFinder {
 }  // namespace
 
 std::optional<ClassGraph> class_graph(const EventGraph& graph, std::span<const double> capacity) {
-  return class_graph(graph, capacity, {});
-}
-
-std::vector<std::int32_t> classes_of(const EventGraph& graph, std::span<const double> capacity) {
-  return ClassFinder(graph, capacity).classes();
-}
-
-std::optional<ClassGraph> class_graph(const EventGraph& graph, std::span<const double> capacity,
-                                      std::span<const std::int32_t> known) {
-  return ClassFinder(graph, capacity).find(known);
+  return ClassFinder(graph, capacity).find();
 }
 
 }  // namespace forestcoll::simulate

@@ -1,10 +1,8 @@
 // What does the same at the same time, simulated once.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "simulate/fabric/event_graph.hpp"
 
@@ -20,14 +18,5 @@ namespace forestcoll::simulate {
 /// activities, waits and parts of routes.
 [[nodiscard]] std::optional<ClassGraph> class_graph(const EventGraph& graph,
                                                     std::span<const double> capacity);
-
-/// The classes of its activities, kinds of flows and links, in this order. Cost: as above.
-[[nodiscard]] std::vector<std::int32_t> classes_of(const EventGraph& graph,
-                                                   std::span<const double> capacity);
-/// The same by classes that are known of a graph that differs in its costs alone, where they are an
-/// equitable partition of this one, too. Cost: linear where they are.
-[[nodiscard]] std::optional<ClassGraph> class_graph(const EventGraph& graph,
-                                                    std::span<const double> capacity,
-                                                    std::span<const std::int32_t> known);
 
 }  // namespace forestcoll::simulate

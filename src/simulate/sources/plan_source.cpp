@@ -21,6 +21,8 @@ using audit::PlanThreadblock;
 namespace {
 
 using Kind = PlanGraph::Kind;
+using Node = PlanOperations::Node;
+using Edge = PlanOperations::Edge;
 
 // Then it is the switch that adds.
 bool reads_through_switch(const Access& access) {
@@ -34,6 +36,94 @@ std::int32_t signal_route(Rank from, Rank to, Fabric& fabric, Findings& findings
   return tried.count() == 0 ? route : fabric.between(to, from, findings);
 }
 
+// A graph of the operations of classes, under given parameters.
+class PlanEvents {
+ public:
+  PlanEvents(const PlanClasses& classes, const Fabric& fabric,
+             const SimulationParameters& parameters, double chunk_bytes)
+      : classes_(classes),
+        parameters_(parameters),
+        chunk_bytes_(chunk_bytes),
+        maker_(fabric, parameters, parameters.simple) {}
+
+  ClassGraph build() {
+    for (std::size_t n = 0; n < classes_.operations.nodes.size(); ++n) add(n);
+    for (const Edge& edge : classes_.operations.edges) add(edge);
+    return {std::move(maker_.graph), classes_.flows.capacity, classes_.flows.of_link, true};
+  }
+
+ private:
+  [[nodiscard]] const ProtocolParameters& costs_of(const Node& node) const {
+    return node.packets ? parameters_.ll : parameters_.simple;
+  }
+
+  // One flow after the other.
+  void add(std::size_t number) {
+    const Node& node = classes_.operations.nodes[number];
+    const ProtocolParameters& costs = costs_of(node);
+    const std::int64_t rounds =
+        node.unit > 0 ? passes_for(chunk_bytes_, static_cast<double>(node.unit)) : 1;
+    const double per_chunk = chunk_bytes_ / static_cast<double>(rounds);
+    const double adding_gbs = std::min(costs.threadblock_gbs, costs.reduction_gbs);
+    Activity activity;
+    activity.repeats = rounds;
+    if (node.moves && !node.by_proxy) {
+      activity.seconds =
+          costs.step_us * 1e-6 +
+          per_chunk * static_cast<double>(node.copied) / (costs.threadblock_gbs * 1e9) +
+          per_chunk * static_cast<double>(node.added) / (adding_gbs * 1e9);
+    }
+    first_.push_back(maker_.graph.add(activity));
+    const double most = node.by_proxy ? std::numeric_limits<double>::infinity()
+                        : node.adds   ? adding_gbs
+                                      : costs.threadblock_gbs;
+    for (std::size_t i = 0; i < node.routes.size(); ++i) {
+      if (i > 0) {
+        Activity next;
+        next.repeats = rounds;
+        const std::int32_t added = maker_.graph.add(next);
+        maker_.graph.wait(added - 1, added);
+      }
+      Activity& flow = maker_.graph.activities.back();
+      flow.kind = kind(classes_.loads[number][i], maker_.most_on_links(node.routes[i], most));
+      flow.bytes = maker_.on_route(node.routes[i], per_chunk * static_cast<double>(node.size));
+    }
+    last_.push_back(static_cast<std::int32_t>(maker_.graph.activities.size()) - 1);
+  }
+
+  // Of what all of a class send at once, each at most so many bytes per second.
+  std::int32_t kind(std::int32_t load, double most) {
+    const auto next = static_cast<std::int32_t>(maker_.graph.kinds.size());
+    const auto [at, is_new] = kinds_.emplace(std::pair(load, most), next);
+    if (is_new) maker_.graph.kinds.push_back({classes_.flows.routes[index(load)], most});
+    return at->second;
+  }
+
+  void add(const Edge& edge) {
+    const std::int32_t from = last_[index(edge.from)], to = first_[index(edge.to)];
+    const ProtocolParameters& costs = costs_of(classes_.operations.nodes[index(edge.from)]);
+    const double delay = edge.route < 0 ? 0 : maker_.delay(edge.route, costs);
+    if (!edge.all_rounds) {
+      maker_.graph.wait(from, to, edge.next_round ? 1 : 0, delay);
+      return;
+    }
+    const std::int32_t all = maker_.graph.add(Activity{});
+    maker_.graph.waits.push_back({from, all, delay, 0, 1, rounds_of(from)});
+    maker_.graph.waits.push_back({all, to, 0, 0, rounds_of(to), 1});
+  }
+
+  [[nodiscard]] std::int64_t rounds_of(std::int32_t activity) const {
+    return maker_.graph.activities[index(activity)].repeats;
+  }
+
+  const PlanClasses& classes_;
+  const SimulationParameters& parameters_;
+  double chunk_bytes_;
+  GraphMaker maker_;
+  std::map<std::pair<std::int32_t, double>, std::int32_t> kinds_;  // by load and rate
+  std::vector<std::int32_t> first_, last_;                         // activities, by node
+};
+
 }  // namespace
 
 PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64_t chunks,
@@ -41,28 +131,31 @@ PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64
     : chunks_(static_cast<double>(chunks)) {
   const PlanGraph graph = build_plan_graph(plan, memory, false, findings);
   if (findings.blocked()) return;
-  nodes_.resize(graph.nodes.size());
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+  all_.nodes.resize(graph.nodes.size());
+  for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
     read_node(plan, graph, static_cast<std::int32_t>(n), fabric, findings);
   }
   for (const auto& [from, to] : graph.edges) {
     const std::int32_t a = graph.nodes[static_cast<std::size_t>(from)].rank;
     const std::int32_t b = graph.nodes[static_cast<std::size_t>(to)].rank;
-    edges_.push_back({from, to, a == b ? -1 : signal_route(Rank(a), Rank(b), fabric, findings)});
+    all_.edges.push_back(
+        {from, to, a == b ? -1 : signal_route(Rank(a), Rank(b), fabric, findings)});
     // A barrier is met as often as those who arrive at it say.
-    Node& barrier = nodes_[static_cast<std::size_t>(to)];
+    Node& barrier = all_.nodes[static_cast<std::size_t>(to)];
     if (graph.nodes[static_cast<std::size_t>(to)].kind == Kind::barrier) {
-      barrier.unit = nodes_[static_cast<std::size_t>(from)].unit;
+      barrier.unit = all_.nodes[static_cast<std::size_t>(from)].unit;
     }
   }
   chain_blocks(graph);
   close_loops(graph);
+  note_turns();
+  if (!findings.blocked()) classes_ = plan_classes(all_, fabric);
 }
 
 void PlanSource::read_node(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
                            Fabric& fabric, Findings& findings) {
   const PlanGraph::Node& source = graph.nodes[static_cast<std::size_t>(n)];
-  Node& node = nodes_[static_cast<std::size_t>(n)];
+  Node& node = all_.nodes[static_cast<std::size_t>(n)];
   node.block = source.block;
   if (source.op < 0) return;
   const PlanOp& op = graph.op(plan, n);
@@ -80,7 +173,7 @@ void PlanSource::read_node(const PlanFile& plan, const PlanGraph& graph, std::in
 void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::int32_t n,
                              Fabric& fabric, Findings& findings) {
   const std::int32_t rank = graph.nodes[static_cast<std::size_t>(n)].rank;
-  Node& node = nodes_[static_cast<std::size_t>(n)];
+  Node& node = all_.nodes[static_cast<std::size_t>(n)];
   const Access access = access_of(plan, graph, n);
   node.moves = true;
   const bool packets = !access.writes.empty() && access.writes.back().packets;
@@ -113,25 +206,25 @@ void PlanSource::read_access(const PlanFile& plan, const PlanGraph& graph, std::
 // A threadblock moves data for one operation after the other.
 void PlanSource::chain_blocks(const PlanGraph& graph) {
   std::map<std::int32_t, std::int32_t> last;  // by threadblock
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    if (!nodes_[n].moves || nodes_[n].by_proxy) continue;
+  for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
+    if (!all_.nodes[n].moves || all_.nodes[n].by_proxy) continue;
     const auto self = static_cast<std::int32_t>(n);
     const auto [previous, is_first] = last.emplace(graph.nodes[n].block, self);
-    if (!is_first) edges_.push_back({previous->second, self, -1});
+    if (!is_first) all_.edges.push_back({previous->second, self, -1});
     previous->second = self;
   }
 }
 
 // A threadblock goes round a pipeline again when it has been round it once.
 void PlanSource::close_loops(const PlanGraph& graph) {
-  std::vector<bool> is_entered(nodes_.size(), false), is_left(nodes_.size(), false);
+  std::vector<bool> is_entered(all_.nodes.size(), false), is_left(all_.nodes.size(), false);
   const auto loop_of = [&](std::int32_t n) {
     return std::pair(graph.nodes[static_cast<std::size_t>(n)].block,
-                     nodes_[static_cast<std::size_t>(n)].loop);
+                     all_.nodes[static_cast<std::size_t>(n)].loop);
   };
-  for (const Edge& edge : edges_) {
+  for (const Edge& edge : all_.edges) {
     const bool within = loop_of(edge.from) == loop_of(edge.to) && edge.route < 0 &&
-                        !nodes_[static_cast<std::size_t>(edge.to)].by_proxy;
+                        !all_.nodes[static_cast<std::size_t>(edge.to)].by_proxy;
     if (!within) continue;
     is_left[static_cast<std::size_t>(edge.from)] = true;
     is_entered[static_cast<std::size_t>(edge.to)] = true;
@@ -139,8 +232,8 @@ void PlanSource::close_loops(const PlanGraph& graph) {
   std::map<std::pair<std::int32_t, std::int32_t>,
            std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>>
       ends;
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    if (nodes_[n].loop < 0 || nodes_[n].by_proxy) continue;
+  for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
+    if (all_.nodes[n].loop < 0 || all_.nodes[n].by_proxy) continue;
     auto& [sources, sinks] = ends[loop_of(static_cast<std::int32_t>(n))];
     if (!is_entered[n]) sources.push_back(static_cast<std::int32_t>(n));
     if (!is_left[n]) sinks.push_back(static_cast<std::int32_t>(n));
@@ -149,17 +242,28 @@ void PlanSource::close_loops(const PlanGraph& graph) {
     Node turn;
     turn.block = loop.first;
     turn.loop = loop.second;
-    turn.unit = nodes_[static_cast<std::size_t>(both.first.front())].unit;
-    const auto self = static_cast<std::int32_t>(nodes_.size());
-    nodes_.push_back(turn);
-    for (const std::int32_t sink : both.second) edges_.push_back({sink, self, -1});
-    for (const std::int32_t source : both.first) edges_.push_back({self, source, -1, true});
+    turn.unit = all_.nodes[static_cast<std::size_t>(both.first.front())].unit;
+    const auto self = static_cast<std::int32_t>(all_.nodes.size());
+    all_.nodes.push_back(turn);
+    for (const std::int32_t sink : both.second) all_.edges.push_back({sink, self, -1});
+    for (const std::int32_t source : both.first) all_.edges.push_back({self, source, -1, true});
+  }
+}
+
+// Of two pipelines of a threadblock, and of those that go round in different units.
+void PlanSource::note_turns() {
+  for (Edge& edge : all_.edges) {
+    const Node& before = all_.nodes[static_cast<std::size_t>(edge.from)];
+    const Node& after = all_.nodes[static_cast<std::size_t>(edge.to)];
+    const bool in_turn = before.block == after.block && before.loop >= 0 && after.loop >= 0 &&
+                         before.loop != after.loop;
+    edge.all_rounds = before.unit != after.unit || in_turn;
   }
 }
 
 double PlanSource::full_pass(const SimulationParameters&) const {
   std::int64_t unit = std::numeric_limits<std::int64_t>::max();
-  for (const Node& node : nodes_) {
+  for (const Node& node : all_.nodes) {
     if (node.unit > 0) unit = std::min(unit, node.unit);
   }
   if (unit == std::numeric_limits<std::int64_t>::max()) {
@@ -168,65 +272,14 @@ double PlanSource::full_pass(const SimulationParameters&) const {
   return static_cast<double>(unit) * chunks_;
 }
 
-EventGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& parameters,
+ClassGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& parameters,
                             double bytes) const {
-  GraphMaker maker(fabric, parameters, parameters.simple);
-  const double chunk_bytes = bytes / chunks_;
-  std::vector<std::int32_t> first, last;
-  for (const Node& node : nodes_) {
-    const std::int64_t rounds =
-        node.unit > 0 ? passes_for(chunk_bytes, static_cast<double>(node.unit)) : 1;
-    const double per_chunk = chunk_bytes / static_cast<double>(rounds);
-    const ProtocolParameters& costs = node.packets ? parameters.ll : parameters.simple;
-    const double adding_gbs = std::min(costs.threadblock_gbs, costs.reduction_gbs);
-    Activity activity;
-    activity.repeats = rounds;
-    if (node.moves && !node.by_proxy) {
-      activity.seconds =
-          costs.step_us * 1e-6 +
-          per_chunk * static_cast<double>(node.copied) / (costs.threadblock_gbs * 1e9) +
-          per_chunk * static_cast<double>(node.added) / (adding_gbs * 1e9);
-    }
-    first.push_back(maker.graph.add(activity));
-    for (std::size_t i = 0; i < node.routes.size(); ++i) {
-      const double most = node.by_proxy ? std::numeric_limits<double>::infinity()
-                          : node.adds   ? adding_gbs
-                                        : costs.threadblock_gbs;
-      if (i > 0) {
-        Activity next;
-        next.repeats = rounds;
-        const std::int32_t added = maker.graph.add(next);
-        maker.graph.wait(added - 1, added);
-      }
-      maker.graph.activities.back().kind = maker.kind(node.routes[i], most);
-      maker.graph.activities.back().bytes =
-          maker.on_route(node.routes[i], per_chunk * static_cast<double>(node.size));
-    }
-    last.push_back(static_cast<std::int32_t>(maker.graph.activities.size()) - 1);
-  }
-  const auto rounds_of = [&](std::int32_t activity) {
-    return maker.graph.activities[static_cast<std::size_t>(activity)].repeats;
-  };
-  for (const Edge& edge : edges_) {
-    const std::int32_t from = last[static_cast<std::size_t>(edge.from)];
-    const std::int32_t to = first[static_cast<std::size_t>(edge.to)];
-    const Node& before = nodes_[static_cast<std::size_t>(edge.from)];
-    const ProtocolParameters& costs = before.packets ? parameters.ll : parameters.simple;
-    const double delay = edge.route < 0 ? 0 : maker.delay(edge.route, costs);
-    const Node& after = nodes_[static_cast<std::size_t>(edge.to)];
-    const bool in_turn = before.block == after.block && before.loop >= 0 && after.loop >= 0 &&
-                         before.loop != after.loop;  // two pipelines of a threadblock
-    const bool each_round = before.unit == after.unit && !in_turn;
-    if (each_round) {
-      maker.graph.wait(from, to, edge.next_round ? 1 : 0, delay);
-      continue;
-    }
-    // All rounds of the one before any of the other.
-    const std::int32_t all = maker.graph.add(Activity{});
-    maker.graph.waits.push_back({from, all, delay, 0, 1, rounds_of(from)});
-    maker.graph.waits.push_back({all, to, 0, 0, rounds_of(to), 1});
-  }
-  return std::move(maker.graph);
+  return PlanEvents(classes_, fabric, parameters, bytes / chunks_).build();
+}
+
+ClassGraph PlanSource::make_each(const Fabric& fabric, const SimulationParameters& parameters,
+                                 double bytes) const {
+  return PlanEvents(each_by_itself(all_, fabric), fabric, parameters, bytes / chunks_).build();
 }
 
 }  // namespace forestcoll::simulate

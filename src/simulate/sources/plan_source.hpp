@@ -10,6 +10,7 @@
 #include "forestcoll/simulate.hpp"
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
+#include "simulate/sources/plan_classes.hpp"
 
 namespace forestcoll::simulate {
 
@@ -24,44 +25,30 @@ class PlanSource {
   /// Bytes of the whole buffer for which the pipelines go once round; infinite without any.
   /// Whatever the parameters: the plan itself says how much.
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
-  /// For a buffer of so many bytes.
+  /// For a buffer of so many bytes, each class of operations once.
   ///
   /// A threadblock moves data for one operation at a time, and for one remote buffer after the
   /// other, at most at its own rate; a port channel's puts go on beside it. Signals and waits cost
   /// the message alone. Packets are as long again as their data; what makes them or waits for them
   /// costs what LL does. A pipeline goes round once for
   /// every `unit_size` bytes of the chunks.
-  [[nodiscard]] EventGraph make(const Fabric& fabric, const SimulationParameters& parameters,
+  [[nodiscard]] ClassGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
+  /// The same of every operation and every link, as others run beside it that are not alike.
+  [[nodiscard]] ClassGraph make_each(const Fabric& fabric, const SimulationParameters& parameters,
+                                     double bytes) const;
 
  private:
-  struct Node {
-    std::int32_t block = -1;
-    std::int64_t unit = 0;               ///< of the pipeline that it stands in; 0: in none
-    std::int32_t loop = -1;              ///< which pipeline of which threadblock
-    bool by_proxy = false;               ///< not by the threadblock
-    bool moves = false;                  ///< is data, not control
-    std::int64_t copied = 0, added = 0;  ///< chunks, locally
-    std::int64_t size = 0;               ///< chunks of each flow, flags included
-    bool adds = false;                   ///< what flows is added to something
-    bool packets = false;                ///< it makes or waits for packets
-    std::vector<std::int32_t> routes;    ///< one flow after the other
-  };
-  struct Edge {
-    std::int32_t from, to;
-    std::int32_t route;  ///< −1: within a rank
-    bool next_round = false;
-  };
-
   void read_node(const audit::PlanFile& plan, const audit::PlanGraph& graph, std::int32_t n,
                  Fabric& fabric, audit::Findings& findings);
   void read_access(const audit::PlanFile& plan, const audit::PlanGraph& graph, std::int32_t n,
                    Fabric& fabric, audit::Findings& findings);
   void chain_blocks(const audit::PlanGraph& graph);
   void close_loops(const audit::PlanGraph& graph);
+  void note_turns();
 
-  std::vector<Node> nodes_;
-  std::vector<Edge> edges_;
+  PlanOperations all_;
+  PlanClasses classes_;
   double chunks_ = 1;
 };
 

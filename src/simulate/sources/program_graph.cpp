@@ -19,7 +19,7 @@ using audit::StepGraph;
 class ProgramGraph {
  public:
   ProgramGraph(const StepGraph& steps, std::span<const std::int32_t> routes,
-               const ProgramClasses& classes, GraphMaker maker, double chunk_bytes)
+               const FlowClasses& classes, GraphMaker maker, double chunk_bytes)
       : steps_(steps),
         routes_(routes),
         classes_(classes),
@@ -50,7 +50,7 @@ class ProgramGraph {
     return begin_[position(step) + 1] - 1;
   }
   [[nodiscard]] std::size_t position(std::int32_t step) const {
-    const std::int32_t of = classes_.of_block[index(steps_.node(step).threadblock)];
+    const std::int32_t of = classes_.of_sender[index(steps_.node(step).threadblock)];
     return begin_of_class_[index(of)] + index(steps_.index(step));
   }
   [[nodiscard]] std::int32_t next_activity() const {
@@ -97,7 +97,7 @@ class ProgramGraph {
 
   // Of what all threadblocks of the class send at once, each at most `gbs`.
   std::int32_t kind(std::int32_t b, double gbs) {
-    const std::int32_t route = classes_.route[index(classes_.of_block[index(b)])];
+    const std::int32_t route = classes_.route[index(classes_.of_sender[index(b)])];
     const double most = maker_.most_on_links(routes_[index(b)], gbs);
     const auto next = static_cast<std::int32_t>(maker_.graph.kinds.size());
     const auto [at, is_new] = kinds_.emplace(std::pair(route, most), next);
@@ -145,7 +145,7 @@ class ProgramGraph {
 
   const StepGraph& steps_;
   std::span<const std::int32_t> routes_;
-  const ProgramClasses& classes_;
+  const FlowClasses& classes_;
   GraphMaker maker_;
   std::int64_t passes_;
   double pass_bytes_;       // of a chunk in a pass
@@ -158,7 +158,7 @@ class ProgramGraph {
 }  // namespace
 
 ClassGraph program_graph(const StepGraph& steps, std::span<const std::int32_t> routes,
-                         const ProgramClasses& classes, GraphMaker maker, double chunk_bytes) {
+                         const FlowClasses& classes, GraphMaker maker, double chunk_bytes) {
   EventGraph graph = ProgramGraph(steps, routes, classes, std::move(maker), chunk_bytes).build();
   return {std::move(graph), classes.capacity, classes.of_link, true};
 }

@@ -16,7 +16,7 @@ namespace forestcoll::simulate {
 /// Cost: O(n) in the activities of these threadblocks.
 [[nodiscard]] ClassGraph program_graph(const audit::StepGraph& steps,
                                        std::span<const std::int32_t> routes,
-                                       const ProgramClasses& classes, GraphMaker maker,
+                                       const FlowClasses& classes, GraphMaker maker,
                                        double chunk_bytes);
 
 }  // namespace forestcoll::simulate

@@ -55,7 +55,7 @@ double ProgramSource::full_pass(const SimulationParameters& parameters) const {
   return as_set.of_protocol(program_.protocol).pass_bytes * static_cast<double>(program_.chunks);
 }
 
-ClassGraph ProgramSource::make(const ProgramClasses& classes, const Fabric& fabric,
+ClassGraph ProgramSource::make(const FlowClasses& classes, const Fabric& fabric,
                                const SimulationParameters& parameters, double bytes) const {
   const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
   return program_graph(steps_, route_, classes,
@@ -70,7 +70,7 @@ ClassGraph ProgramSource::make(const Fabric& fabric, const SimulationParameters&
 
 ClassGraph ProgramSource::make_each(const Fabric& fabric, const SimulationParameters& parameters,
                                     double bytes) const {
-  return make(each_by_itself(steps_, route_, fabric), fabric, parameters, bytes);
+  return make(each_by_itself(route_, fabric), fabric, parameters, bytes);
 }
 
 }  // namespace forestcoll::simulate

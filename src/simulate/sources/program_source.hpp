@@ -43,13 +43,13 @@ class ProgramSource {
                                      double bytes) const;
 
  private:
-  [[nodiscard]] ClassGraph make(const ProgramClasses& classes, const Fabric& fabric,
+  [[nodiscard]] ClassGraph make(const FlowClasses& classes, const Fabric& fabric,
                                 const SimulationParameters& parameters, double bytes) const;
 
   audit::Program program_;
   audit::StepGraph steps_;
   std::vector<std::int32_t> route_;  ///< of what each threadblock sends; −1: nothing
-  ProgramClasses classes_;
+  FlowClasses classes_;
 };
 
 }  // namespace forestcoll::simulate
