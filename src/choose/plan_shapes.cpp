@@ -17,17 +17,20 @@
 namespace forestcoll::choose {
 namespace {
 
-constexpr std::array<PlanShape, 4> kShapes = {
-    {{1}, {kEnoughThreadblocks}, {kEnoughThreadblocks, 8}, {kEnoughThreadblocks, 8, true}}};
+// By simulation each is the fastest somewhere: the first ones at large sizes, the others at small.
+constexpr std::int64_t kSmallUnit = std::int64_t{1} << 17;
+constexpr std::array<PlanShape, 4> kShapes = {{{kAllThreadblocks, 8, 4, kSmallUnit},
+                                               {kAllThreadblocks, 4, 4, kSmallUnit},
+                                               {kEnoughThreadblocks, 8, 1, kSmallUnit},
+                                               {kEnoughThreadblocks}}};
 
 // Beyond, trying all takes longer than making one.
 constexpr std::size_t kMostRanks = 32, kMostEdges = 8'000;
 
 }  // namespace
 
-std::span<const PlanShape> plan_shapes(Collective collective) {
-  const std::span<const PlanShape> all = kShapes;
-  return collective == Collective::allreduce ? all : all.first(all.size() - 1);
+std::span<const PlanShape> plan_shapes() {
+  return kShapes;
 }
 
 Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> groups,
@@ -39,17 +42,16 @@ Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> gro
     asked.shape = shape;
     return lower_to_plan(groups, boxes, asked);
   };
-  const PlanShape usual = {kEnoughThreadblocks};
+  const PlanShape& usual = kShapes.front();
   auto best = planned(usual);
   std::size_t edges = 0;
   for (const GroupForest& group : groups) edges += edge_count(*group.forest);
   if (!best || boxes.size() > kMostRanks || edges > kMostEdges) return best;
-  const std::span<const PlanShape> shapes = plan_shapes(best->collective);
   const std::int64_t bytes = std::min(kLargeMessage, best->max_bytes);
-  std::vector<std::optional<ExecutionPlan>> plans(shapes.size());
-  std::vector<double> seconds(shapes.size(), std::numeric_limits<double>::infinity());
-  tbb::parallel_for(std::size_t{0}, shapes.size(), [&](std::size_t s) {
-    auto plan = shapes[s] == usual ? best : planned(shapes[s]);
+  std::vector<std::optional<ExecutionPlan>> plans(kShapes.size());
+  std::vector<double> seconds(kShapes.size(), std::numeric_limits<double>::infinity());
+  tbb::parallel_for(std::size_t{0}, kShapes.size(), [&](std::size_t s) {
+    auto plan = s == 0 ? best : planned(kShapes[s]);
     if (!plan) return;
     const auto time = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
                                      options.synthesis.packing.stop);

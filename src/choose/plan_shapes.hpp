@@ -10,13 +10,12 @@
 
 namespace forestcoll::choose {
 
-/// The shapes to compare, each the fastest for some trees and sizes. The first, trees as they come,
-/// has the fewest chunks; the last is of an allreduce alone.
-[[nodiscard]] std::span<const PlanShape> plan_shapes(Collective collective);
+/// The shapes to compare, each the fastest for some trees and sizes.
+[[nodiscard]] std::span<const PlanShape> plan_shapes();
 
 /// The plan of all groups in the shape that takes the least time for a large message, or for the
-/// largest that it is for, by simulation; of many GPUs, or trees with many edges, in the one of
-/// enough threadblocks. REQUIRES: `options` are settled, and as `lower_to_plan`. Errors: those of
+/// largest that it is for, by simulation; of many GPUs, or trees with many edges, in the first
+/// one. REQUIRES: `options` are settled, and as `lower_to_plan`. Errors: those of
 /// `lower_to_plan`. Cost: that of simulating a plan for each shape.
 [[nodiscard]] Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> groups,
                                                               const Fabric& fabric,

@@ -29,11 +29,11 @@ constexpr std::size_t kMostPlanEdges = 64'000;
 
 // Of what goes along paths, which is in parts already.
 constexpr std::array<PlanShape, 3> kShapesOfPaths = {
-    {{1}, {kEnoughThreadblocks}, {std::numeric_limits<std::int32_t>::max()}}};
+    {{1}, {kEnoughThreadblocks}, {kAllThreadblocks}}};
 
-std::span<const PlanShape> shapes_of(const Candidate& candidate, Collective collective) {
+std::span<const PlanShape> shapes_of(const Candidate& candidate) {
   if (candidate.routes) return kShapesOfPaths;
-  const std::span<const PlanShape> all = choose::plan_shapes(collective);
+  const std::span<const PlanShape> all = choose::plan_shapes();
   return candidate.switched ? all.first(1) : all;
 }
 
@@ -98,7 +98,7 @@ class PlanMaker {
     }
     std::vector<Program> made;
     Diagnostics errors;
-    for (const PlanShape& shape : shapes_of(candidate, options_.synthesis.collective)) {
+    for (const PlanShape& shape : shapes_of(candidate)) {
       auto next = make_one(number, shape, made.empty());
       if (!next) {
         if (errors.empty()) errors = next.errors();
@@ -173,7 +173,7 @@ Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fab
 }
 
 std::size_t plan_count() {
-  return choose::plan_shapes(Collective::allreduce).size();
+  return choose::plan_shapes().size();
 }
 
 }  // namespace forestcoll::fastest

@@ -30,7 +30,7 @@ PlanShape some_shape(int number) {
   const bool are_cut = number % 4 != 0;
   return {.threadblocks = are_cut ? 3 * number : 1,
           .parts = are_cut ? number % 4 : 1,
-          .splits_phases = number % 2 != 0};
+          .stages = 1 + number % 4};
 }
 
 std::string explain(const Verdict& verdict) {
@@ -145,7 +145,7 @@ TEST(Mscclpp, PartsOfAllRootsShareThreadblocks) {
 }
 
 // The sum's way back is another threadblock's, but at the root.
-TEST(Mscclpp, PhasesMayHaveTheirOwnThreadblocks) {
+TEST(Mscclpp, LevelsMayHaveTheirOwnThreadblocks) {
   CollectiveForest forest;
   forest.collective = Collective::allreduce;
   forest.broadcast = testing::make_forest(3, {testing::star(3, 0, 1)});
@@ -153,13 +153,13 @@ TEST(Mscclpp, PhasesMayHaveTheirOwnThreadblocks) {
   forest.weight = IdVector<Rank, std::int64_t>(3, 0);
   forest.weight[Rank(0)] = 1;
   PlanOptions options;
-  for (const bool splits : {false, true}) {
-    options.shape.splits_phases = splits;
+  for (const std::int32_t stages : {1, 2, 3, 9}) {
+    options.shape.stages = stages;
     const auto plan = lower_to_plan(forest, boxes_of(3, 3), options);
     ASSERT_TRUE(plan) << to_string(plan.errors().front());
     EXPECT_EQ(plan->gpus[Rank(0)].threadblocks.size(), 1U);
-    EXPECT_EQ(plan->gpus[Rank(1)].threadblocks.size(), splits ? 2U : 1U);
-    EXPECT_EQ(execute_plan(nlohmann::json::parse(to_mscclpp_json(*plan, "phases")), 5),
+    EXPECT_EQ(plan->gpus[Rank(1)].threadblocks.size(), stages > 1 ? 2U : 1U);
+    EXPECT_EQ(execute_plan(nlohmann::json::parse(to_mscclpp_json(*plan, "levels")), 5),
               Outcome::right);
   }
 }
@@ -341,7 +341,7 @@ TEST(Mscclpp, TextHasWhatTheExecutorReads) {
   for (const auto& tb : json["gpus"][0]["threadblocks"]) {
     for (const auto& op : tb["ops"]) {
       if (op["name"] != "pipeline") continue;
-      EXPECT_EQ(op["iter_context"]["unit_size"], 1 << 20);
+      EXPECT_EQ(op["iter_context"]["unit_size"], PlanShape{}.unit_bytes);
       for (const auto& inner : op["ops"]) {
         if (inner["name"] == "re") {
           EXPECT_EQ(inner["reduce_op"], "sum");

@@ -23,7 +23,7 @@ std::string plan_of(Collective collective, bool in_place) {
   const audit_test::RandomGroups groups(collective, {{4, 0, 1}, {2, 3}}, 6, true, random);
   PlanOptions options;
   options.in_place = in_place;
-  options.unit_bytes = 1024;  // several rounds
+  options.shape.unit_bytes = 1024;  // several rounds
   const auto plan = lower_to_plan(groups.forests, IdVector<Rank, std::int32_t>(6, 0), options);
   if (plan) return to_mscclpp_json(*plan, "groups");
   ADD_FAILURE() << to_string(plan.errors().front());

@@ -130,11 +130,11 @@ TEST(SimulateFabrics, PlansSendRoundAfterRound) {
     EXPECT_EQ(plan.find("\"port\"") != std::string::npos, boxes);
     SimulationParameters parameters;
     parameters.hop_us = 5;
-    const double unit = 1 << 20;  // bytes of a round
+    const auto unit = forestcoll::PlanShape{}.unit_bytes;
     for (const int rounds : {1, 3, 200}) {
-      const double seconds = seconds_for(plan, topology, rounds << 20, parameters);
+      const double seconds = seconds_for(plan, topology, rounds * unit, parameters);
       // Everyone says first that it is ready and, to a proxy, that it is done.
-      const double expected = (boxes ? 10e-6 : 5e-6) + (rounds + 2) * unit / 10e9 + 3 * 5e-6;
+      const double expected = (boxes ? 10e-6 : 5e-6) + (rounds + 2.0) * unit / 10e9 + 3 * 5e-6;
       EXPECT_NEAR(seconds, expected, 0.01 * expected) << rounds << " rounds, " << boxes;
     }
   }

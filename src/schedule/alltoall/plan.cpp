@@ -145,7 +145,7 @@ class PlanMaker {
     ExecutionPlan plan;
     plan.collective = collective_;
     plan.in_place = options_.in_place;
-    plan.unit_bytes = options_.unit_bytes;
+    plan.unit_bytes = options_.shape.unit_bytes;
     plan.min_bytes = options_.min_bytes;
     plan.gpus = IdVector<Rank, PlanGpu>(box_of_.size());
     for (PlanGpu& gpu : plan.gpus) {
@@ -252,7 +252,8 @@ Expected<ExecutionPlan> lower_paths_to_plan(const AlltoallRoutes& routes,
                                             const Demand& demand, const PlanOptions& options) {
   FORESTCOLL_CHECK(demand.is_of_blocks(), "plans move equal blocks");
   FORESTCOLL_CHECK(options.max_threadblocks > 0, "a threadblock at least");
-  FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
+  FORESTCOLL_CHECK(options.shape.unit_bytes > 0 && options.shape.unit_bytes % 16 == 0,
+                   "units of 16 bytes");
   if (options.any_buffers) {
     return make_error(Code::T06,
                       fmt::format("plans of {} put data into the buffers of callers, not any",

@@ -13,10 +13,12 @@
 //
 // A relay, outside of the group, sends what arrived in its scratch on from there, as it is.
 //
-// In an allreduce one threadblock could begin the next round only once the sum of the last one has
-// come back. So its phases may have one each. The broadcast of a segment reaches a rank only after
-// the rank's partial sum was read and sent, so the two threadblocks need no order between them. The
-// root broadcasts what it has added up itself.
+// One threadblock could begin the next round only once it is done with the last level of this one,
+// so all ranks would wait for one another on every level. So levels may be dealt to several, the
+// stages: then one round is on its way up while the next one begins. What a rank receives of a
+// segment, adds up and sends on is done by one of them, that of the level at which it has all. A
+// rank has to do with a segment twice only in an allreduce, and its broadcast reaches the rank only
+// after the rank's partial sum was read and sent, so stages need no order between them.
 #include "schedule/mscclpp/blocks.hpp"
 
 #include <algorithm>
@@ -29,8 +31,6 @@ namespace forestcoll::schedule {
 namespace {
 
 using Kind = PlanOperation::Kind;
-
-constexpr std::size_t kBlocks = 2;  // of a rank, at most
 
 // Where data of a segment lies on a rank, as the collective has it.
 class Addresses {
@@ -159,7 +159,6 @@ class BlockWriter {
   }
 
   void copy_own() {
-    if (!addresses_.copies_own()) return;
     for (const std::int32_t number : owned_) {
       copy(addresses_.source(segment(number)), addresses_.result(segment(number)));
     }
@@ -301,19 +300,21 @@ class BlockWriter {
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan) {
   const Addresses addresses(context);
-  std::vector<BlockWriter> writers;  // two for each rank
-  for (std::size_t w = 0; w < kBlocks * plan.gpus.size(); ++w) {
-    const Rank rank(w / kBlocks);
+  const auto stages = static_cast<std::size_t>(context.stages);
+  std::vector<BlockWriter> writers;  // one for each stage of each rank
+  for (std::size_t w = 0; w < stages * plan.gpus.size(); ++w) {
+    const Rank rank(w / stages);
     writers.emplace_back(context, addresses, rank, plan.gpus[rank]);
   }
-  const auto writer_of = [&](Rank rank, std::int32_t block) -> BlockWriter& {
-    return writers[kBlocks * rank.index() + static_cast<std::size_t>(block)];
+  const auto writer_of = [&](Rank rank, std::int32_t stage) -> BlockWriter& {
+    return writers[stages * rank.index() + static_cast<std::size_t>(stage)];
   };
   std::vector<Transfer> transfers;
+  std::map<std::int32_t, std::int32_t> levels;  // by segment
   for (const std::int32_t number : numbers) {
     const Segment& segment = context.segments[static_cast<std::size_t>(number)];
-    append_transfers(context.group_of(segment), segment, number, transfers);
-    writer_of(segment.root, 0).own(number);
+    levels[number] = append_transfers(context.group_of(segment), segment, number, transfers);
+    if (addresses.copies_own()) writer_of(segment.root, 0).own(number);
   }
   // Two threadblocks that send to each other here get one channel, at both ends the next of
   // theirs: so the n-th at one end leads to the n-th at the other.
@@ -329,9 +330,9 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
     std::optional<Location> from;
     if (transfer.passes_on >= 0) from = arrivals[static_cast<std::size_t>(transfer.passes_on)];
     arrivals.push_back(to);
-    const bool spreads = context.splits_phases && !transfer.reduces;
-    const std::int32_t sender = spreads && transfer.src != segment.root ? 1 : 0;
-    const std::int32_t receiver = spreads ? 1 : 0;
+    const std::int32_t of_segment = levels.at(transfer.segment);
+    const std::int32_t sender = transfer.level * context.stages / of_segment;
+    const std::int32_t receiver = transfer.ready * context.stages / of_segment;
     writer_of(transfer.src, sender).send(transfer, receiver, from, to);
     writer_of(transfer.dst, receiver).receive(transfer, sender, to.index);
   }

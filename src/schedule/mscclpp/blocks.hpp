@@ -24,9 +24,8 @@ struct PlanContext {
   const IdVector<Rank, std::int32_t>& box_of;
   bool in_place = true;
   bool any_buffers = false;
-  /// Whether what spreads an allreduce's sums has a threadblock of its own on every rank but the
-  /// root.
-  bool splits_phases = false;
+  /// Threadblocks of a rank for the same segments, each for some levels: see `PlanShape`.
+  std::int32_t stages = 1;
 
   /// Of all groups.
   [[nodiscard]] const CollectiveForest& forest() const { return *groups.front().forest; }
@@ -35,9 +34,9 @@ struct PlanContext {
   }
 };
 
-/// Appends to every GPU of `plan` that has a part in them the threadblock that serves the segments
-/// of these numbers, which are all of as many chunks, or the two that do. Cost: O(segments · hops ·
-/// log).
+/// Appends to every GPU of `plan` that has a part in them the threadblocks that serve the segments
+/// of these numbers, which are all of as many chunks: up to one for each stage. Cost: O(segments ·
+/// hops · log).
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan);
 

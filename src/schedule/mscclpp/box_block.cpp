@@ -97,7 +97,7 @@ ExecutionPlan join_boxes(const Boxes& boxes, const BoxShape& shape, const PlanOp
   ExecutionPlan plan;
   plan.collective = Collective::allreduce;
   plan.in_place = options.in_place;
-  plan.unit_bytes = options.unit_bytes;
+  plan.unit_bytes = options.shape.unit_bytes;
   plan.min_bytes = options.min_bytes;
   plan.gpus = IdVector<Rank, PlanGpu>(boxes.size() * boxes.front().size());
   for (std::size_t box = 0; box < boxes.size(); ++box) {

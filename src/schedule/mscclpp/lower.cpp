@@ -173,7 +173,7 @@ ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& opt
   ExecutionPlan plan;
   plan.collective = context.forest().collective;
   plan.in_place = options.in_place;
-  plan.unit_bytes = options.unit_bytes;
+  plan.unit_bytes = options.shape.unit_bytes;
   plan.min_bytes = options.min_bytes;
   plan.gpus = IdVector<Rank, PlanGpu>(context.box_of.size());
   size_buffers(context, plan);
@@ -204,7 +204,7 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
       are_cut ? std::min(allowed, static_cast<std::size_t>(options.shape.threadblocks)) : allowed;
   const std::size_t all = context.segments.size();
   const auto busiest = static_cast<std::size_t>(schedule::busiest_of(context).segments) *
-                       (context.splits_phases ? 2 : 1);
+                       static_cast<std::size_t>(context.stages);
   Diagnostics errors;
   std::size_t blocks = 0;
   const std::size_t lists = busiest > wanted ? all * wanted / busiest : all;
@@ -237,6 +237,11 @@ class Lowering {
       groups_[g].forest = &forests_[g];
       schedule::append_segments(groups_[g], g, segments_);
     }
+    std::vector<schedule::Transfer> transfers;
+    for (const Segment& segment : segments_) {
+      transfers.clear();
+      levels_ = std::max(levels_, append_transfers(groups_[segment.group], segment, 0, transfers));
+    }
   }
 
   // Fewer parts are fewer operations; whole trees are of fewer sizes, too.
@@ -256,13 +261,12 @@ class Lowering {
  private:
   [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
                                                  const std::vector<Segment>& segments) const {
-    const CollectiveForest& forest = *groups.front().forest;
     return {groups,
             segments,
             box_of_,
             options_.in_place,
             options_.any_buffers,
-            options_.shape.splits_phases && forest.reduce && forest.broadcast};
+            std::clamp(options_.shape.stages, 1, levels_)};
   }
 
   [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts,
@@ -285,6 +289,7 @@ class Lowering {
   const IdVector<Rank, std::int32_t>& box_of_;
   const PlanOptions& options_;
   std::vector<Segment> segments_;
+  std::int32_t levels_ = 1;  // of the tallest segment
 };
 
 }  // namespace
@@ -298,7 +303,8 @@ GroupForest group_of_all(const CollectiveForest& forest, std::size_t ranks) {
 Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
                                       const IdVector<Rank, std::int32_t>& box_of,
                                       const PlanOptions& options) {
-  FORESTCOLL_CHECK(options.unit_bytes > 0 && options.unit_bytes % 16 == 0, "units of 16 bytes");
+  FORESTCOLL_CHECK(options.shape.unit_bytes > 0 && options.shape.unit_bytes % 16 == 0,
+                   "units of 16 bytes");
   if (const auto done = refuse_groups(groups); !done) return done.errors();
   auto forests = in_equal_chunks(groups);
   if (!forests) return forests.errors();

@@ -143,7 +143,7 @@ Expected<ExecutionPlan> make_packet_plan(const IdVector<Rank, std::int32_t>& box
   plan.collective = Collective::allreduce;
   plan.in_place = options.in_place;
   plan.packets = true;
-  plan.unit_bytes = options.unit_bytes;
+  plan.unit_bytes = options.shape.unit_bytes;
   plan.min_bytes = options.min_bytes;
   plan.gpus = IdVector<Rank, PlanGpu>(ranks);
   for (std::size_t r = 0; r < ranks; ++r) {

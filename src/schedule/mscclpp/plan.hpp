@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -105,6 +106,7 @@ struct ExecutionPlan {
 
 /// With fewer, it is threadblocks that limit the rate of a GPU with many links, by simulation.
 inline constexpr std::int32_t kEnoughThreadblocks = 64;
+inline constexpr std::int32_t kAllThreadblocks = std::numeric_limits<std::int32_t>::max();
 
 /// How the trees of a plan are dealt to threadblocks.
 struct PlanShape {
@@ -115,9 +117,13 @@ struct PlanShape {
   /// up as much, and has something to send while it waits. Each part takes operations, so there are
   /// fewer where these are too many.
   std::int32_t parts = 1;
-  /// Whether an allreduce has threadblocks that reduce and others that spread, so that rounds
-  /// follow one another without waiting for sums to come back.
-  bool splits_phases = false;
+  /// The levels of trees are dealt to so many threadblocks of each rank, so that rounds follow one
+  /// another without waiting for the last level of the one before; levels of both phases of an
+  /// allreduce together.
+  std::int32_t stages = 1;
+  /// Of each chunk, moved in one round; a multiple of 16. Less keeps stages busier, but every
+  /// operation takes a while, and a proxy sends only so many messages in a second.
+  std::int64_t unit_bytes = std::int64_t{1} << 20;
 
   bool operator==(const PlanShape&) const = default;
 };
@@ -131,7 +137,6 @@ struct PlanOptions {
   bool any_buffers = false;
   std::int32_t max_threadblocks = 108;  ///< per GPU: all must be resident at once
   PlanShape shape = {};
-  std::int64_t unit_bytes = std::int64_t{1} << 20;  ///< a multiple of 16
   std::int64_t min_bytes = 0;
   /// Without: 2 GiB, or what the executor's offsets reach, if that is less.
   std::optional<std::int64_t> max_bytes;

@@ -46,11 +46,32 @@ std::int32_t append_edge(const std::vector<Rank>& stops, Transfer next,
     next.src = stops[i - 1];
     next.dst = stops[i];
     next.to_relay = i + 1 < stops.size();
+    next.ready = next.level + 1;
     transfers.push_back(next);
     next.passes_on = std::ssize(transfers) - 1;
     ++next.level;
   }
   return next.level;
+}
+
+// Returns the level at which the root has the sum.
+std::int32_t append_reduction(const GroupForest& of, const Segment& segment, std::int32_t number,
+                              std::vector<Transfer>& transfers) {
+  const Forest& forest = *of.forest->reduce;
+  const auto order = forest.by_depth(segment.reduce);
+  IdVector<Rank, std::int32_t> height(order.size(), 0);
+  std::vector<std::pair<std::size_t, Rank>> into;  // the last transfer of each edge, and its parent
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    const Rank parent = forest.parent(segment.reduce, *it);
+    if (!parent.valid()) continue;
+    const auto arrived =
+        append_edge(stops_of(of, forest, segment.reduce, *it),
+                    {.level = height[*it], .segment = number, .reduces = true}, transfers);
+    height[parent] = std::max(height[parent], arrived);
+    into.emplace_back(transfers.size() - 1, parent);
+  }
+  for (const auto& [transfer, parent] : into) transfers[transfer].ready = height[parent];
+  return height[order.front()];
 }
 
 }  // namespace
@@ -90,23 +111,11 @@ void append_segments(const GroupForest& of, std::size_t group, std::vector<Segme
   }
 }
 
-void append_transfers(const GroupForest& of, const Segment& segment, std::int32_t number,
-                      std::vector<Transfer>& transfers) {
-  std::int32_t reduced = 0;  // levels until the root has the sum
-  if (segment.reduce.valid()) {
-    const Forest& forest = *of.forest->reduce;
-    const auto order = forest.by_depth(segment.reduce);
-    IdVector<Rank, std::int32_t> height(order.size(), 0);
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-      const Rank parent = forest.parent(segment.reduce, *it);
-      reduced = height[*it];  // in the end the root's
-      if (!parent.valid()) continue;
-      const auto arrived = append_edge(stops_of(of, forest, segment.reduce, *it),
-                                       {height[*it], number, {}, {}, true}, transfers);
-      height[parent] = std::max(height[parent], arrived);
-    }
-  }
-  if (!segment.broadcast.valid()) return;
+std::int32_t append_transfers(const GroupForest& of, const Segment& segment, std::int32_t number,
+                              std::vector<Transfer>& transfers) {
+  const std::int32_t reduced =
+      segment.reduce.valid() ? append_reduction(of, segment, number, transfers) : 0;
+  if (!segment.broadcast.valid()) return reduced + 1;
   const Forest& forest = *of.forest->broadcast;
   const auto order = forest.by_depth(segment.broadcast);
   IdVector<Rank, std::int32_t> depth(order.size(), reduced);
@@ -114,8 +123,9 @@ void append_transfers(const GroupForest& of, const Segment& segment, std::int32_
     const Rank parent = forest.parent(segment.broadcast, v);
     if (!parent.valid()) continue;
     depth[v] = append_edge(stops_of(of, forest, segment.broadcast, v),
-                           {depth[parent], number, {}, {}, false}, transfers);
+                           {.level = depth[parent], .segment = number}, transfers);
   }
+  return std::ranges::max(depth) + 1;
 }
 
 }  // namespace forestcoll::schedule

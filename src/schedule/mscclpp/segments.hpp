@@ -31,8 +31,10 @@ void append_segments(const GroupForest& of, std::size_t group, std::vector<Segme
 /// messages that must come before.
 struct Transfer {
   std::int32_t level = 0;
+  /// At which `dst` has all of the segment that it waits for before it sends any on.
+  std::int32_t ready = 0;
   std::int32_t segment = 0;
-  Rank src, dst;
+  Rank src = {}, dst = {};
   bool reduces = false;
   /// What `src` passes on as it came, outside of the group: the transfer of this number in the
   /// list. −1: what `src` has itself.
@@ -40,8 +42,9 @@ struct Transfer {
   bool to_relay = false;  ///< `dst` passes it on
 };
 
-/// All transfers of a segment, a chain of them for an edge with relays. Cost: O(hops · log).
-void append_transfers(const GroupForest& of, const Segment& segment, std::int32_t number,
-                      std::vector<Transfer>& transfers);
+/// All transfers of a segment, a chain of them for an edge with relays. Returns the number of
+/// levels at which ranks are ready. Cost: O(hops · log).
+std::int32_t append_transfers(const GroupForest& of, const Segment& segment, std::int32_t number,
+                              std::vector<Transfer>& transfers);
 
 }  // namespace forestcoll::schedule

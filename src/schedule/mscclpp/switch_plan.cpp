@@ -69,7 +69,7 @@ class SwitchPlanMaker {
         blocks_(std::min(options.max_threadblocks, kMostBlocks)) {
     plan_.collective = Collective::allreduce;
     plan_.in_place = options.in_place;
-    plan_.unit_bytes = options.unit_bytes;
+    plan_.unit_bytes = options.shape.unit_bytes;
     plan_.min_bytes = options.min_bytes;
     plan_.gpus = IdVector<Rank, PlanGpu>(forest.ranks.size());
     const std::int64_t chunks = forest.chunks * blocks_;

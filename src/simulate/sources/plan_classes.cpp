@@ -28,8 +28,11 @@ std::uint64_t label_of(const Node& node) {
 }
 
 std::uint64_t label_of(const Edge& edge, const Fabric& fabric) {
-  const std::uint64_t turns = (edge.next_round ? 2U : 0U) + (edge.all_rounds ? 1U : 0U);
-  return mix(edge.route < 0 ? 0 : route_label(fabric.route(edge.route)), turns);
+  std::uint64_t flags = 0;
+  for (const bool flag : {edge.packets, edge.next_round, edge.all_rounds}) {
+    flags = 2 * flags + (flag ? 1 : 0);
+  }
+  return mix(edge.route < 0 ? 0 : route_label(fabric.route(edge.route)), flags);
 }
 
 // The classes of all nodes, and of the links of the fabric after them.

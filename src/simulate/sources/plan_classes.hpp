@@ -6,32 +6,9 @@
 
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/sources/flow_classes.hpp"
+#include "simulate/sources/plan_operations.hpp"
 
 namespace forestcoll::simulate {
-
-/// What a plan's threadblocks and proxies do, and what waits for what.
-struct PlanOperations {
-  struct Node {
-    std::int32_t block = -1;
-    std::int64_t unit = 0;               ///< of the pipeline that it stands in; 0: in none
-    std::int32_t loop = -1;              ///< which pipeline of which threadblock
-    bool by_proxy = false;               ///< not by the threadblock
-    bool moves = false;                  ///< is data, not control
-    std::int64_t copied = 0, added = 0;  ///< chunks, locally
-    std::int64_t size = 0;               ///< chunks of each flow, flags included
-    bool adds = false;                   ///< what flows is added to something
-    bool packets = false;                ///< it makes or waits for packets
-    std::vector<std::int32_t> routes;    ///< one flow after the other
-  };
-  struct Edge {
-    std::int32_t from, to;
-    std::int32_t route;  ///< −1: within a rank
-    bool next_round = false;
-    bool all_rounds = false;  ///< all of the one before any of the other
-  };
-  std::vector<Node> nodes;
-  std::vector<Edge> edges;
-};
 
 /// One operation of each class, and what the flows of all of them together load.
 struct PlanClasses {

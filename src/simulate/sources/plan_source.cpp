@@ -53,14 +53,10 @@ class PlanEvents {
   }
 
  private:
-  [[nodiscard]] const ProtocolParameters& costs_of(const Node& node) const {
-    return node.packets ? parameters_.ll : parameters_.simple;
-  }
-
   // One flow after the other.
   void add(std::size_t number) {
     const Node& node = classes_.operations.nodes[number];
-    const ProtocolParameters& costs = costs_of(node);
+    const ProtocolParameters& costs = node.packets ? parameters_.ll : parameters_.simple;
     const std::int64_t rounds =
         node.unit > 0 ? passes_for(chunk_bytes_, static_cast<double>(node.unit)) : 1;
     const double per_chunk = chunk_bytes_ / static_cast<double>(rounds);
@@ -101,7 +97,7 @@ class PlanEvents {
 
   void add(const Edge& edge) {
     const std::int32_t from = last_[index(edge.from)], to = first_[index(edge.to)];
-    const ProtocolParameters& costs = costs_of(classes_.operations.nodes[index(edge.from)]);
+    const ProtocolParameters& costs = edge.packets ? parameters_.ll : parameters_.simple;
     const double delay = edge.route < 0 ? 0 : maker_.delay(edge.route, costs);
     if (!edge.all_rounds) {
       maker_.graph.wait(from, to, edge.next_round ? 1 : 0, delay);
@@ -138,8 +134,9 @@ PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64
   for (const auto& [from, to] : graph.edges) {
     const std::int32_t a = graph.nodes[static_cast<std::size_t>(from)].rank;
     const std::int32_t b = graph.nodes[static_cast<std::size_t>(to)].rank;
-    all_.edges.push_back(
-        {from, to, a == b ? -1 : signal_route(Rank(a), Rank(b), fabric, findings)});
+    all_.edges.push_back({.from = from,
+                          .to = to,
+                          .route = a == b ? -1 : signal_route(Rank(a), Rank(b), fabric, findings)});
     // A barrier is met as often as those who arrive at it say.
     Node& barrier = all_.nodes[static_cast<std::size_t>(to)];
     if (graph.nodes[static_cast<std::size_t>(to)].kind == Kind::barrier) {
@@ -148,7 +145,8 @@ PlanSource::PlanSource(const PlanFile& plan, const MemoryMap& memory, std::int64
   }
   chain_blocks(graph);
   close_loops(graph);
-  note_turns();
+  finish_edges();
+  all_ = without_control(all_);
   if (!findings.blocked()) classes_ = plan_classes(all_, fabric);
 }
 
@@ -210,7 +208,7 @@ void PlanSource::chain_blocks(const PlanGraph& graph) {
     if (!all_.nodes[n].moves || all_.nodes[n].by_proxy) continue;
     const auto self = static_cast<std::int32_t>(n);
     const auto [previous, is_first] = last.emplace(graph.nodes[n].block, self);
-    if (!is_first) all_.edges.push_back({previous->second, self, -1});
+    if (!is_first) all_.edges.push_back({.from = previous->second, .to = self});
     previous->second = self;
   }
 }
@@ -245,18 +243,21 @@ void PlanSource::close_loops(const PlanGraph& graph) {
     turn.unit = all_.nodes[static_cast<std::size_t>(both.first.front())].unit;
     const auto self = static_cast<std::int32_t>(all_.nodes.size());
     all_.nodes.push_back(turn);
-    for (const std::int32_t sink : both.second) all_.edges.push_back({sink, self, -1});
-    for (const std::int32_t source : both.first) all_.edges.push_back({self, source, -1, true});
+    for (const std::int32_t sink : both.second) all_.edges.push_back({.from = sink, .to = self});
+    for (const std::int32_t source : both.first)
+      all_.edges.push_back({.from = self, .to = source, .next_round = true});
   }
 }
 
-// Of two pipelines of a threadblock, and of those that go round in different units.
-void PlanSource::note_turns() {
+// Of two pipelines of a threadblock, and of those that go round in different units, all rounds of
+// one come before the other.
+void PlanSource::finish_edges() {
   for (Edge& edge : all_.edges) {
     const Node& before = all_.nodes[static_cast<std::size_t>(edge.from)];
     const Node& after = all_.nodes[static_cast<std::size_t>(edge.to)];
     const bool in_turn = before.block == after.block && before.loop >= 0 && after.loop >= 0 &&
                          before.loop != after.loop;
+    edge.packets = before.packets;
     edge.all_rounds = before.unit != after.unit || in_turn;
   }
 }

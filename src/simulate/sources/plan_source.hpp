@@ -45,7 +45,7 @@ class PlanSource {
                    Fabric& fabric, audit::Findings& findings);
   void chain_blocks(const audit::PlanGraph& graph);
   void close_loops(const audit::PlanGraph& graph);
-  void note_turns();
+  void finish_edges();
 
   PlanOperations all_;
   PlanClasses classes_;

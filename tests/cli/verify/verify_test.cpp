@@ -347,7 +347,7 @@ TEST(VerifyPlan, BrokenPlansAreRejected) {
   const auto verify = run({"verify", "-"}, {.input = broken});
   EXPECT_EQ(verify.code, 1) << verify.out;
   EXPECT_THAT(verify.out, HasSubstr("invalid"));
-  EXPECT_THAT(verify.out, HasSubstr("rank 0, threadblock 0, step"));
+  EXPECT_THAT(verify.out, HasSubstr("rank 0, threadblock 1, step"));
   expect_says(2, {"verify", "-"}, "<stdin>: ", {.input = text.substr(0, text.size() / 2)});
 }
 

@@ -31,7 +31,7 @@ constexpr std::size_t kMostRanksAsked = 64;
 constexpr std::size_t kMostRanksOfRoots = 512;
 // An all-to-all has as many messages as there are pairs, and few that are alike. Plans are in
 // several shapes, with many operations each.
-constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32, kMostRanksOfAllPlans = 16;
+constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32, kMostRanksOfAllPlans = 4;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
