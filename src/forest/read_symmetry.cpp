@@ -10,7 +10,7 @@ namespace {
 // The exponents of an element stand side by side in so many bits.
 constexpr int kMaxBits = 32;
 
-std::size_t at(Name name) {
+std::size_t at(audit::Name name) {
   return static_cast<std::size_t>(name);
 }
 
@@ -20,10 +20,10 @@ class SymmetryMaker {
                 const std::string& where)
       : nodes_(nodes), topology_(topology), file_(file), where_(where) {}
 
-  Expected<Symmetry> make(const std::vector<DocumentGenerator>& generators) {
+  Expected<Symmetry> make(const std::vector<audit::Generator>& generators) {
     std::vector<Symmetry::Generator> made;
     int bits = 0;
-    for (const DocumentGenerator& generator : generators) {
+    for (const audit::Generator& generator : generators) {
       if (generator.order < 1 || generator.order >= std::int64_t{1} << 31) {
         return flaw("expected a positive order below 2^31, found " +
                     std::to_string(generator.order));
@@ -58,9 +58,9 @@ class SymmetryMaker {
   }
 
   // Each node once, ranks to ranks, and all back at home after `order` steps.
-  Expected<void> turn(const DocumentGenerator& written, Symmetry::Generator& generator) {
+  Expected<void> turn(const audit::Generator& written, Symmetry::Generator& generator) {
     std::vector<bool> met(nodes_.node.size(), false);
-    for (const std::vector<Name>& cycle : written.cycles) {
+    for (const std::vector<audit::Name>& cycle : written.cycles) {
       if (cycle.empty() || written.order % static_cast<std::int64_t>(cycle.size()) != 0) {
         return flaw("a cycle of " + std::to_string(cycle.size()) +
                     " nodes does not come round in " + std::to_string(written.order) + " steps");
@@ -99,7 +99,7 @@ class SymmetryMaker {
 
 }  // namespace
 
-Expected<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generators,
+Expected<Symmetry> make_symmetry(const std::vector<audit::Generator>& generators,
                                  const DocumentNodes& nodes, const Topology& topology,
                                  std::string_view file, const std::string& where) {
   return SymmetryMaker(nodes, topology, file, where).make(generators);

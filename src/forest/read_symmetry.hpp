@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "forest/document.hpp"
-#include "forest/document_nodes.hpp"
 #include "forest/symmetry.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/topology.hpp"
@@ -15,7 +14,7 @@ namespace forestcoll::forest {
 
 /// What `Symmetry` requires is tested here. Errors, at `where` in `file`: F02 it does not hold.
 /// Cost: linear in the fabric per pair of generators.
-[[nodiscard]] Expected<Symmetry> make_symmetry(const std::vector<DocumentGenerator>& generators,
+[[nodiscard]] Expected<Symmetry> make_symmetry(const std::vector<audit::Generator>& generators,
                                                const DocumentNodes& nodes, const Topology& topology,
                                                std::string_view file, const std::string& where);
 

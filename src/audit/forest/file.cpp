@@ -187,6 +187,8 @@ bool ForestReader::string(std::string_view value) {
     generator().cycles.back().push_back(intern(value));
   } else if (inside() == Inside::fraction && key_ == "exact") {
     (fraction_key_ == "algbw" ? forest_.algbw : forest_.optimum) = value;
+  } else if (inside() == Inside::file && key_ == "root") {
+    forest_.root = intern(value);
   } else if (inside() == Inside::file && key_ == "format") {
     forest_.format = value;
   } else if (inside() == Inside::file && key_ == "collective") {

@@ -48,6 +48,7 @@ struct ForestFile {
   std::int64_t k = 0;
   std::int64_t chunks = 0;                    ///< version 3; 0: the file names none
   std::optional<std::string> algbw, optimum;  ///< the exact texts
+  std::optional<Name> root;                   ///< of a broadcast or reduce, where it is named
   std::vector<Name> ranks;
   std::vector<std::int64_t> weights;  ///< by rank; empty: the file names none
   bool has_weights = false;
