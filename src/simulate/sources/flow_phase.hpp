@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "audit/forest/file.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/topology.hpp"
+#include "simulate/fabric/fabric.hpp"
 
 namespace forestcoll::simulate {
 
@@ -33,5 +35,17 @@ struct FlowPhase {
   std::vector<FlowTree> trees;
   std::vector<FlowEdge> edges;
 };
+
+/// Of a phase.
+inline constexpr std::size_t kMaxFlowEdges = 8'000'000;
+
+/// A list of trees, with the images that they stand for. What a rank stores in a switch to be
+/// copied goes to all ranks below at once, and so does what is combined for a rank: the edges of a
+/// tree that meet at switches are one flow, which loads all their links, echoes too. A switch that
+/// is a root passes on what it has summed up. Nothing where there are too many edges. REQUIRES:
+/// verify finds the forest to be right on the fabric's topology. Cost: O(edges).
+[[nodiscard]] std::optional<FlowPhase> read_phase(const audit::ForestFile& forest,
+                                                  const audit::TreeList& list, bool inward,
+                                                  const Topology& topology, Fabric& fabric);
 
 }  // namespace forestcoll::simulate

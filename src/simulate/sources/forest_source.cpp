@@ -8,17 +8,12 @@
 #include <utility>
 
 #include "simulate/fabric/graph_maker.hpp"
-#include "simulate/sources/branching_phase.hpp"
 
 namespace forestcoll::simulate {
 
 using audit::Findings;
-using audit::ForestEdge;
 using audit::ForestFile;
-using audit::ForestTree;
-using audit::Name;
 using audit::Rule;
-using audit::TreeList;
 
 namespace {
 
@@ -26,129 +21,6 @@ namespace {
 // run far ahead of slow ones and rates never settle; with few, latencies hold them up.
 constexpr std::int64_t kHeldPieces = 8;
 constexpr std::int64_t kInFlight = 2;  // pieces of an edge: one flows, one is begun
-constexpr std::size_t kMaxEdges = 8'000'000;
-
-using Permutation = std::vector<Name>;
-
-// All products π₁^a₁ … π_d^a_d; nothing where they are more than `most`.
-std::vector<Permutation> products(const ForestFile& forest, const TreeList& list,
-                                  std::size_t most) {
-  Permutation identity(forest.names.size());
-  for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<Name>(i);
-  std::vector<Permutation> all = {identity};
-  for (std::size_t g = list.symmetry.size(); g-- > 0;) {
-    Permutation image = identity;
-    for (const auto& cycle : list.symmetry[g].cycles) {
-      for (std::size_t i = 0; i < cycle.size(); ++i) {
-        image[static_cast<std::size_t>(cycle[i])] = cycle[(i + 1) % cycle.size()];
-      }
-    }
-    const auto order = static_cast<std::size_t>(list.symmetry[g].order);
-    if (order > most / all.size()) return {};
-    std::vector<Permutation> longer;
-    for (Permutation product : all) {
-      for (std::size_t a = 0; a < order; ++a) {
-        longer.push_back(product);
-        for (Name& name : product) name = image[static_cast<std::size_t>(name)];
-      }
-    }
-    all = std::move(longer);
-  }
-  return all;
-}
-
-class PhaseReader {
- public:
-  PhaseReader(const ForestFile& forest, const Topology& topology, Fabric& fabric)
-      : forest_(forest), fabric_(fabric), node_of_(nodes_with_ids(topology, forest.names)) {}
-
-  // False where the images are too many.
-  bool read(const TreeList& list, bool inward, FlowPhase& phase) {
-    phase.inward = inward;
-    inward_ = inward;
-    std::size_t plain = 0, moved = 0;
-    for (const ForestTree& tree : list.trees) {
-      (tree.images ? moved : plain) += tree.edges_end - tree.edges_begin;
-    }
-    if (plain > kMaxEdges) return false;
-    std::vector<Permutation> images;
-    if (moved > 0) {
-      const std::size_t names = std::max<std::size_t>(1, forest_.names.size());
-      images =
-          products(forest_, list, std::min((kMaxEdges - plain) / moved, 4 * kMaxEdges / names));
-      if (images.empty()) return false;
-    }
-    for (const ForestTree& tree : list.trees) {
-      if (!tree.images) {
-        add_tree(tree, nullptr, phase);
-        continue;
-      }
-      for (const Permutation& image : images) add_tree(tree, &image, phase);
-    }
-    return true;
-  }
-
- private:
-  struct RankEdge {
-    std::int32_t up = -1, down = -1;  // `up` is nearer to the root
-    std::int32_t route = -1;          // down, or up where the phase is inward
-  };
-
-  static Name moved(Name name, const Permutation* image) {
-    return image == nullptr ? name : (*image)[static_cast<std::size_t>(name)];
-  }
-  [[nodiscard]] std::int32_t rank_of(Name name) const {
-    return fabric_.network().rank_of[node_of_[static_cast<std::size_t>(name)]].value;
-  }
-
-  void add_tree(const ForestTree& tree, const Permutation* image, FlowPhase& phase) {
-    FlowTree added;
-    added.root = rank_of(moved(tree.root, image));
-    added.multiplicity = static_cast<double>(tree.multiplicity);
-    added.begin = phase.edges.size();
-    std::vector<RankEdge> edges;
-    for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
-      const ForestEdge& edge = forest_.edges[e];
-      const std::int32_t src = rank_of(moved(edge.src, image));
-      const std::int32_t dst = rank_of(moved(edge.dst, image));
-      edges.push_back({inward_ ? dst : src, inward_ ? src : dst, route_of(edge, image)});
-    }
-    sort_from_root(edges, added.root, phase);
-    added.end = phase.edges.size();
-    phase.trees.push_back(added);
-  }
-
-  std::int32_t route_of(const ForestEdge& edge, const Permutation* image) {
-    std::vector<NodeId> path;
-    for (std::uint32_t i = edge.path_begin; i < edge.path_end; ++i) {
-      path.push_back(node_of_[static_cast<std::size_t>(moved(forest_.path_nodes[i], image))]);
-    }
-    return fabric_.along(path);
-  }
-
-  void sort_from_root(const std::vector<RankEdge>& edges, std::int32_t root, FlowPhase& phase) {
-    below_.resize(fabric_.network().ranks.size());
-    for (std::size_t e = 0; e < edges.size(); ++e) {
-      below_[static_cast<std::size_t>(edges[e].up)].push_back(e);
-    }
-    std::vector<std::pair<std::int32_t, std::int32_t>> queue = {{root, -1}};
-    for (std::size_t at = 0; at < queue.size(); ++at) {
-      const auto [rank, above] = queue[at];
-      for (const std::size_t e : below_[static_cast<std::size_t>(rank)]) {
-        const RankEdge& edge = edges[e];
-        queue.emplace_back(edge.down, static_cast<std::int32_t>(phase.edges.size()));
-        phase.edges.push_back({inward_ ? edge.down : edge.up, above, edge.route});
-      }
-      below_[static_cast<std::size_t>(rank)].clear();
-    }
-  }
-
-  const ForestFile& forest_;
-  Fabric& fabric_;
-  std::vector<NodeId> node_of_;  // by name
-  std::vector<std::vector<std::size_t>> below_;
-  bool inward_ = false;
-};
 
 class ForestGraph {
  public:
@@ -274,21 +146,19 @@ class ForestGraph {
 ForestSource::ForestSource(const ForestFile& forest, const Topology& topology, std::int64_t units,
                            Fabric& fabric, Findings& findings)
     : units_(static_cast<double>(units)), sends_(fabric.network().ranks.size(), 0) {
-  PhaseReader reader(forest, topology, fabric);
   const bool sums = forest.collective == "reduce_scatter" || forest.collective == "reduce";
   for (const auto& [list, inward] :
        {std::pair(&forest.trees, sums), std::pair(&forest.reduce, true),
         std::pair(&forest.broadcast, false)}) {
     if (!list->present) continue;
-    if (forest.version == 3) {
-      phases_.push_back(read_branching_phase(forest, *list, inward, topology, fabric));
-      continue;
+    auto phase = read_phase(forest, *list, inward, topology, fabric);
+    if (!phase) {
+      findings.add(
+          Rule::too_large, std::string("/symmetry"),
+          fmt::format("the trees and their images have more than {} edges", kMaxFlowEdges));
+      return;
     }
-    phases_.emplace_back();
-    if (reader.read(*list, inward, phases_.back())) continue;
-    findings.add(Rule::too_large, std::string("/symmetry"),
-                 fmt::format("the trees and their images have more than {} edges", kMaxEdges));
-    return;
+    phases_.push_back(*std::move(phase));
   }
   for (const FlowPhase& phase : phases_) {
     for (const FlowTree& tree : phase.trees) thickest_ = std::max(thickest_, tree.multiplicity);

@@ -1,12 +1,8 @@
-#include "simulate/sources/branching_phase.hpp"
+#include "simulate/sources/flow_phase.hpp"
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
-#include <map>
 #include <utility>
-#include <vector>
 
 namespace forestcoll::simulate {
 
@@ -18,15 +14,66 @@ using audit::TreeList;
 
 namespace {
 
-class BranchingReader {
+using Permutation = std::vector<Name>;
+
+// All products π₁^a₁ … π_d^a_d; nothing where they are more than `most`.
+std::vector<Permutation> products(const ForestFile& forest, const TreeList& list,
+                                  std::size_t most) {
+  Permutation identity(forest.names.size());
+  for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<Name>(i);
+  std::vector<Permutation> all = {identity};
+  for (std::size_t g = list.symmetry.size(); g-- > 0;) {
+    Permutation image = identity;
+    for (const auto& cycle : list.symmetry[g].cycles) {
+      for (std::size_t i = 0; i < cycle.size(); ++i) {
+        image[static_cast<std::size_t>(cycle[i])] = cycle[(i + 1) % cycle.size()];
+      }
+    }
+    const auto order = static_cast<std::size_t>(list.symmetry[g].order);
+    if (order > most / all.size()) return {};
+    std::vector<Permutation> longer;
+    for (Permutation product : all) {
+      for (std::size_t a = 0; a < order; ++a) {
+        longer.push_back(product);
+        for (Name& name : product) name = image[static_cast<std::size_t>(name)];
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+class PhaseReader {
  public:
-  BranchingReader(const ForestFile& forest, bool inward, const Topology& topology, Fabric& fabric)
-      : forest_(forest), fabric_(fabric), node_of_(nodes_with_ids(topology, forest.names)) {
+  PhaseReader(const ForestFile& forest, bool inward, const Topology& topology, Fabric& fabric)
+      : forest_(forest),
+        fabric_(fabric),
+        node_of_(nodes_with_ids(topology, forest.names)),
+        below_(topology.nodes.size()) {
     phase_.inward = inward;
   }
 
-  FlowPhase read(const TreeList& list) {
-    for (const ForestTree& tree : list.trees) add_tree(tree);
+  std::optional<FlowPhase> read(const TreeList& list) {
+    std::size_t plain = 0, moved = 0;
+    for (const ForestTree& tree : list.trees) {
+      (tree.images ? moved : plain) += tree.edges_end - tree.edges_begin;
+    }
+    if (plain > kMaxFlowEdges) return std::nullopt;
+    std::vector<Permutation> images;
+    if (moved > 0) {
+      const std::size_t names = std::max<std::size_t>(1, forest_.names.size());
+      images = products(forest_, list,
+                        std::min((kMaxFlowEdges - plain) / moved, 4 * kMaxFlowEdges / names));
+      if (images.empty()) return std::nullopt;
+    }
+    for (const ForestTree& tree : list.trees) {
+      image_ = nullptr;
+      if (!tree.images) add_tree(tree);
+      for (std::size_t i = 0; tree.images && i < images.size(); ++i) {
+        image_ = &images[i];
+        add_tree(tree);
+      }
+    }
     return std::move(phase_);
   }
 
@@ -37,7 +84,11 @@ class BranchingReader {
     std::int32_t above = -1;
   };
 
-  [[nodiscard]] NodeId node(Name name) const { return node_of_[static_cast<std::size_t>(name)]; }
+  // Of the image at hand.
+  [[nodiscard]] NodeId node(Name name) const {
+    const auto at = static_cast<std::size_t>(name);
+    return node_of_[image_ == nullptr ? at : static_cast<std::size_t>((*image_)[at])];
+  }
   [[nodiscard]] bool is_rank(NodeId v) const { return fabric_.network().is_compute(v); }
   [[nodiscard]] std::int32_t rank_of(NodeId v) const { return fabric_.network().rank_of[v].value; }
 
@@ -48,7 +99,6 @@ class BranchingReader {
   }
 
   void add_tree(const ForestTree& tree) {
-    below_.clear();
     for (std::size_t e = tree.edges_begin; e < tree.edges_end; ++e) {
       const ForestEdge& edge = forest_.edges[e];
       below_[node(phase_.inward ? edge.dst : edge.src)].push_back(e);
@@ -65,10 +115,10 @@ class BranchingReader {
 
   // A rank sends to each of those below by itself; a switch, to all of them at once.
   void add_flows_at(Reached top, std::vector<Reached>& queue) {
-    const auto below = below_.find(top.node);
-    if (below == below_.end()) return;
-    if (!is_rank(top.node)) return add_flow(top, below->second, queue);
-    for (const std::size_t e : below->second) add_flow(top, {e}, queue);
+    const std::vector<std::size_t> below = std::exchange(below_[top.node], {});
+    if (below.empty()) return;
+    if (!is_rank(top.node)) return add_flow(top, below, queue);
+    for (const std::size_t e : below) add_flow(top, {e}, queue);
   }
 
   // From (to) a node over these edges, and on through the switches that they end at.
@@ -80,8 +130,8 @@ class BranchingReader {
       const NodeId end = phase_.inward ? paths.back().front() : paths.back().back();
       if (is_rank(end)) {
         ranks.push_back(end);
-      } else if (const auto below = below_.find(end); below != below_.end()) {
-        std::ranges::copy(below->second, std::back_inserter(edges));
+      } else {
+        std::ranges::copy(std::exchange(below_[end], {}), std::back_inserter(edges));
       }
     }
     const bool is_plain = edges.size() == 1 && ranks.size() == 1 && is_rank(top.node);
@@ -101,6 +151,7 @@ class BranchingReader {
 
   [[nodiscard]] std::vector<NodeId> path_of(const ForestEdge& edge) const {
     std::vector<NodeId> path;
+    path.reserve(edge.path_end - edge.path_begin);
     for (std::uint32_t i = edge.path_begin; i < edge.path_end; ++i) {
       path.push_back(node(forest_.path_nodes[i]));
     }
@@ -109,17 +160,17 @@ class BranchingReader {
 
   const ForestFile& forest_;
   Fabric& fabric_;
-  std::vector<NodeId> node_of_;
-  std::map<NodeId, std::vector<std::size_t>>
-      below_;  // edges of the tree at hand, by their upper end
+  std::vector<NodeId> node_of_;                       // by name
+  const Permutation* image_ = nullptr;                // of the tree at hand
+  IdVector<NodeId, std::vector<std::size_t>> below_;  // edges of that tree, by their upper end
   FlowPhase phase_;
 };
 
 }  // namespace
 
-FlowPhase read_branching_phase(const ForestFile& forest, const TreeList& list, bool inward,
-                               const Topology& topology, Fabric& fabric) {
-  return BranchingReader(forest, inward, topology, fabric).read(list);
+std::optional<FlowPhase> read_phase(const ForestFile& forest, const TreeList& list, bool inward,
+                                    const Topology& topology, Fabric& fabric) {
+  return PhaseReader(forest, inward, topology, fabric).read(list);
 }
 
 }  // namespace forestcoll::simulate
