@@ -18,18 +18,15 @@ namespace forestcoll::audit {
 /// Checks that every tree spans all ranks with edges in the direction of its phase, heights,
 /// multiplicities, trees per root and paths; with a topology also that paths follow links through
 /// switches alone and that the claimed algbw is exactly the one reached. Fills in the verdict but
-/// for findings. Cost: linear in the file and the topology.
+/// for findings.
+///
+/// In version 3 of the format trees branch at switches that copy or combine: every tree spans the
+/// ranks and the switches that its edges end at; those can copy what is broadcast, or combine what
+/// is reduced, and a root both. What is reduced at a node is broadcast from it, and all of it
+/// together is the chunks of the file; a broadcast or reduce has one phase and one rank for a root.
+/// With a topology: links, and their loads with echoes. Cost: linear in the file and the topology.
 void check_forest(const ForestFile& forest, const Topology* topology, Findings& findings,
                   Verdict& verdict);
-
-/// Checks a forest whose trees branch at switches that copy or combine, of version 3 of the format:
-/// every tree spans the ranks and the switches that its edges end at; those can copy what is
-/// broadcast, or combine what is reduced, and a root both. What is reduced at a node is broadcast
-/// from it, and all of it together is the chunks of the file; a broadcast or reduce has one phase
-/// and one rank for a root. With a topology: links, and their loads with echoes. Cost: O(edges and
-/// nodes of paths).
-void check_branching(const ForestFile& forest, const Topology* topology, const ForestFacts& facts,
-                     Findings& findings, Verdict& verdict);
 
 /// Works out the algbw of the loads (by phase and arc, in multiplicities) and compares it with the
 /// claim. Writes the verdict's algbw and links. REQUIRES: `facts.network`. Cost: O(arcs).
