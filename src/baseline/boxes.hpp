@@ -1,9 +1,11 @@
-// Which ranks sit together.
+// Which ranks sit together, and which of them are at the door.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "baseline/path_finder.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -18,5 +20,8 @@ struct Boxes {
 /// As the topology's boxes say. A fabric with ranks outside of boxes, or with all in one, is one
 /// box with everything in it.
 [[nodiscard]] Boxes group_boxes(const Topology& topology, const Network& network);
+
+/// The ranks of a box from which switches lead out of it; with one box, all.
+[[nodiscard]] std::vector<Rank> doors_of(const Boxes& boxes, std::size_t box, PathFinder& finder);
 
 }  // namespace forestcoll::baseline

@@ -3,14 +3,38 @@
 #include <tbb/parallel_for.h>
 
 #include <cstddef>
+#include <cstdint>
 
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/simulate.hpp"
 
-namespace forestcoll::choose {
+namespace forestcoll {
+namespace {
 
-std::optional<std::vector<double>> candidate_times(const std::vector<FittedForest>& candidates,
-                                                   const Fabric& fabric,
-                                                   const CompileOptions& options) {
+constexpr std::int64_t kMostOperations = 5'000'000;
+
+}  // namespace
+
+std::optional<double> large_message_time(std::string_view schedule, const Fabric& fabric,
+                                         const std::stop_token& stop) {
+  return simulated_time(schedule, fabric, choose::kLargeMessage, stop);
+}
+
+std::optional<double> simulated_time(std::string_view schedule, const Fabric& fabric,
+                                     std::int64_t bytes, const std::stop_token& stop) {
+  const auto parameters = find_simulation_parameters(fabric.gpu.name);
+  if (!parameters) return std::nullopt;
+  const auto simulator = prepare_simulation(schedule, "the schedule", fabric.topology);
+  if (!simulator) return std::nullopt;
+  const auto run = simulator->run({bytes}, *parameters,
+                                  {.stop = stop, .max_events = kMostOperations, .threads = 1});
+  if (!run) return std::nullopt;
+  return run->times.front().seconds;
+}
+
+std::optional<std::vector<double>> choose::candidate_times(
+    const std::vector<FittedForest>& candidates, const Fabric& fabric,
+    const CompileOptions& options) {
   const std::stop_token& stop = options.synthesis.packing.stop;
   std::vector<std::optional<double>> found(candidates.size());
   tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
@@ -28,4 +52,4 @@ std::optional<std::vector<double>> candidate_times(const std::vector<FittedFores
   return times;
 }
 
-}  // namespace forestcoll::choose
+}  // namespace forestcoll

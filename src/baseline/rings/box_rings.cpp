@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "baseline/doors.hpp"
+#include "baseline/boxes.hpp"
 #include "baseline/rings/vendor_rings.hpp"
 #include "forestcoll/codes.hpp"
 

@@ -11,7 +11,7 @@
 #include <set>
 #include <utility>
 
-#include "baseline/doors.hpp"
+#include "baseline/boxes.hpp"
 #include "baseline/rings/box_rings.hpp"
 #include "baseline/rings/pack_rings.hpp"
 #include "forestcoll/codes.hpp"

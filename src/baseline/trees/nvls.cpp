@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "baseline/boxes.hpp"
-#include "baseline/doors.hpp"
 #include "baseline/makers.hpp"
 #include "baseline/trees/box_tree.hpp"
 #include "forest/route_builder.hpp"
