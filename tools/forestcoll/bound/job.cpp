@@ -56,8 +56,7 @@ std::optional<std::vector<JobOperation>> operations_before(const JobStep& step, 
         operation.groups.size() == 1 && operation.groups[0].size() == after.network.ranks.size();
     if (!is_of_all || operation.demand) return std::nullopt;
     if (operation.root) {
-      const NodeId node = after.topology.ranks[*operation.root];
-      const auto same = find_rank(before.topology, after.topology.nodes[node].id);
+      const auto same = same_rank(after.topology, Rank(*operation.root), before.topology);
       if (!same) return std::nullopt;
       operation.root = same->index();
     }

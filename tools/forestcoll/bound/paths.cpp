@@ -188,8 +188,7 @@ std::optional<ParsedDemand> demand_before(const ParsedDemand& demand, const Fabr
   const Collective collective = demand.demand.collective();
   const auto root = demand.demand.root();
   if (!root) return demand_of(collective, ranks, std::nullopt);
-  const NodeId node = after.topology.ranks[root->index()];
-  const auto same = find_rank(before.topology, after.topology.nodes[node].id);
+  const auto same = same_rank(after.topology, *root, before.topology);
   return same ? std::optional(demand_of(collective, ranks, *same)) : std::nullopt;
 }
 

@@ -303,6 +303,10 @@ Expected<Rank> find_rank(const Topology& topology, const std::string& text) {
                   topology.nodes[topology.ranks.front()].id));
 }
 
+Expected<Rank> same_rank(const Topology& topology, Rank rank, const Topology& other) {
+  return find_rank(other, topology.nodes[topology.ranks[rank.index()]].id);
+}
+
 Expected<std::optional<Rank>> find_root(const Topology& topology, Collective collective,
                                         const std::string& text) {
   if (!is_rooted(collective)) {

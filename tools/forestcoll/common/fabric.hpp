@@ -117,6 +117,8 @@ void report_reading(const ReadingNotes& read, const ReadingOptions& options,
 
 /// The rank that `text` names: the id of a compute node, or else a rank. Error S02.
 [[nodiscard]] Expected<Rank> find_rank(const Topology& topology, const std::string& text);
+/// The rank in `other` of the GPU with this one's id, which has another where some are left out.
+[[nodiscard]] Expected<Rank> same_rank(const Topology& topology, Rank rank, const Topology& other);
 
 /// The root of a collective as the command line has it: `text` is empty where there was no
 /// `--root`. Error S02 where a rooted collective has none or another has one.

@@ -202,9 +202,7 @@ Expected<std::unique_ptr<PreparedSynthesis>> prepare_before(const PreparedSynthe
       std::make_unique<PreparedSynthesis>(after.arguments, std::move(request), after.solver);
   if (const auto done = set_fabric(*prepared, **std::move(before)); !done) return done.errors();
   if (auto& root = prepared->request.compile.synthesis.root) {
-    const Topology& left = after.fabric.topology;
-    const auto same =
-        find_rank(prepared->fabric.topology, left.nodes[left.ranks[root->index()]].id);
+    const auto same = same_rank(after.fabric.topology, *root, prepared->fabric.topology);
     if (!same) return same.errors();
     root = *same;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/lengths_report.hpp"
 #include "compare/page/page.hpp"
 #include "compare/tables/write.hpp"
 #include "compare/words.hpp"
@@ -29,31 +30,20 @@ std::string title_of(const GroupKey& key, std::size_t count) {
                      name(to), number(bandwidth.to_double()), counted(count, "link"));
 }
 
-std::map<std::pair<NodeId, NodeId>, std::string> kinds_of(const Topology& topology) {
-  std::map<std::pair<NodeId, NodeId>, std::string> kinds;
-  for (const TopologyLink& link : topology.links) {
-    if (!link.enabled) continue;
-    kinds.emplace(std::pair(link.src, link.dst), link.kind);
-    if (link.full_duplex) kinds.emplace(std::pair(link.dst, link.src), link.kind);
-  }
-  return kinds;
-}
-
 // The arcs group by group; groups in the order of their first arcs.
 struct Arranged {
   std::vector<std::pair<GroupKey, std::vector<ArcId>>> groups;
 };
 
 Arranged arrange(const Fabric& fabric) {
-  const auto kinds = kinds_of(fabric.topology);
   const Network& network = fabric.links();
+  const auto kinds = kinds_of_arcs(fabric.topology, network);
   Arranged arranged;
   std::map<GroupKey, std::size_t> position;
   for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
     const NodeId tail = network.graph.tail(ArcId(a));
     const NodeId head = network.graph.head(ArcId(a));
-    const auto kind = kinds.find({tail, head});
-    const GroupKey key{kind == kinds.end() ? "" : kind->second, fabric.topology.nodes[tail].type,
+    const GroupKey key{kinds[ArcId(a)], fabric.topology.nodes[tail].type,
                        fabric.topology.nodes[head].type,
                        Ratio(network.capacity[ArcId(a)]) * network.unit};
     const auto [at, is_new] = position.emplace(key, arranged.groups.size());
