@@ -15,6 +15,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/mscclpp/plan.hpp"
+#include "support/explain.hpp"
 
 namespace forestcoll {
 namespace {
@@ -28,12 +29,6 @@ IdVector<Rank, std::int32_t> in_boxes(int n, int per_box) {
   IdVector<Rank, std::int32_t> boxes(static_cast<std::size_t>(n), 0);
   for (int r = 0; r < n; ++r) boxes[Rank(r)] = per_box > 0 ? r / per_box : -1;
   return boxes;
-}
-
-std::string reasons(const Verdict& verdict) {
-  std::string text;
-  for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
-  return text;
 }
 
 Verdict verdict_on(const std::string& text) {
@@ -56,7 +51,7 @@ void expect_right_groups(const RandomGroups& groups, const PlanOptions& options,
   const auto again = lower_to_plan(groups.forests, in_boxes(5, per_box), options);
   EXPECT_EQ(text, to_mscclpp_json(*again, "test"));
   const Verdict verdict = verdict_on(text);
-  EXPECT_TRUE(verdict.ok) << reasons(verdict) << text;
+  EXPECT_TRUE(verdict.ok) << test::explain(verdict) << text;
   EXPECT_EQ(verdict.groups, plan->process_groups);
   EXPECT_LE(verdict.threadblocks, options.max_threadblocks);
   EXPECT_EQ(execute_plan(Json::parse(text), 2), Outcome::right) << text;
@@ -196,7 +191,7 @@ TEST(JointPlans, GroupsThatAreSaidToBeOthersAreFound) {
     plan["process_groups"] = {{0, 2}, {1, 3}};
     const Verdict verdict = verdict_on(plan.dump());
     EXPECT_FALSE(verdict.ok);
-    EXPECT_EQ(verdict.faults.front(), Fault::wrong) << reasons(verdict);
+    EXPECT_EQ(verdict.faults.front(), Fault::wrong) << test::explain(verdict);
     plan.erase("process_groups");
     EXPECT_FALSE(verdict_on(plan.dump()).ok);
   }
@@ -212,8 +207,8 @@ TEST(JointPlans, ARankInNoGroupKeepsItsBuffers) {
     block["ops"].insert(block["ops"].begin(), copy);
     const Verdict verdict = verdict_on(plan.dump());
     ASSERT_FALSE(verdict.ok);
-    EXPECT_NE(reasons(verdict).find("a rank in no process group"), std::string::npos)
-        << reasons(verdict);
+    EXPECT_NE(test::explain(verdict).find("a rank in no process group"), std::string::npos)
+        << test::explain(verdict);
   }
 }
 
@@ -225,7 +220,7 @@ TEST(JointPlans, GroupsThatMeanNothingAreRefused) {
     edited["collective"] = collective;
     const Verdict verdict = verdict_on(edited.dump());
     EXPECT_FALSE(verdict.ok);
-    return reasons(verdict);
+    return test::explain(verdict);
   };
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != std::string::npos;

@@ -11,6 +11,7 @@
 #include "forestcoll/verify.hpp"
 #include "schedule/forests.hpp"
 #include "schedule/mscclpp/plan.hpp"
+#include "support/explain.hpp"
 
 namespace forestcoll {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using audit_test::execute_plan;
 using audit_test::Outcome;
 using audit_test::random_collective;
+using test::explain;
 
 IdVector<Rank, std::int32_t> boxes_of(int n, int per_box) {
   IdVector<Rank, std::int32_t> boxes(static_cast<std::size_t>(n), 0);
@@ -31,12 +33,6 @@ PlanShape some_shape(int number) {
   return {.threadblocks = are_cut ? 3 * number : 1,
           .parts = are_cut ? number % 4 : 1,
           .stages = 1 + number % 4};
-}
-
-std::string explain(const Verdict& verdict) {
-  std::string text;
-  for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
-  return text;
 }
 
 TEST(MscclppLong, PlansOfRandomForestsAreRight) {

@@ -9,6 +9,7 @@
 
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/explain.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -65,9 +66,7 @@ std::string findings(const Json& flows, bool with_topology = true) {
   const Topology topology = line();
   const Verdict verdict = judge(flows, with_topology ? &topology : nullptr);
   EXPECT_EQ(verdict.ok, verdict.findings.empty());
-  std::string text;
-  for (const Diagnostic& finding : verdict.findings) text += to_string(finding) + "\n";
-  return text;
+  return test::explain(verdict);
 }
 
 TEST(FlowsVerdict, RightOnesAreRight) {

@@ -8,6 +8,7 @@
 
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/explain.hpp"
 
 namespace forestcoll {
 namespace {
@@ -62,12 +63,7 @@ std::string forest(const std::string& reduce, const std::string& broadcast,
 std::string verdict_of(const std::string& text, const std::string& abilities = kEchoing,
                        bool with_topology = true) {
   const auto topology = parse_topology(fabric(abilities), "t.json");
-  const auto verdict =
-      verify(text, "f.json", with_topology ? &topology->topology : nullptr, VerifyOptions{});
-  if (!verdict) return to_string(verdict.errors().front());
-  std::string all = verdict->ok ? "right" : "";
-  for (const Diagnostic& finding : verdict->findings) all += to_string(finding) + "\n";
-  return all;
+  return test::explain(text, with_topology ? &topology->topology : nullptr);
 }
 
 // Every link carries two chunks of data, and with an echo a third: what a stores into the switch

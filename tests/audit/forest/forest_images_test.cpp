@@ -11,16 +11,12 @@
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
-#include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll {
 namespace {
 
 using nlohmann::json;
-
-Topology load(const std::string& name) {
-  return parse_topology(test::bundled_text(name), name)->topology;
-}
 
 CollectiveForest solve(const Topology& topology, Collective collective) {
   SynthesizeOptions options;
@@ -35,7 +31,7 @@ Verdict judge(const std::string& text, const Topology* topology) {
 
 void expect_the_same_said(const std::vector<std::string>& fabrics) {
   for (const std::string& name : fabrics) {
-    const Topology topology = load(name);
+    const Topology topology = test::bundled_topology(name);
     for (const auto collective : {Collective::allgather, Collective::reduce_scatter,
                                   Collective::allreduce, Collective::broadcast}) {
       const CollectiveForest forest = solve(topology, collective);
@@ -67,7 +63,7 @@ TEST(SymmetricForestLong, SaysWhatTheWholeForestSays) {
 }
 
 TEST(SymmetricForestLong, IsShortWhereTheFabricIsSymmetric) {
-  const Topology topology = load("torus-8x8x8");
+  const Topology topology = test::bundled_topology("torus-8x8x8");
   const CollectiveForest forest = solve(topology, Collective::allgather);
   const std::string text = to_symmetric_forest_json(forest, topology);
   EXPECT_LT(text.size() * 100, to_forest_json(forest, topology).size());
@@ -82,7 +78,7 @@ struct Mutant {
 };
 
 TEST(SymmetricForest, FindsWhatIsWrong) {
-  const Topology topology = load("dgx-h100-x4-rail");
+  const Topology topology = test::bundled_topology("dgx-h100-x4-rail");
   const json right =
       json::parse(to_symmetric_forest_json(solve(topology, Collective::allgather), topology));
   ASSERT_EQ(right["symmetry"]["trees"].size(), 2U);
@@ -148,7 +144,7 @@ TEST(SymmetricForest, FindsWhatIsWrong) {
 }
 
 TEST(SymmetricForest, RefusesTooManyGenerators) {
-  const Topology topology = load("torus-4x4");
+  const Topology topology = test::bundled_topology("torus-4x4");
   json file =
       json::parse(to_symmetric_forest_json(solve(topology, Collective::allgather), topology));
   for (int i = 0; i < 65; ++i) {

@@ -6,6 +6,7 @@
 
 #include "audit/builders.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/explain.hpp"
 
 namespace audit_test {
 namespace {
@@ -17,6 +18,7 @@ using forestcoll::Ratio;
 using forestcoll::Topology;
 using forestcoll::Verdict;
 using forestcoll::VerifyOptions;
+using forestcoll::test::explain;
 using nlohmann::json;
 
 void add_node(Topology& topology, const std::string& id, NodeType type) {
@@ -99,12 +101,6 @@ Verdict check(const std::string& text, const Topology* topology) {
   auto verdict = forestcoll::verify(text, "forest.json", topology, VerifyOptions{});
   EXPECT_TRUE(verdict.has_value());
   return verdict ? *verdict : Verdict{};
-}
-
-std::string explain(const Verdict& verdict) {
-  std::string text;
-  for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
-  return text;
 }
 
 class Forest : public testing::TestWithParam<const char*> {};

@@ -6,6 +6,7 @@
 
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "support/explain.hpp"
 
 namespace forestcoll {
 namespace {
@@ -33,12 +34,7 @@ std::string forest(const std::string& weights, int first, int second, const std:
 
 std::string verdict_on_weights(const std::string& text, bool with_topology = true) {
   const auto topology = parse_topology(kTwoGpus, "t.json");
-  const auto verdict =
-      verify(text, "f.json", with_topology ? &topology->topology : nullptr, VerifyOptions{});
-  if (!verdict) return to_string(verdict.errors().front());
-  std::string all = verdict->ok ? "right" : "";
-  for (const Diagnostic& finding : verdict->findings) all += to_string(finding) + "\n";
-  return all;
+  return test::explain(text, with_topology ? &topology->topology : nullptr);
 }
 
 TEST(ForestWeights, AForestOfUnequalSharesIsRight) {

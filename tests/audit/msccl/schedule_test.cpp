@@ -6,6 +6,7 @@
 #include "audit/msccl/race_oracle.hpp"
 #include "forestcoll/verify.hpp"
 #include "support/executor.hpp"
+#include "support/explain.hpp"
 
 namespace audit_test {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 using forestcoll::Code;
 using forestcoll::Collective;
 using forestcoll::Verdict;
-
-std::string explain(const Verdict& verdict) {
-  std::string text;
-  for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
-  return text;
-}
+using forestcoll::test::explain;
 
 TEST(Schedule, HandWrittenOnesPass) {
   for (const auto& [name, algo] : small_schedules()) {

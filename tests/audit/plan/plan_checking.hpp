@@ -6,19 +6,16 @@
 
 #include "audit/checking.hpp"
 #include "audit/plan/plan_builders.hpp"
+#include "support/explain.hpp"
 
 namespace audit_test {
+
+using forestcoll::test::explain;
 
 inline Verdict check(const PlanJson& plan, const VerifyOptions& options = {}) {
   auto verdict = forestcoll::verify(plan.dump(), "plan.json", nullptr, options);
   EXPECT_TRUE(verdict.has_value()) << to_string(verdict.errors()[0]);
   return verdict ? *verdict : Verdict{};
-}
-
-inline std::string explain(const Verdict& verdict) {
-  std::string text;
-  for (const auto& finding : verdict.findings) text += to_string(finding) + "\n";
-  return text;
 }
 
 inline PlanJson edited(const std::function<void(PlanJson&)>& edit, PlanJson plan) {

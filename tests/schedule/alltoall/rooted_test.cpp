@@ -14,6 +14,7 @@
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/alltoall.hpp"
+#include "support/explain.hpp"
 #include "support/fabrics.hpp"
 #include "support/topology_of.hpp"
 
@@ -165,9 +166,7 @@ ExecutionPlan rooted_plan_of_line(Collective collective, bool in_place) {
 std::string rooted_findings_of(const ExecutionPlan& plan) {
   const auto verdict = verify(to_mscclpp_json(plan, "line"), "plan.json", nullptr, {});
   EXPECT_TRUE(verdict);
-  std::string text;
-  for (const Diagnostic& finding : verdict->findings) text += to_string(finding) + "\n";
-  return text;
+  return test::explain(*verdict);
 }
 
 TEST(RootedPlan, BuffersAreThoseOfTheCollective) {
