@@ -13,15 +13,11 @@
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "simulate/simulate_testing.hpp"
-#include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace audit_test {
 
-inline Topology bundled(const std::string& name) {
-  auto parsed = forestcoll::parse_topology(forestcoll::test::bundled_text(name), name);
-  EXPECT_TRUE(parsed) << name;
-  return parsed ? parsed->topology : Topology{};
-}
+using forestcoll::test::bundled_topology;
 
 inline forestcoll::CollectiveForest forest_on(const Topology& topology,
                                               forestcoll::Collective collective,

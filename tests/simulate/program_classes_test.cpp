@@ -90,7 +90,7 @@ double expect_same_times(const CollectiveForest& forest, const Topology& topolog
 TEST(ProgramClassesLong, TakeAsLongAsTheWholeProgram) {
   for (const char* name : {"dgx-a100-x2", "torus-4x4", "mi250-x1", "dgx-1-v100",
                            "dgx-a100-x2-degraded", "mixed-a100-h100"}) {
-    const Topology topology = bundled(name);
+    const Topology topology = bundled_topology(name);
     for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
       const auto forest =
           forest_on(topology, collective, {forestcoll::TreesPerRoot::Mode::fixed, 2});

@@ -61,7 +61,7 @@ class SimulateForests : public ::testing::TestWithParam<ForestsCase> {};
 
 // Whatever steps and messages cost: they are done while pieces are on their way.
 TEST_P(SimulateForests, ReachTheCongestionModel) {
-  const Topology topology = bundled(GetParam().fabric);
+  const Topology topology = bundled_topology(GetParam().fabric);
   for (const char* algorithm : GetParam().algorithms) {
     for (const auto collective : {Collective::allgather, Collective::allreduce}) {
       if (collective != Collective::allreduce && algorithm == std::string("double-tree")) continue;
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(SimulateFabrics, ImagesAreTreesLikeOthers) {
-  const Topology topology = bundled("torus-4x4");
+  const Topology topology = bundled_topology("torus-4x4");
   const auto forest = forest_on(topology, Collective::allreduce);
   const auto spelt_out = to_forest_json(forest, topology);
   const auto symmetric = to_symmetric_forest_json(forest, topology);
@@ -105,7 +105,7 @@ TEST(SimulateFabrics, ImagesAreTreesLikeOthers) {
 
 TEST(SimulateFabrics, ProgramsWithAThreadblockForEachEdgeReachItToo) {
   for (const char* name : {"dgx-a100-x1", "dgx-a100-x2", "mi250-x1", "torus-4x4", "dgx-1-v100"}) {
-    const Topology topology = bundled(name);
+    const Topology topology = bundled_topology(name);
     for (const auto collective :
          {Collective::allgather, Collective::reduce_scatter, Collective::allreduce}) {
       const auto xml = xml_by_trees(forest_on(topology, collective, kOneTree), topology);
@@ -171,7 +171,7 @@ TEST(SimulateFabrics, PlansSumWhatTheyReceive) {
 }
 
 TEST(SimulateFabrics, SmallMessagesTakeTheHeightOfTheTrees) {
-  const Topology topology = bundled("dgx-a100-x2");
+  const Topology topology = bundled_topology("dgx-a100-x2");
   const auto forest = forest_on(topology, Collective::allgather);
   SimulationParameters parameters;
   parameters.simple.message_us = 100;  // beside it, links of a few µs at most do not count
@@ -187,7 +187,7 @@ TEST(SimulateFabrics, SmallMessagesTakeTheHeightOfTheTrees) {
 }
 
 TEST(SimulateFabrics, MergedThreadblocksAreNoFaster) {
-  const Topology topology = bundled("dgx-a100-x2");
+  const Topology topology = bundled_topology("dgx-a100-x2");
   const auto forest = forest_on(topology, Collective::allgather, kOneTree);
   forestcoll::LowerOptions options;
   options.threadblocks = forestcoll::ThreadblockUse::merge;

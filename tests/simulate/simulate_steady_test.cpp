@@ -24,7 +24,7 @@ class SimulateSteady : public ::testing::TestWithParam<SteadyCase> {};
 
 TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   const auto [fabric, algorithm, collective, gpu, passes] = GetParam();
-  const Topology topology = bundled(fabric);
+  const Topology topology = bundled_topology(fabric);
   const auto forest = forest_by(algorithm, topology, collective);
   ASSERT_TRUE(forest) << algorithm;
   const std::string xml = xml_of(*forest, topology);
@@ -54,7 +54,7 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
 // No limit that is above the time of one that is not extrapolated gives it up, and those that are
 // given up are early: what is left to do is known.
 TEST(SimulateMost, LooksAhead) {
-  const Topology topology = bundled("torus-4x4");
+  const Topology topology = bundled_topology("torus-4x4");
   const auto forest = forest_by("multitree", topology, Collective::allreduce);
   ASSERT_TRUE(forest);
   const std::string xml = xml_of(*forest, topology);

@@ -9,18 +9,15 @@
 #include "forestcoll/topology.hpp"
 #include "support/files.hpp"
 #include "support/oracles.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll {
 namespace {
 
-Network load(const std::string& name) {
-  return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
-}
-
 class Bundled : public testing::TestWithParam<std::string> {};
 
 TEST_P(Bundled, EveryCollectiveReachesItsBound) {
-  const Network network = load(GetParam());
+  const Network network = test::bundled_network(GetParam());
   for (const auto collective : {Collective::allgather, Collective::reduce_scatter,
                                 Collective::allreduce, Collective::broadcast, Collective::reduce}) {
     SynthesizeOptions options;
@@ -50,7 +47,7 @@ TEST_P(Bundled, EveryCollectiveReachesItsBound) {
 }
 
 TEST_P(Bundled, TheReadmeNamesTheOptimum) {
-  const auto best = bound(load(GetParam()), Collective::allgather, std::nullopt);
+  const auto best = bound(test::bundled_network(GetParam()), Collective::allgather, std::nullopt);
   ASSERT_TRUE(best);
   std::istringstream readme(test::read_file(test::source_path("topologies/README.md")));
   std::string line;

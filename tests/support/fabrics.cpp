@@ -416,4 +416,12 @@ Network random_fabric(std::uint64_t seed, const RandomOptions& options) {
   return b.build();
 }
 
+Network fabric_of_any_sort(std::uint64_t seed, std::size_t max_compute) {
+  return random_fabric(seed, {.max_compute = max_compute,
+                              .max_switches = 4,
+                              .max_capacity = 1 + static_cast<Capacity>(seed % 9),
+                              .one_way = seed % 3 == 1,
+                              .unbalanced = seed % 4 == 2});
+}
+
 }  // namespace forestcoll::test

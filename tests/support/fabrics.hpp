@@ -80,5 +80,7 @@ struct RandomOptions {
 };
 /// A strongly connected random fabric.
 Network random_fabric(std::uint64_t seed, const RandomOptions& options);
+/// Of up to so many ranks and four switches: by turns wide or narrow, one-way, unbalanced.
+Network fabric_of_any_sort(std::uint64_t seed, std::size_t max_compute);
 
 }  // namespace forestcoll::test

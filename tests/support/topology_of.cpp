@@ -60,4 +60,12 @@ Fabric bundled_fabric(const std::string& name) {
   return fabric_of(bundled_text(name));
 }
 
+Topology bundled_topology(const std::string& name) {
+  return valid(parse_topology(bundled_text(name), name)).topology;
+}
+
+Network bundled_network(const std::string& name) {
+  return valid(to_digraph(bundled_topology(name)));
+}
+
 }  // namespace forestcoll::test

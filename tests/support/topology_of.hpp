@@ -22,5 +22,8 @@ Topology generated_topology(const std::string& name,
 /// The fabric of a topology file's text, and of a bundled one. Fails the test where it is refused.
 Fabric fabric_of(const std::string& text);
 Fabric bundled_fabric(const std::string& name);
+/// Parts of that one.
+Topology bundled_topology(const std::string& name);
+Network bundled_network(const std::string& name);
 
 }  // namespace forestcoll::test

@@ -13,8 +13,8 @@
 #include "forestcoll/compile.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 #include "support/alltoall.hpp"
-#include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
+#include "support/random_demand.hpp"
 #include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
@@ -52,20 +52,10 @@ void expect_sound(const Fabric& fabric, const Compilation& made, Format format) 
   EXPECT_LE(routes.rate_in_rounds, routes.rate);
 }
 
-Network random_network(std::uint64_t seed, std::size_t max_compute) {
-  test::RandomOptions options;
-  options.max_compute = max_compute;
-  options.max_switches = 4;
-  options.max_capacity = 1 + static_cast<Capacity>(seed % 9);
-  options.one_way = seed % 3 == 1;
-  options.unbalanced = seed % 4 == 2;
-  return test::random_fabric(seed, options);
-}
-
 TEST(AlltoallSchedulesLongest, OfRandomFabricsAreRight) {
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     SCOPED_TRACE(seed);
-    const Fabric fabric = fabric_of(random_network(seed, 12));
+    const Fabric fabric = fabric_of(test::fabric_of_any_sort(seed, 12));
     for (const std::int64_t k : {1, 3}) {
       for (const auto format : {Format::msccl, Format::flows}) {
         const auto made = compile_as(fabric, format, k);
@@ -78,7 +68,7 @@ TEST(AlltoallSchedulesLongest, OfRandomFabricsAreRight) {
 
 TEST(AlltoallSchedulesLongest, TwiceAsManyPartsNeverReachLess) {
   for (std::uint64_t seed = 100; seed < 116; ++seed) {
-    const Fabric fabric = fabric_of(random_network(seed, 8));
+    const Fabric fabric = fabric_of(test::fabric_of_any_sort(seed, 8));
     Ratio previous = 0;
     for (const std::int64_t k : {1, 2, 4, 8}) {
       const auto made = compile_as(fabric, Format::flows, k);
@@ -226,7 +216,7 @@ TEST(AlltoallSchedules, AreTheBestOfAllWaysOnTinyFabrics) {
 TEST(AlltoallSchedulesLong, OfDemandsAreRight) {
   for (std::uint64_t seed = 308; seed < 318; ++seed) {
     SCOPED_TRACE(seed);
-    const Fabric fabric = fabric_of(random_network(seed, 8));
+    const Fabric fabric = fabric_of(test::fabric_of_any_sort(seed, 8));
     const std::size_t n = fabric.network.ranks.size();
     const Demand demand = test::random_demand(n, std::int64_t{1} << (2 + seed % 12), seed);
     std::int64_t total = 5;  // what ranks have for themselves

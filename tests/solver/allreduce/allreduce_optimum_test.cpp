@@ -17,8 +17,8 @@
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
 #include "support/oracles.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -203,24 +203,21 @@ TEST(AllreduceOptimum, DoesNotLookAtWeights) {
   EXPECT_EQ(exact_optimum(network), optimum);
 }
 
-Network bundled(const std::string& name) {
-  return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
-}
-
 // Nothing is gained where all ranks are alike, as on nearly all real fabrics.
 TEST(AllreduceOptimum, OfBundledFabrics) {
   for (const std::string name :
        {"dgx-1-v100", "dgx-a100-x1", "dgx-a100-x2", "dgx-a100-x4", "dgx-h100-x4-rail",
         "dgx-h100-x4-rail-2to1", "dragonfly-72", "fat-tree-4", "hypercube-16", "mi250-x1",
         "mi250-x2", "torus-4x4", "torus-8x8x8"}) {
-    EXPECT_EQ(exact_optimum(bundled(name)), two_phases(bundled(name))) << name;
+    EXPECT_EQ(exact_optimum(test::bundled_network(name)), two_phases(test::bundled_network(name)))
+        << name;
   }
-  EXPECT_EQ(exact_optimum(bundled("dgx-a100-x2-degraded")), Ratio(2075, 12));
-  EXPECT_EQ(two_phases(bundled("dgx-a100-x2-degraded")), Ratio(500, 3));
+  EXPECT_EQ(exact_optimum(test::bundled_network("dgx-a100-x2-degraded")), Ratio(2075, 12));
+  EXPECT_EQ(two_phases(test::bundled_network("dgx-a100-x2-degraded")), Ratio(500, 3));
   // With nothing rooted in an A100 box, 8X enters its GPUs to be broadcast and leaves them to be
   // reduced; 200 each way go by the NICs, so 16X - 400 enter through NVSwitch ports of 2,400.
-  EXPECT_EQ(exact_optimum(bundled("mixed-a100-h100")), Ratio(175));
-  EXPECT_EQ(two_phases(bundled("mixed-a100-h100")), Ratio(400, 3));
+  EXPECT_EQ(exact_optimum(test::bundled_network("mixed-a100-h100")), Ratio(175));
+  EXPECT_EQ(two_phases(test::bundled_network("mixed-a100-h100")), Ratio(400, 3));
 }
 
 Network mesh(std::size_t rows, std::size_t columns) {
@@ -293,8 +290,8 @@ TEST(AllreduceOptimumLong, TreesFitIntoTheSplit) {
                                         test::mi250(2),
                                         test::torus({3, 4}),
                                         mesh(4, 4),
-                                        bundled("dgx-a100-x2-degraded"),
-                                        bundled("mixed-a100-h100")};
+                                        test::bundled_network("dgx-a100-x2-degraded"),
+                                        test::bundled_network("mixed-a100-h100")};
   for (const Network& network : fabrics) {
     const auto optimum = allreduce_optimum(network);
     ASSERT_TRUE(optimum && optimum->split);

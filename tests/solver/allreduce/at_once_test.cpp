@@ -23,8 +23,8 @@
 #include "forestcoll/verify.hpp"
 #include "in_network_oracle.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
 #include "support/oracles.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -64,10 +64,6 @@ std::int32_t height_of(const Synthesis& synthesis) {
   return std::max(synthesis.forest.broadcast->max_height(), synthesis.forest.reduce->max_height());
 }
 
-Topology bundled_topology(const std::string& name) {
-  return parse_topology(test::bundled_text(name), name)->topology;
-}
-
 TEST(AtOnceLong, ReachesTheOptimumOfBundledFabrics) {
   struct Known {
     std::string name;
@@ -75,7 +71,7 @@ TEST(AtOnceLong, ReachesTheOptimumOfBundledFabrics) {
   };
   for (const Known& known : std::vector<Known>{{"mixed-a100-h100", 175, {400, 3}},
                                                {"dgx-a100-x2-degraded", {2075, 12}, {500, 3}}}) {
-    const Topology topology = bundled_topology(known.name);
+    const Topology topology = test::bundled_topology(known.name);
     const Network network = *to_digraph(topology);
     const Synthesis synthesis = synthesized(network);
     EXPECT_EQ(synthesis.forest.algbw, known.optimum) << known.name;
@@ -193,7 +189,7 @@ TEST(AtOnce, LowTreesAreNoWorseThanInTurn) {
 }
 
 TEST(AtOnceLong, SharesThatTheRanksOwnAreKept) {
-  Network network = *to_digraph(bundled_topology("dgx-a100-x2-degraded"));
+  Network network = *to_digraph(test::bundled_topology("dgx-a100-x2-degraded"));
   network.weight.assign(network.ranks.size(), 1);
   network.weight[Rank(3)] = 3;
   network.weight[Rank(5)] = 0;
@@ -339,14 +335,14 @@ TEST(AtOnce, FewRanksAreAsLowAsALimitHasThem) {
 }
 
 TEST(AtOnce, OtherCollectivesAreNot) {
-  const auto gather = synthesize(*to_digraph(bundled_topology("mixed-a100-h100")),
+  const auto gather = synthesize(*to_digraph(test::bundled_topology("mixed-a100-h100")),
                                  {.collective = Collective::allgather});
   ASSERT_TRUE(gather);
   EXPECT_FALSE(gather->two_phases);
 }
 
 TEST(AtOnceLong, PreviousTreesAreKept) {
-  const Network network = *to_digraph(bundled_topology("mixed-a100-h100"));
+  const Network network = *to_digraph(test::bundled_topology("mixed-a100-h100"));
   const Synthesis before = synthesized(network);
   const auto after = synthesize(network, {.previous = &before.forest});
   ASSERT_TRUE(after) << to_string(after.errors().front());
@@ -357,7 +353,7 @@ TEST(AtOnceLong, PreviousTreesAreKept) {
 }
 
 TEST(AtOnce, WhatIsStoppedIsAnAnswerAllTheSame) {
-  const Network network = *to_digraph(bundled_topology("mixed-a100-h100"));
+  const Network network = *to_digraph(test::bundled_topology("mixed-a100-h100"));
   std::stop_source stop;
   SynthesizeOptions options;
   options.answer_when_stopped = true;

@@ -11,9 +11,11 @@
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
-#include "support/alltoall_oracle.hpp"
+#include "solver/joint/joint_jobs.hpp"
+#include "solver/joint/joint_oracle.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
+#include "support/random_demand.hpp"
+#include "support/topology_of.hpp"
 #include "support/valid.hpp"
 
 namespace forestcoll::testing {
@@ -48,13 +50,16 @@ AlltoallOptions first_order(double gap) {
 }
 
 Network random_network(std::uint64_t seed) {
-  test::RandomOptions options;
-  options.max_compute = 8;
-  options.max_switches = 4;
-  options.max_capacity = 1 + static_cast<Capacity>(seed % 9);
-  options.one_way = seed % 3 == 1;
-  options.unbalanced = seed % 4 == 2;
-  return random_fabric(seed, options);
+  return test::fabric_of_any_sort(seed, 8);
+}
+
+// One commodity for every pair of ranks: no aggregation, no symmetry.
+double rate_by_definition(const Network& network, const Demand& demand) {
+  std::vector<Rank> all;
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) all.emplace_back(r);
+  JobOperation operation = test::operation_of(Collective::alltoall, {all});
+  operation.demand = demand;
+  return test::joint_rate_by_definition(network, {&operation, 1}, true);
 }
 
 TEST(AlltoallOptimumLong, IsTheProgramsByDefinition) {
@@ -63,7 +68,7 @@ TEST(AlltoallOptimumLong, IsTheProgramsByDefinition) {
     const Demand demand = Demand::uniform(network.ranks.size());
     const AlltoallProof proof = proof_of(network, demand);
     EXPECT_TRUE(proof.is_exact()) << seed;
-    const double rate = test::rate_by_definition(network, demand);
+    const double rate = rate_by_definition(network, demand);
     EXPECT_NEAR(proof.reached.to_double() / rate, 1, 1e-7) << seed;
   }
 }
@@ -75,7 +80,7 @@ TEST(AlltoallOptimum, IsTheProgramsByDefinitionForAnyDemand) {
     const Demand demand = test::random_demand(network.ranks.size(), most, seed);
     const AlltoallProof proof = proof_of(network, demand);
     EXPECT_TRUE(proof.is_exact()) << seed;
-    const double rate = test::rate_by_definition(network, demand);
+    const double rate = rate_by_definition(network, demand);
     EXPECT_NEAR(proof.reached.to_double() / rate, 1, 1e-7) << seed;
   }
 }
@@ -86,15 +91,11 @@ TEST(AlltoallOptimum, FirstOrderIntervalsHoldTheRate) {
     const Demand demand = seed % 2 == 0 ? Demand::uniform(network.ranks.size())
                                         : test::random_demand(network.ranks.size(), 1000, seed);
     const AlltoallProof proof = proof_of(network, demand, first_order(0.01));
-    const double rate = test::rate_by_definition(network, demand);
+    const double rate = rate_by_definition(network, demand);
     EXPECT_LE(proof.reached.to_double(), rate * (1 + 1e-7)) << seed;
     EXPECT_GE(proof.at_most.to_double(), rate * (1 - 1e-7)) << seed;
     EXPECT_GE(proof.reached.to_double(), 0.99 * proof.at_most.to_double()) << seed;
   }
-}
-
-Network bundled_network(const std::string& name) {
-  return *to_digraph(parse_topology(test::bundled_text(name), name)->topology);
 }
 
 TEST(AlltoallOptimum, OfBundledFabricsIsTheStudys) {
@@ -115,7 +116,8 @@ TEST(AlltoallOptimum, OfBundledFabricsIsTheStudys) {
       {"dragonfly-72", "25/71"},
       {"torus-8x8x8", "1/512"},
   };
-  for (const auto& [name, rate] : study) EXPECT_EQ(rate_of(bundled_network(name)), rate) << name;
+  for (const auto& [name, rate] : study)
+    EXPECT_EQ(rate_of(test::bundled_network(name)), rate) << name;
 }
 
 TEST(AlltoallOptimum, OfToriIsTheirBisections) {

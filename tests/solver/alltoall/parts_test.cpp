@@ -14,8 +14,8 @@
 #include "solver/alltoall/methods.hpp"
 #include "solver/alltoall/program.hpp"
 #include "solver/alltoall/refinement.hpp"
-#include "support/alltoall_oracle.hpp"
 #include "support/fabrics.hpp"
+#include "support/random_demand.hpp"
 
 namespace forestcoll::solver::alltoall {
 namespace {

@@ -1,10 +1,13 @@
 #include "solver/joint/joint_jobs.hpp"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 #include "forestcoll/commodity.hpp"
+#include "forestcoll/verify.hpp"
 #include "support/fabrics.hpp"
 
 namespace forestcoll::test {
@@ -85,6 +88,19 @@ RandomJob random_job_with_limits(std::uint64_t seed) {
 
 void connect(RandomJob& job) {
   if (!joint_demand(job.network, job.operations, job.relays)) job.relays = true;
+}
+
+JointOptimum exact_optimum(const Network& network, const std::vector<JobOperation>& operations,
+                           bool relays) {
+  const auto demand = joint_demand(network, operations, relays);
+  EXPECT_TRUE(demand);
+  auto optimum = joint_optimum(network, *demand);
+  EXPECT_TRUE(optimum);
+  EXPECT_TRUE(optimum->is_exact())
+      << optimum->reached.to_string() << " to " << optimum->at_most.to_string();
+  EXPECT_EQ(joint_rate_by_lengths(network, *demand, optimum->lengths, optimum->limit_lengths),
+            optimum->at_most);
+  return *std::move(optimum);
 }
 
 }  // namespace forestcoll::test

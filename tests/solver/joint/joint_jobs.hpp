@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "forestcoll/job.hpp"
+#include "forestcoll/joint_bound.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::test {
@@ -44,5 +45,10 @@ struct RandomJob {
 [[nodiscard]] RandomJob random_job_with_limits(std::uint64_t seed);
 /// Sets relays where the groups do not reach one another without them.
 void connect(RandomJob& job);
+
+/// Fails the test where it is not exact, or its lengths do not prove it.
+[[nodiscard]] JointOptimum exact_optimum(const Network& network,
+                                         const std::vector<JobOperation>& operations,
+                                         bool relays = false);
 
 }  // namespace forestcoll::test

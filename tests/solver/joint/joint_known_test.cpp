@@ -9,7 +9,7 @@
 #include "forestcoll/verify.hpp"
 #include "solver/joint/joint_jobs.hpp"
 #include "support/fabrics.hpp"
-#include "support/files.hpp"
+#include "support/topology_of.hpp"
 
 namespace forestcoll::testing {
 namespace {
@@ -21,11 +21,6 @@ constexpr Collective kGather = Collective::allgather;
 constexpr Collective kScatter = Collective::reduce_scatter;
 constexpr Collective kReduce = Collective::allreduce;
 constexpr Collective kAll = Collective::alltoall;
-
-Network bundled(const std::string& name) {
-  const auto parsed = parse_topology(test::bundled_text(name), name);
-  return *to_digraph(parsed->topology);
-}
 
 Network mesh_of_eight() {
   test::FabricBuilder b(8);
@@ -63,7 +58,7 @@ TEST(JointKnown, FullMeshOfEight) {
 }
 
 TEST(JointKnown, TwoBoxesOfA100) {
-  const Network a100 = bundled("dgx-a100-x2");
+  const Network a100 = test::bundled_network("dgx-a100-x2");
   const Groups rails = groups_of(16, [](std::size_t r) { return r % 8; });
   const Groups boxes = groups_of(16, [](std::size_t r) { return r / 8; });
   const Groups all = groups_of(16, [](std::size_t) { return 0; });
@@ -77,7 +72,7 @@ TEST(JointKnown, TwoBoxesOfA100) {
 }
 
 TEST(JointKnown, FourBoxesOfH100) {
-  const Network h100 = bundled("dgx-h100-x4-rail");
+  const Network h100 = test::bundled_network("dgx-h100-x4-rail");
   const Groups rails = groups_of(32, [](std::size_t r) { return r % 8; });
   const Groups boxes = groups_of(32, [](std::size_t r) { return r / 8; });
   const Groups halves = groups_of(32, [](std::size_t r) { return r / 16; });
@@ -91,7 +86,7 @@ TEST(JointKnown, FourBoxesOfH100) {
 }
 
 TEST(JointKnown, Torus) {
-  const Network torus = bundled("torus-4x4");
+  const Network torus = test::bundled_network("torus-4x4");
   const Groups rows = groups_of(16, [](std::size_t r) { return r / 4; });
   const Groups columns = groups_of(16, [](std::size_t r) { return r % 4; });
   for (const bool relays : {true, false}) {
@@ -102,7 +97,7 @@ TEST(JointKnown, Torus) {
 }
 
 TEST(JointKnown, SixteenDies) {
-  const Network mi250 = bundled("mi250-x1");
+  const Network mi250 = test::bundled_network("mi250-x1");
   const Groups halves = groups_of(16, [](std::size_t r) { return r / 8; });
   const Groups modules = groups_of(16, [](std::size_t r) { return r / 2; });
   EXPECT_EQ(rate(mi250, {operation_of(kReduce, halves)}, true), "500/3");

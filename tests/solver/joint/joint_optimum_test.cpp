@@ -26,15 +26,7 @@ using test::random_job;
 using test::RandomJob;
 
 JointOptimum optimum_of(const RandomJob& job) {
-  const auto demand = joint_demand(job.network, job.operations, job.relays);
-  EXPECT_TRUE(demand);
-  auto optimum = joint_optimum(job.network, *demand);
-  EXPECT_TRUE(optimum);
-  EXPECT_TRUE(optimum->is_exact())
-      << optimum->reached.to_string() << " to " << optimum->at_most.to_string();
-  EXPECT_EQ(joint_rate_by_lengths(job.network, *demand, optimum->lengths, optimum->limit_lengths),
-            optimum->at_most);
-  return *std::move(optimum);
+  return test::exact_optimum(job.network, job.operations, job.relays);
 }
 
 // Trees with weights whose common denominator is far beyond 64 bits reach a simple rate.

@@ -21,6 +21,7 @@
 namespace forestcoll::testing {
 namespace {
 
+using test::exact_optimum;
 using test::groups_of;
 using test::operation_of;
 using test::RandomJob;
@@ -29,21 +30,9 @@ Groups everybody(std::size_t ranks) {
   return groups_of(ranks, [](std::size_t) { return 0; });
 }
 
-JointOptimum optimum_of(const Network& network, const std::vector<JobOperation>& operations,
-                        bool relays = false) {
-  const auto demand = joint_demand(network, operations, relays);
-  EXPECT_TRUE(demand);
-  auto optimum = joint_optimum(network, *demand);
-  EXPECT_TRUE(optimum);
-  EXPECT_TRUE(optimum->is_exact())
-      << optimum->reached.to_string() << " to " << optimum->at_most.to_string();
-  EXPECT_EQ(joint_rate_by_lengths(network, *demand, optimum->lengths, optimum->limit_lengths),
-            optimum->at_most);
-  return *std::move(optimum);
-}
-
 Ratio rate_of(const Network& network, Collective collective) {
-  return optimum_of(network, {operation_of(collective, everybody(network.ranks.size()))}).reached;
+  return exact_optimum(network, {operation_of(collective, everybody(network.ranks.size()))})
+      .reached;
 }
 
 class LimitsRandom : public ::testing::TestWithParam<int> {};
@@ -54,8 +43,8 @@ TEST_P(LimitsRandom, AsByDefinition) {
     SCOPED_TRACE(seed);
     const RandomJob job = test::random_job_with_limits(seed);
     const double expected = test::joint_rate_by_definition(job.network, job.operations, job.relays);
-    EXPECT_NEAR(optimum_of(job.network, job.operations, job.relays).reached.to_double(), expected,
-                1e-6 * expected);
+    EXPECT_NEAR(exact_optimum(job.network, job.operations, job.relays).reached.to_double(),
+                expected, 1e-6 * expected);
   }
 }
 
@@ -119,8 +108,8 @@ TEST(Limits, OfOneLinkAreBandwidths) {
     const Capacity half = job.network.capacity[arc] / 2;
     narrow.network.capacity[arc] = half;
     job.network.limits.push_back({{{arc, 1}}, half, {}});
-    EXPECT_EQ(optimum_of(job.network, job.operations, job.relays).reached,
-              optimum_of(narrow.network, narrow.operations, narrow.relays).reached);
+    EXPECT_EQ(exact_optimum(job.network, job.operations, job.relays).reached,
+              exact_optimum(narrow.network, narrow.operations, narrow.relays).reached);
   }
 }
 

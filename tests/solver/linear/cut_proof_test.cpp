@@ -12,6 +12,7 @@
 
 #include "forestcoll/allreduce.hpp"
 #include "solver/allreduce/allreduce_program.hpp"
+#include "solver/linear/all_cuts.hpp"
 #include "solver/linear/linear_program.hpp"
 #include "solver/linear/simple_fractions.hpp"
 #include "support/fabrics.hpp"
@@ -26,17 +27,8 @@ using Cuts = std::vector<std::vector<solver::Term>>;
 // All cuts of a small fabric.
 Cuts all_cuts(const Network& network, const solver::CutProgram& program) {
   Cuts cuts;
-  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
-    for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
-      solver::SinkSide side;
-      for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-        side.push_back((bits >> v & 1) != 0);
-      }
-      const auto inside = [&](NodeId v) { return side[v.index()]; };
-      if (std::ranges::none_of(network.ranks, inside)) continue;
-      cuts.push_back(cut_row(program, p, side));
-    }
-  }
+  test::for_each_cut(network, program,
+                     [&](std::size_t /*p*/, const auto& row) { cuts.push_back(row); });
   return cuts;
 }
 

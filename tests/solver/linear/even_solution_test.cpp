@@ -11,6 +11,7 @@
 
 #include "solver/allreduce/allreduce_program.hpp"
 #include "solver/allreduce/split.hpp"
+#include "solver/linear/all_cuts.hpp"
 #include "solver/linear/cut_proof.hpp"
 #include "solver/linear/nearest_exact.hpp"
 #include "support/fabrics.hpp"
@@ -62,17 +63,9 @@ double worst_lack(const Network& network, const AllreduceProgram& program,
   std::vector<double> totals;
   for (const auto& trees : commodities) totals.push_back(sum(owned_terms(trees), values, {}));
   double worst = 0;
-  for (std::size_t p = 0; p < commodities.size(); ++p) {
-    for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
-      solver::SinkSide side;
-      for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-        side.push_back((bits >> v & 1) != 0);
-      }
-      const auto is_inside = [&](NodeId v) { return side[v.index()]; };
-      if (std::ranges::none_of(network.ranks, is_inside)) continue;
-      worst = std::max(worst, sum(cut_row(program.program(), p, side), values, totals) / totals[p]);
-    }
-  }
+  test::for_each_cut(network, program.program(), [&](std::size_t p, const auto& row) {
+    worst = std::max(worst, sum(row, values, totals) / totals[p]);
+  });
   return worst;
 }
 
@@ -205,17 +198,9 @@ bool keeps_all(const Network& network, const solver::CutProgram& program,
     keeps &= exact_sum(row.terms, values) <= Int128{row.bound} * solution.denominator;
   }
   for (const auto& row : program.balance) keeps &= exact_sum(row, values) == 0;
-  for (std::size_t p = 0; p < program.commodities.size(); ++p) {
-    for (std::uint32_t bits = 1; bits < (1U << network.graph.node_count()); ++bits) {
-      solver::SinkSide side;
-      for (std::size_t v = 0; v < network.graph.node_count(); ++v) {
-        side.push_back((bits >> v & 1) != 0);
-      }
-      const auto is_inside = [&](NodeId v) { return side[v.index()]; };
-      if (std::ranges::none_of(network.ranks, is_inside)) continue;
-      keeps &= exact_sum(cut_row(program, p, side), values) <= 0;
-    }
-  }
+  test::for_each_cut(network, program, [&](std::size_t /*p*/, const auto& row) {
+    keeps &= exact_sum(row, values) <= 0;
+  });
   return keeps;
 }
 

@@ -174,7 +174,7 @@ TEST(WhatIf, LinksThatNoTextTellsApartHaveNone) {
 class BundledWhatIf : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(BundledWhatIf, NamesDropWhatTheyName) {
-  const Topology topology = parse_topology(test::bundled_text(GetParam()), GetParam())->topology;
+  const Topology topology = test::bundled_topology(GetParam());
   for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
     const auto result = what_if(topology, {.collective = collective});
     ASSERT_TRUE(result);
