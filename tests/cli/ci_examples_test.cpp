@@ -17,9 +17,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
 
 YAML::Node example(const std::string& name) {
   return YAML::LoadFile(tool("scripts/ci-examples/" + name));

@@ -1,6 +1,7 @@
 // Runs the program from outside, and keeps what it did.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <sys/resource.h>
 
 #include <filesystem>
@@ -25,6 +26,12 @@ namespace forestcoll::testing {
 using test::bundled_path;
 using test::read_file;
 using test::source_path;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 struct Result {
   int code = -1;  ///< exit code; 128 + signal where a signal ended it

@@ -26,12 +26,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 const std::vector<std::pair<GraphFormat, Source>> kFormats = {
     {GraphFormat::networkx, Source::node_link},
     {GraphFormat::json_graph, Source::json_graph},

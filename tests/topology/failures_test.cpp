@@ -8,9 +8,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 // Two boxes of two GPUs behind a switch, their NICs on one switch, and one one-way link.
 Topology two_boxes() {
   return parse_valid(R"({"format":"forestcoll-topology","version":1,

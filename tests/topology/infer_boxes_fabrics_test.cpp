@@ -13,7 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;

@@ -8,13 +8,8 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 // A file's boxes, its findings and its note.

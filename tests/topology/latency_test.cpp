@@ -15,10 +15,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 // "0.7" of the link between two nodes.
 std::string between(const Topology& topology, const std::string& a, const std::string& b) {
   const LinkLatencies latencies = link_latencies(topology);

@@ -12,8 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
 
 TEST(Summary, CountsBoxesAndLinks) {

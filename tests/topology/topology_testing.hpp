@@ -17,6 +17,13 @@ namespace forestcoll::testing {
 using test::json_files;
 using test::read_file;
 using test::source_path;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 /// The findings of a text, errors first; its warnings where it has no errors.
 inline Diagnostics findings_of(const std::string& text, const TopologyOptions& options = {}) {

@@ -6,9 +6,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 // A ring of one GPU per weight.
 Topology ring(const std::vector<std::string>& weights) {
   std::string nodes, links;

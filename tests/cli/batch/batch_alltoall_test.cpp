@@ -11,8 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(BatchAlltoall, MakesXmlBesideOtherCollectives) {
   const BatchDirectories batch;
   batch.add("pair.json", pair_topology("10"));

@@ -17,10 +17,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::Pair;
 
 // Two that are made at once, and between them one that waits for ever.

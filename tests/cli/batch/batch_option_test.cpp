@@ -16,8 +16,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 using Words = std::vector<std::string>;
 

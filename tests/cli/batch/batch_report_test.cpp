@@ -17,12 +17,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
 
 // One that works, and one that does not, with names that every format must quote.
 class BatchReportLong : public ::testing::Test {

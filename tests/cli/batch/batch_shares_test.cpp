@@ -17,8 +17,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(BatchLong, NoByteDependsOnHowItIsRun) {
   const BatchDirectories batch;

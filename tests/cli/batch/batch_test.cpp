@@ -19,13 +19,7 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::Pair;
-using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 TEST(BatchLong, MakesWhatSynthMakes) {

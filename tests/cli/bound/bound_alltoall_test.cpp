@@ -11,9 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 nlohmann::json report_of(const std::vector<std::string>& arguments) {
   return json_of(joined({"bound", "--json"}, arguments), "forestcoll-bound.schema.json");
 }

@@ -12,9 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 using Words = std::vector<std::string>;
 
 Words bound(const std::string& fabric, const Words& words) {

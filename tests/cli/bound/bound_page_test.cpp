@@ -12,10 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 std::vector<std::string> two_operations(const std::string& page) {
   return {
       "bound",     topology("dgx-a100-x2"), "--mesh", "tp=8,dp=2", "--at-once", "allgather tp 64M",

@@ -13,11 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 nlohmann::json bound_json(const std::vector<std::string>& more) {
   return json_of(joined({"bound", "--json"}, more));
 }

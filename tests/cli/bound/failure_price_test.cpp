@@ -15,8 +15,6 @@ namespace {
 
 using Json = nlohmann::json;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 Json valid_json(std::vector<std::string> words, const std::string& schema) {
   words.emplace_back("--json");

@@ -16,10 +16,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-
 constexpr const char* kOldText = "what was here before\n";
 
 // Runs synth on `text` onto a file that exists, which must stay as it is.

@@ -11,9 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 constexpr char kEscape = '\x1b';
 
 // With `head` among the keys of the top level, and `link` among those of the link.

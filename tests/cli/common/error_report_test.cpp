@@ -11,8 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 struct Failing {
   std::vector<std::string> words;
   int exit_code;

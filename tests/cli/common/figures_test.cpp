@@ -16,8 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr int kMostGpusOfSchedules = 64;
 

@@ -12,7 +12,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
 
 struct Chosen {
   std::string gpu, why;

@@ -17,8 +17,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 // What the program says by itself is asked before there is a host, which its streams would go to.
 TEST(Host, HasFilesInMemory) {
   const std::string alone = run({"synth", "-", "-k", "1"}, {.input = small_topology()}).out;

@@ -11,8 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 struct Idle {
   std::vector<std::string> words;
   std::string named;  ///< the option that the message names

@@ -18,7 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
 
 using Types = std::set<std::string>;
 

@@ -21,11 +21,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 // The kernel refuses threads, not processes, whoever runs the tests: clone3 is taken to be
 // unknown, and clone fails where it is for a thread, as under `ulimit -u`.
 void refuse_threads() {

@@ -12,8 +12,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // A data-parallel group of a cluster of four boxes: one GPU of each.
 const std::string kRail = bundled_path("dgx-h100-x4-rail");

@@ -13,10 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 using Words = std::vector<std::string>;
 
 struct Clash {

@@ -14,9 +14,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 Result on_a_pair(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin() + 1, "-");

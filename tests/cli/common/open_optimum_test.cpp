@@ -13,8 +13,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Four GPUs of three boxes, whose trees through able switches and relays do not reach a cut.
 class OpenOptimumLong : public ::testing::Test {

@@ -21,9 +21,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 /// A terminal that keeps all that is written to it.
 class Terminal {
  public:

@@ -12,8 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 // Four boxes of four GPUs, every GPU with a NIC of an eighth of its bandwidth.
 std::string four_boxes() {
   return R"({"format": "forestcoll-topology", "version": 1,

@@ -11,8 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 TEST(CompareAlltoallLong, HasOursAndAllOthers) {
   const auto report = compare_json({"-c", "alltoall", "--sizes", "64K,256M"});
   EXPECT_EQ(report["collective"], "alltoall");

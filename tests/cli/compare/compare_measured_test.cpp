@@ -12,8 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 constexpr const char* kHeading =
     "#\n"
     "#                                                       out-of-place                    "

@@ -13,10 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 // Two messages of 1 + 1 us over two links of 0.5 us each, then 400 GB/s; ours does the same.
 TEST(Compare, NvlsIsSimulatedLikeOtherTrees) {
   const Scratch scratch;

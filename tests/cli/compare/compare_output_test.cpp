@@ -15,11 +15,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 TEST(CompareLong, TerminalMarkdownAndLatexSayThatItIsAModel) {
   const std::vector<std::string> few = {"--algorithms", "forestcoll,nccl-ring,nvls", "--sizes",
                                         "1M,1G"};

@@ -11,9 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 nlohmann::json programs(const std::string& fabric, std::vector<std::string> more) {
   return json_of(joined({"compare", topology(fabric), "--json"}, more),
                  "forestcoll-compare.schema.json");

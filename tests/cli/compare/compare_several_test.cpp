@@ -13,11 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
-
 class CompareSeveralLong : public ::testing::Test {
  protected:
   [[nodiscard]] Result compare(std::vector<std::string> more) const {

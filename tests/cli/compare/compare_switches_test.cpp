@@ -16,9 +16,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 nlohmann::json compared(const std::string& file, const std::vector<std::string>& more) {
   return json_of(joined({"compare", file, "--json"}, more), "forestcoll-compare.schema.json");
 }

@@ -11,11 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 TEST(CompareLong, KnownAllreduceOnTwoBoxes) {
   const auto report = compare_json({"--sizes", "1M"});
   EXPECT_EQ(report["optimum"]["exact"], "520/3");

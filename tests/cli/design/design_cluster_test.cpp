@@ -19,10 +19,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 const char* const kCosts = R"({"format": "forestcoll-costs", "version": 1, "currency": "units",
   "note": "Made up.", "switches": [
     {"name": "small", "ports": 16, "bandwidth": "400 Gb/s", "price": 10},

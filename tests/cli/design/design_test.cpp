@@ -17,9 +17,6 @@ namespace {
 using Json = nlohmann::json;
 
 using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
 
 Json direct_json(const std::vector<std::string>& arguments) {
   return json_of(joined({"design", "direct", "--json"}, arguments),

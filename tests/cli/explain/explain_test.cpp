@@ -16,8 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// The sources, but for the table of codes.
 std::string sources() {

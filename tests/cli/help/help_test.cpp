@@ -13,11 +13,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::string script_for(const std::string& shell) {
   return run_well({"completion", shell}).out;

@@ -19,8 +19,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 // What the plan of a fabric says, read from its text.
 struct EmulatedFabric {
   std::map<std::pair<std::string, std::string>, std::string> other_end;  // by namespace, device

@@ -12,8 +12,6 @@ namespace forestcoll::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 TEST(SlurmArray, WithoutSlurmItSaysWhatIsMissing) {
   const BatchDirectories batch;

@@ -12,8 +12,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 // Two boxes of eight GPUs on one network switch, as the README writes such files.
 std::string by_hand(const std::string& name, const std::string& nodes, const std::string& links,

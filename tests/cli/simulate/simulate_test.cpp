@@ -10,8 +10,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::string schedule(const std::vector<std::string>& more) {
   const Result synth = run(joined({"synth", "-k", "auto", topology("dgx-a100-x1")}, more));

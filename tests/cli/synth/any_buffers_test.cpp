@@ -11,10 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 const auto kNoBuffersOfCallers =
     AllOf(Not(HasSubstr("\"type\":\"i\",\"access")), Not(HasSubstr("\"type\":\"o\",\"access")),
           Not(HasSubstr("\"buffer_type\":\"i\"")), Not(HasSubstr("\"buffer_type\":\"o\"")),

@@ -10,9 +10,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 // XML names no routes: by those of a runtime, which goes from GPU to GPU of a box through its
 // NVSwitch alone, no schedule of the degraded boxes has what paths have, and ours has all that one
 // can.

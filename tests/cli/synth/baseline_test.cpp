@@ -12,9 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-
 std::string rings_of_mi250() {
   return source_path("tests/baseline/mi250-rings.xml");
 }

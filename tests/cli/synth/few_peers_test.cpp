@@ -11,8 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 // 128 GPUs, each of which sends to 127 others in trees of height 1.
 TEST(FewPeersLong, TallerTreesFitWhereLowOnesDoNot) {
   const Scratch scratch;

@@ -12,9 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 using Words = std::vector<std::string>;
 
 Result synth(Words words, const RunOptions& options = {}) {

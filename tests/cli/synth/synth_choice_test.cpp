@@ -14,8 +14,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 // Sixteen equal trees lose 1.8 % here; 32 chunks on three trees lose 0.4 %.
 TEST(SynthChoiceLong, FinerChunksWhereTreesAreUneven) {
   const Scratch scratch;

@@ -12,7 +12,6 @@ namespace forestcoll::testing {
 namespace {
 
 using Json = nlohmann::json;
-using ::testing::HasSubstr;
 
 // Four A100 on a switch.
 std::string star() {

@@ -11,10 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-
 Result deploy(const std::vector<std::string>& more, const std::string& directory) {
   return run(joined({"synth", topology("dgx-a100-x2"), "-k", "1", "--deploy", directory}, more));
 }

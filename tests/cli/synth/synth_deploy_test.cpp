@@ -12,11 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 Result synth(const std::string& fabric, const std::vector<std::string>& more) {
   return run(joined({"synth", "-k", "auto", fabric}, more));
 }

@@ -17,8 +17,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 using Words = std::vector<std::string>;
 
 Words synth(const std::string& fabric, const Words& words, const std::string& directory) {

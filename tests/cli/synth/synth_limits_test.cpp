@@ -13,8 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 std::string triangle(const std::string& up, const std::string& down, const std::string& direct) {
   return fmt::format(
       R"({{"format": "forestcoll-topology", "version": 1, "name": "triangle",

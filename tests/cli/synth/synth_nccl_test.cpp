@@ -11,10 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 TEST(SynthNcclLong, RulesAreWrittenVerifiedAndCompared) {
   const Scratch scratch;
   const std::string file = scratch / "nccl_tuner.conf";

@@ -10,9 +10,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 TEST(SynthNotes, AFileNameOfAnotherFormatIsSaid) {
   const Scratch scratch;
   const std::vector<std::string> scatter = {

@@ -11,11 +11,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 TEST(SynthPicture, ShowsATreeOnItsFabric) {
   for (const std::string collective : {"allgather", "reduce_scatter", "broadcast"}) {
     std::vector<std::string> words = {

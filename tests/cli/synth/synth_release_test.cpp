@@ -12,10 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 const auto kNoStores = AllOf(Not(HasSubstr("\"gstore\"")), Not(HasSubstr("\"gstorepkt\"")));
 
 std::string boxes_of(const Scratch& scratch, const std::string& number) {

@@ -13,9 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 

@@ -12,9 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 // Broadcast and reduce over the network: LL, unless Simple is forced.
 TEST(SynthRuntimeLong, RootedCollectivesBetweenBoxesAreInLL) {
   for (const std::string collective : {"broadcast", "reduce"}) {

@@ -15,10 +15,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 // `forestcoll synth` with these arguments, accepted by `verify` for the same target.
 std::string synth_right(std::vector<std::string> arguments, const std::string& target = "azure") {
   arguments.insert(arguments.begin(), {"synth", "-k", "auto"});

@@ -13,9 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 TEST(SynthInNetworkLong, SummarySaysWhatSwitchesCouldAdd) {
   const Scratch scratch;
   const std::string file = scratch / "h100.json";

@@ -13,12 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 TEST(SynthLong, WritesAScheduleThatVerifyAccepts) {
   const Scratch scratch;
   const auto synth =

@@ -13,9 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-
 TEST(SynthTraceLong, GoalOfEveryCollective) {
   for (const std::string collective :
        {"allgather", "reduce_scatter", "allreduce", "broadcast", "reduce", "alltoall"}) {

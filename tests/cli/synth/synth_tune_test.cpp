@@ -17,10 +17,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
 TEST(SynthTuneLong, WritesOneFilePerRange) {
   const Scratch scratch;
   const auto tuned = expect_says(0,

@@ -14,12 +14,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 const std::string kSmi = "GPU0 GPU1 NIC0\nGPU0 X NV12 PIX\nGPU1 NV12 X PIX\nNIC0 PIX PIX X\n";
 
 // Every command that takes a dump in place of a topology file, which comes last.

@@ -12,13 +12,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
 TEST(TopoGen, WritesAFileThatBoundReads) {
   const Scratch scratch;
   const std::string file = scratch / "a100.json";

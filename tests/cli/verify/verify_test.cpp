@@ -9,8 +9,6 @@ namespace forestcoll::testing {
 namespace {
 
 using ::testing::ContainsRegex;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::string schedule(const std::string& collective, const std::vector<std::string>& more = {}) {
   const Result synth =

@@ -16,9 +16,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using topology::Edge;
 using topology::Item;
 using topology::ItemKind;

@@ -18,9 +18,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using topology::Edge;
 using topology::Item;
 using topology::ItemKind;

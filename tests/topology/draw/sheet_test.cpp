@@ -22,9 +22,6 @@ namespace {
 
 using test::generated_topology;
 using test::SvgPicture;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 using Parameters = std::map<std::string, std::string>;
 

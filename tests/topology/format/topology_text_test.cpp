@@ -13,11 +13,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-
 TopologyDocument two_boxes() {
   TopologyDocument document{.name = "two \"boxes\"", .description = "a\nb"};
   document.metadata = {{"source", "a datasheet"}};

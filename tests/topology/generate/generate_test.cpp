@@ -18,11 +18,7 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::Field;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 using Values = std::map<std::string, std::string>;
 

@@ -19,9 +19,6 @@ namespace forestcoll::testing {
 namespace {
 
 using nlohmann::json;
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 // Four GPUs behind two bridges, which share a bus, and a NIC at each.
 const char* const kMachine = R"({

@@ -19,8 +19,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::HasSubstr;
-
 Wiring wire(const std::string& expression) {
   return test::valid(make_wiring(expression));
 }

@@ -18,10 +18,6 @@
 namespace forestcoll::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using Counts = std::map<std::size_t, std::set<std::int64_t>>;
 
 Topology machine(const std::string& name, const std::string& boxes = "1") {

@@ -17,13 +17,7 @@
 namespace forestcoll::testing {
 
 // The matchers that tests of importers speak with.
-using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::Pair;
 
 constexpr Source kNccl = Source::nccl;
