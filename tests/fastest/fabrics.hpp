@@ -1,10 +1,15 @@
-// Fabrics for the tests of this folder.
+// Fabrics and requests for the tests of this folder.
 #pragma once
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "support/topology_of.hpp"
 
@@ -31,6 +36,15 @@ inline Fabric boxes_of_two(std::size_t boxes) {
     "links": [{{"src": "box[0-{0}]/gpu[0-1]", "dst": "ib", "bandwidth": 25,
                 "latency": "1us"}}]}})",
       boxes - 1));
+}
+
+/// A collective, broadcast and reduce from (to) rank 0, at these sizes.
+inline FastestOptions options_for(Collective collective, std::vector<std::int64_t> sizes) {
+  FastestOptions options;
+  options.compile.synthesis.collective = collective;
+  if (is_rooted(collective)) options.compile.synthesis.root = Rank(std::size_t{0});
+  options.sizes = std::move(sizes);
+  return options;
 }
 
 }  // namespace forestcoll::test

@@ -1,31 +1,17 @@
-// Capacities that links share, from a file to a verified and simulated schedule, from outside.
+// Capacities that links share: what they hold collectives to, in all reports.
+#include "cli/common/shared_limits.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "cli/program.hpp"
 #include "cli/stub_path.hpp"
 
 namespace forestcoll::testing {
 namespace {
-
-using ::testing::HasSubstr;
-
-// Two pairs of GPUs: what g0 and g1 receive goes through a bridge of 12 GB/s, and g2 and g3 are on
-// a bus of 16. By hand, of an allgather x: the bus carries 2 · 3/4 · x in and at least 2/4 · x out,
-// so 2x ≤ 16.
-constexpr const char* kBridges =
-    R"({"format": "forestcoll-topology", "version": 1, "name": "bridges",
-  "nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "sw[0-1]", "type": "switch"}],
-  "links": [{"src": "g[0-1]", "dst": "sw0", "bandwidth": 10, "kind": "pcie"},
-            {"src": "g[2-3]", "dst": "sw1", "bandwidth": 10, "kind": "pcie"},
-            {"src": "sw0", "dst": "sw1", "bandwidth": 16, "kind": "upi"}],
-  "limits": [{"name": "bridge", "links": ["sw0->g[0-1]"], "bandwidth": 12},
-             {"name": "bus", "links": ["g2~sw1", "g3~sw1"], "bandwidth": 16}]})";
 
 // One box of docs/shared-limits.md: two ports behind one host bridge, or each behind its own.
 std::string two_ports(bool one_bridge) {
@@ -44,23 +30,7 @@ std::string two_ports(bool one_bridge) {
               {"src": "box[0-1]/port1", "dst": "rail1", "bandwidth": 50, "kind": "ib"}]})";
 }
 
-class SharedLimitsLong : public ::testing::Test {
- protected:
-  SharedLimitsLong() { scratch_.write("t.json", kBridges); }
-
-  Result try_run(const std::string& command, const std::vector<std::string>& words) {
-    std::vector<std::string> all{command, file("t.json")};
-    all.insert(all.end(), words.begin(), words.end());
-    return run(all);
-  }
-  std::string file(const std::string& name) { return scratch_ / name; }
-  nlohmann::json json_of(const std::vector<std::string>& words) {
-    const auto ran = run_well(words);
-    return nlohmann::json::parse(ran.out, nullptr, false);
-  }
-
-  Scratch scratch_;
-};
+class SharedLimitsLong : public SharedLimits {};
 
 // The same form of report as without limits.
 TEST_F(SharedLimitsLong, AreBoundExactly) {
@@ -185,24 +155,6 @@ TEST_F(SharedLimitsLong, ArePricedWhereLinksFail) {
       << "g2 receives 3/4 · x by a link of 2.5";
 }
 
-// A limit with weights, and switches that could do more than trees.
-constexpr const char* kWeighed =
-    R"({"format": "forestcoll-topology", "version": 1, "name": "weighed",
-  "nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "sw[0-1]", "type": "switch"}],
-  "links": [{"src": "g[0-1]", "dst": "sw0", "bandwidth": 10, "kind": "nv"},
-            {"src": "g[2-3]", "dst": "sw1", "bandwidth": 10, "kind": "pcie"},
-            {"src": "sw0", "dst": "sw1", "bandwidth": 10, "kind": "ib"}],
-  "limits": [{"name": "mem", "links": ["sw0->g0", "sw0->g1"], "weights": [1, 1.5],
-              "bandwidth": 12},
-             {"links": ["g2~sw1", "g3~sw1"], "bandwidth": 16}]})";
-constexpr const char* kAble =
-    R"({"format": "forestcoll-topology", "version": 1, "name": "able",
-  "nodes": [{"id": "g[0-3]", "type": "compute"},
-            {"id": "sw", "type": "switch", "multicast": true, "reduce": true}],
-  "links": [{"src": "g[0-3]", "dst": "sw", "bandwidth": 10, "kind": "nvlink"}],
-  "limits": [{"links": ["g0~sw"], "bandwidth": 10}, {"links": ["g1~sw"], "bandwidth": 10},
-             {"links": ["g2~sw"], "bandwidth": 10}, {"links": ["g3~sw"], "bandwidth": 10}]})";
-
 // Whatever is divided for schedules, of the whole fabric all commands say the same.
 TEST_F(SharedLimitsLong, HaveOneOptimum) {
   scratch_.write("weighed.json", kWeighed);
@@ -236,18 +188,6 @@ TEST_F(SharedLimitsLong, HaveOneOptimum) {
   const auto able = json_of({"bound", file("able.json"), "-c", "allreduce", "--json"});
   EXPECT_EQ(able["optimum"]["allreduce"]["exact"], "4");
   EXPECT_EQ(able["optimum_by_trees"]["allreduce"]["exact"], "10/3");
-}
-
-TEST_F(SharedLimitsLong, HoldWhereSwitchesCopyAndSum) {
-  scratch_.write("able.json", kAble);
-  for (const std::string format : {"forest", "mscclpp"}) {
-    SCOPED_TRACE(format);
-    const auto made =
-        json_of({"synth", file("able.json"), "--format", format, "-o", file("s.json"), "--json"});
-    EXPECT_EQ(made["algbw"]["exact"], "4");
-    EXPECT_THAT(run({"verify", file("s.json"), "--topology", file("able.json")}).out,
-                HasSubstr("algbw on the topology: 4 GB/s\n  limited by what several links share"));
-  }
 }
 
 // Two GPUs of a line reach one another through the third alone.
@@ -284,89 +224,6 @@ TEST_F(SharedLimitsLong, AreRoundedAsLinksAre) {
   EXPECT_EQ(report["optimum"]["allgather"]["exact"], "20/3") << "g0 and g1 each receive 3/4 of all";
 }
 
-// What is made within them is verified and timed on the fabric with them.
-TEST_F(SharedLimitsLong, AreKeptBySchedules) {
-  for (const auto& [collective, optimum] :
-       {std::pair("allgather", "8"), std::pair("alltoall", "16/3")}) {
-    const std::string xml = file("s.xml");
-    const auto made = try_run("synth", {"-c", collective, "-k", "1", "-o", xml});
-    ASSERT_EQ(made.code, 0) << made.err;
-    EXPECT_THAT(made.err, HasSubstr("2 limits: of the links that share them"));
-    const auto verdict = json_of({"verify", xml, "--topology", file("t.json"), "--json"});
-    expect_valid(verdict, "forestcoll-verify.schema.json");
-    EXPECT_EQ(verdict["algbw"]["exact"], optimum);
-    EXPECT_EQ(verdict.contains("binding_limit"), verdict["collective"] == "alltoall")
-        << "the allgather fills links, too";
-    const auto times =
-        json_of({"simulate", xml, file("t.json"), "--sizes", "1G", "--gpu", "ideal", "--json"});
-    EXPECT_NEAR(times["times"][0]["simulated_algbw"].get<double>(),
-                verdict["algbw"]["value"].get<double>(),
-                0.02 * verdict["algbw"]["value"].get<double>());
-  }
-}
-
-TEST_F(SharedLimitsLong, AreKeptByForestsOfAnyNumberOfTrees) {
-  for (const char* k : {"1", "3", "optimal"}) {
-    for (const char* collective : {"allgather", "reduce_scatter", "allreduce"}) {
-      const std::string forest = file("f.json");
-      const auto made =
-          try_run("synth", {"-c", collective, "-k", k, "--format", "forest", "-o", forest});
-      ASSERT_EQ(made.code, 0) << made.err;
-      EXPECT_EQ(run({"verify", forest, "--topology", file("t.json")}).code, 0) << collective << k;
-    }
-  }
-}
-
-// By hand, of stars: the bus carries 2 · 3/4 in and as much out of the buffer of an allgather, and
-// the bridge 2 · 3/4 in. An allreduce has as much again, and with unequal shares more.
-TEST_F(SharedLimitsLong, AreKeptByTreesOfHeightOne) {
-  for (const auto& [collective, rate] :
-       {std::pair("allgather", "16/3"), std::pair("reduce_scatter", "16/3"),
-        std::pair("allreduce", "8/3")}) {
-    const std::string forest = file("f.json");
-    const auto made = try_run("synth", {"-c", collective, "--max-height", "1", "-k", "optimal",
-                                        "--format", "forest", "-o", forest, "--json"});
-    ASSERT_EQ(made.code, 0) << made.err;
-    const auto report = nlohmann::json::parse(made.out);
-    if (collective == std::string("allreduce")) {
-      EXPECT_GE(report["algbw"]["value"], 8.0 / 3);
-    } else {
-      EXPECT_EQ(report["algbw"]["exact"], rate) << collective;
-    }
-    EXPECT_EQ(report["height"]["max"], 1);
-    if (collective == std::string("allgather")) {
-      EXPECT_EQ(report["optimum"]["exact"], "8");
-    }
-    EXPECT_EQ(run({"verify", forest, "--topology", file("t.json")}).code, 0) << collective;
-  }
-}
-
-// A forest of the links alone does not keep them.
-TEST_F(SharedLimitsLong, FindAForestThatClaimsTooMuch) {
-  std::string free = kBridges;
-  free.replace(free.find("\"bandwidth\": 12"), 15, "\"bandwidth\": 99");
-  free.replace(free.find("\"bandwidth\": 16}]}"), 15, "\"bandwidth\": 99");
-  scratch_.write("free.json", free);
-  const std::string forest = file("f.json");
-  run_well({"synth", file("free.json"), "-c", "allgather", "--format", "forest", "-k", "optimal",
-            "-o", forest});
-  const auto verdict = run({"verify", forest, "--topology", file("t.json")});
-  EXPECT_EQ(verdict.code, 1);
-  EXPECT_THAT(verdict.out + verdict.err, HasSubstr("held up by what links share: bus"));
-}
-
-TEST_F(SharedLimitsLong, HoldForGroupsAtOnce) {
-  const auto report = json_of(
-      {"bound", file("t.json"), "-c", "allreduce", "--groups", "DIV 2", "--check", "--json"});
-  // Of g0 and g1: each receives half and half of all, 2 · x ≤ 12; of g2 and g3 the bus 4 · x ≤ 16.
-  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "4");
-  const std::string out = file("parts");
-  const auto made = try_run("synth", {"-c", "allreduce", "--groups", "DIV 2", "--format", "forest",
-                                      "-k", "optimal", "-o", out});
-  ASSERT_EQ(made.code, 0) << made.err;
-  EXPECT_EQ(run({"verify", out + "/job.json", "--topology", file("t.json")}).code, 0);
-}
-
 // What `bound` says of a fabric without a part is what --whatif says of the part.
 TEST_F(SharedLimitsLong, HoldInWhatIf) {
   const auto report = json_of({"bound", file("t.json"), "-c", "allgather", "--whatif", "--json"});
@@ -388,48 +245,6 @@ TEST_F(SharedLimitsLong, HoldInWhatIf) {
   EXPECT_GT(compared, 1);
   EXPECT_TRUE(what_if["upgrades"].empty()) << "wider links do not widen the bus";
   EXPECT_THAT(try_run("bound", {"--whatif"}).out, HasSubstr("what if one node fails"));
-}
-
-// g0 owns twice as much. The rate is the one of tests/solver/joint, by definition.
-TEST_F(SharedLimitsLong, HoldUnequalShares) {
-  std::string text = kBridges;
-  text.replace(text.find(R"({"id": "g[0-3]", "type": "compute"})"), 35,
-               R"({"id": "g0", "type": "compute", "weight": 2}, )"
-               R"({"id": "g[1-3]", "type": "compute"})");
-  scratch_.write("w.json", text);
-  const auto report = json_of({"bound", file("w.json"), "-c", "allgather", "--check", "--json"});
-  expect_valid(report, "forestcoll-bound.schema.json");
-  EXPECT_EQ(report["optimum"]["allgather"]["exact"], "180/23");
-  const auto made = run({"synth", file("w.json"), "-c", "allgather", "--format", "forest", "-k",
-                         "optimal", "-o", file("f.json")});
-  ASSERT_EQ(made.code, 0) << made.err;
-  const auto verdict = json_of({"verify", file("f.json"), "--topology", file("w.json"), "--json"});
-  EXPECT_EQ(verdict["algbw"], report["optimum"]["allgather"]);
-}
-
-// g3 relays for the others.
-TEST_F(SharedLimitsLong, HoldWithRelays) {
-  const std::vector<std::string> group = {"--members", "g0,g1,g2", "--relays"};
-  std::vector<std::string> words = {"bound",     file("t.json"), "-c",
-                                    "allgather", "--check",      "--json"};
-  words.insert(words.end(), group.begin(), group.end());
-  const auto report = json_of(words);
-  std::vector<std::string> how = {"-c", "allgather", "--format", "forest",
-                                  "-k", "optimal",   "-o",       file("f.json")};
-  how.insert(how.end(), group.begin(), group.end());
-  const auto made = try_run("synth", how);
-  ASSERT_EQ(made.code, 0) << made.err;
-  std::vector<std::string> verify = {"verify", file("f.json"), "--topology", file("t.json"),
-                                     "--json"};
-  verify.insert(verify.end(), group.begin(), group.end());
-  EXPECT_EQ(json_of(verify)["algbw"], report["optimum"]["allgather"]);
-}
-
-TEST_F(SharedLimitsLong, LeaveWhatADefaultScheduleReaches) {
-  const auto report =
-      json_of({"bound", file("t.json"), "-c", "allgather", "--target", "azure", "--json"});
-  expect_valid(report, "forestcoll-bound.schema.json");
-  EXPECT_EQ(report["reached"]["allgather"]["exact"], "8");
 }
 
 // What links share is among what is busy.
@@ -457,70 +272,6 @@ TEST_F(SharedLimitsLong, AreNamedAmongTheBusiest) {
   }
   with_json.insert(with_json.end(), {"--json-version", "1"});
   expect_valid(json_of(with_json), "forestcoll-simulation.v1.schema.json");
-}
-
-// A ring: 3/4 of the buffer goes into every GPU and out of it, so that the bus of two has 3 · x.
-TEST_F(SharedLimitsLong, HoldUpRingsAsWell) {
-  const auto report = json_of({"compare", file("t.json"), "-c", "allgather", "--sizes", "1G",
-                               "--algorithms", "forestcoll,ring", "--gpu", "ideal", "--json"});
-  expect_valid(report, "forestcoll-compare.schema.json");
-  const auto& rows = report["rows"];
-  std::map<std::string, std::string> rate;
-  for (const auto& row : rows) {
-    if (row.contains("algbw")) rate[row["algorithm"]] = row["algbw"]["exact"];
-  }
-  EXPECT_EQ(rate["forestcoll"], "8");
-  EXPECT_EQ(rate["ring"], "16/3");
-  for (const auto& row : rows) {
-    EXPECT_EQ(row["busiest_limit"]["name"], "bus") << row.dump();
-    EXPECT_NEAR(row["busiest_limit"]["busy"].get<double>(), 1, 1e-9);
-    EXPECT_LE(row["busiest_link"]["busy"].get<double>(), 1 + 1e-9);
-  }
-}
-
-// Flows are made on a part of the links; verify and compare see all links and the limits.
-TEST_F(SharedLimitsLong, AreKeptByFlowsAndTheirRounds) {
-  const std::string flows = file("flows.json");
-  for (const auto& [collective, root] : std::vector<std::pair<std::string, std::string>>{
-           {"alltoall", ""}, {"scatter", "g0"}, {"gather", "g3"}}) {
-    std::vector<std::string> words{"-c", collective, "--format", "flows", "-o", flows};
-    if (!root.empty()) words.insert(words.end(), {"--root", root});
-    const auto made = try_run("synth", words);
-    ASSERT_EQ(made.code, 0) << collective << made.err;
-    EXPECT_EQ(run({"verify", flows, "--topology", file("t.json")}).code, 0) << collective;
-  }
-  const auto report = json_of({"compare", file("t.json"), "-c", "alltoall", "--sizes", "1M",
-                               "--algorithms", "forestcoll,direct", "--json"});
-  for (const auto& row : report["rows"]) {
-    ASSERT_TRUE(row.contains("algbw")) << row.dump();
-    EXPECT_LE(row["algbw"]["value"].get<double>(), 16.0 / 3 + 1e-9) << row.dump();
-  }
-}
-
-// A broadcast leaves nothing of the ways back, and needs none.
-TEST_F(SharedLimitsLong, HoldABroadcastAtItsOptimum) {
-  for (const char* format : {"forest", "msccl"}) {
-    const auto made = try_run("synth", {"-c", "broadcast", "--root", "g2", "-k", "optimal",
-                                        "--format", format, "-o", file("b"), "--json"});
-    ASSERT_EQ(made.code, 0) << made.err;
-    const auto report = nlohmann::json::parse(made.out);
-    EXPECT_EQ(report["optimum"]["exact"], "6");
-  }
-  const auto rings = try_run("synth", {"-c", "broadcast", "--root", "g2", "--algorithm", "ring",
-                                       "--format", "forest", "-o", file("r")});
-  ASSERT_EQ(rings.code, 0) << rings.err;
-  EXPECT_EQ(run({"verify", file("r"), "--topology", file("t.json")}).code, 0);
-}
-
-// Groups in their parts share what the links share.
-TEST_F(SharedLimitsLong, HoldUpGroupsAtOnce) {
-  const std::string out = file("groups");
-  ASSERT_EQ(try_run("synth", {"-c", "allreduce", "--groups", "DIV 2", "-o", out}).code, 0);
-  const auto times = json_of(
-      {"simulate", out + "/job.json", file("t.json"), "--sizes", "1G", "--gpu", "ideal", "--json"});
-  const double algbw = times["steps"][0]["times"][0]["simulated_algbw"];
-  EXPECT_LE(algbw, 4.0 + 1e-6);
-  EXPECT_GE(algbw, 3.8);
 }
 
 // Limits of any size are refused or kept; nothing breaks.
