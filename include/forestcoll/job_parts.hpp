@@ -39,12 +39,13 @@ struct JobPart {
 
 /// The fabric as one collective of all its ranks has it: of links that share a limit the part that
 /// its shares are of, of all others everything; no limits are left, and of a collective with a root
-/// perhaps no way back. Nodes keep their numbers. REQUIRES: `shares` are of `joint_optimum` for
-/// that collective alone on `network`, of `topology`. Errors: E14 parts that are too fine or too
-/// small.
+/// perhaps no way back. Nodes keep their numbers. Parts whose exact bandwidths are too fine are
+/// rounded down, so that no cut loses more than 2^-23 of `least`, in GB/s: of the rate, the part
+/// that a cut may have to carry at least. REQUIRES: `shares` are of `joint_optimum` for that
+/// collective alone on `network`, of `topology`. Errors: E14 parts that are too small.
 [[nodiscard]] Expected<Topology> within_limits(const Topology& topology, const Network& network,
                                                const JobOperation& operation,
-                                               const LinkShares& shares);
+                                               const LinkShares& shares, const Ratio& least);
 
 /// A text that parts have in common where they differ by names alone, node by node: what is made
 /// for the ranks of one serves those of the others. Cost: linear in the part.

@@ -50,15 +50,15 @@ std::int64_t scratch_of(const Lowered& lowered) {
 Expected<std::string> emit_flows(CompiledPaths& paths, const Ratio& optimum,
                                  const ParsedDemand& parsed, const Topology& topology) {
   const auto algbw = alltoall_algbw(parsed, paths.routes.rate);
-  const auto in_rounds = alltoall_algbw(parsed, paths.routes.rate_in_rounds);
   if (!algbw) return algbw.errors();
-  if (!in_rounds) return in_rounds.errors();
-  paths.algbw_in_rounds = *in_rounds;
+  // What does not fit is left out.
+  const auto in_rounds = alltoall_algbw(parsed, paths.routes.rate_in_rounds);
+  paths.algbw_in_rounds = in_rounds ? *in_rounds : Ratio(0);
   const Demand& demand = parsed.demand;
   return to_flows_json(paths.routes, demand,
                        {.own_bytes = demand.is_of_blocks() ? 0 : parsed.total - demand.total(),
                         .algbw = *algbw,
-                        .algbw_in_rounds = *in_rounds,
+                        .algbw_in_rounds = *paths.algbw_in_rounds,
                         .optimum = optimum},
                        topology);
 }

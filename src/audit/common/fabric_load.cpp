@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <compare>
 #include <limits>
 #include <optional>
@@ -218,27 +219,45 @@ std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
 
 namespace {
 
-// Where links that share a capacity are slower together than any of them alone.
+using Wide = boost::multiprecision::cpp_rational;
+
+Wide widened(const Ratio& ratio) {
+  return Wide(ratio.num(), ratio.den());
+}
+
+// The value, or a little less where that does not fit 64 bits.
+std::optional<Ratio> no_more_than(const Wide& value) {
+  using Whole = boost::multiprecision::cpp_int;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  Whole num = numerator(value), den = denominator(value);
+  if (num > kMost || den > kMost) {
+    const unsigned whole_bits = num < den ? 0 : msb(num / den) + 1;
+    if (whole_bits > 62) return std::nullopt;
+    num = (num << (62 - whole_bits)) / den;
+    den = Whole(1) << (62 - whole_bits);
+  }
+  return Ratio(static_cast<std::int64_t>(num), static_cast<std::int64_t>(den));
+}
+
+// Where links that share a capacity are slower together than any of them alone. The
+// parts that are made within limits have little in common with them: exact rates need not fit.
 void hold_by_limits(const Topology& topology, const Network& network,
                     const IdVector<ArcId, Ratio>& loads, Verdict& verdict) {
+  const LinkLoad& busiest = *verdict.busiest;
+  Wide least = widened(busiest.bandwidth) / widened(busiest.load);
   for (const SharedLimit& limit : topology.limits) {
-    std::optional<Ratio> all = Ratio(0);
+    Wide all = 0;
     for (const SharedLimit::Use& use : limit.uses) {
       const ArcId arc = network.graph.find(use.src, use.dst);
-      if (!arc.valid()) continue;
-      const auto load = checked_mul(loads[arc], use.weight);
-      all = all && load ? checked_add(*all, *load) : std::nullopt;
+      if (arc.valid()) all += widened(loads[arc]) * widened(use.weight);
     }
-    if (all == Ratio(0)) continue;
-    const auto algbw = all ? checked_div(limit.bandwidth, *all) : std::nullopt;
-    if (!algbw) {
-      verdict.algbw.reset();
-      return;
-    }
-    if (!verdict.algbw || *verdict.algbw <= *algbw) continue;
-    verdict.algbw = *algbw;
+    if (all == 0) continue;
+    const Wide algbw = widened(limit.bandwidth) / all;
+    if (algbw >= least) continue;
+    least = algbw;
     verdict.binding_limit = limit.name;
   }
+  verdict.algbw = no_more_than(least);
 }
 
 }  // namespace
@@ -257,7 +276,7 @@ void report_loads(const Topology& topology, const Network& network,
   }
   if (verdict.busiest) {
     verdict.algbw = checked_div(verdict.busiest->bandwidth, verdict.busiest->load);
-    hold_by_limits(topology, network, loads, verdict);
+    if (!topology.limits.empty()) hold_by_limits(topology, network, loads, verdict);
   }
   std::sort(verdict.loads.begin(), verdict.loads.end(), [](const LinkLoad& a, const LinkLoad& b) {
     return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);

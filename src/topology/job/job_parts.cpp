@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/multiprecision/cpp_int.hpp>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -77,14 +80,18 @@ void hand_out(std::vector<Group>& groups, const Network& network, ArcId arc, boo
   }
 }
 
+// The largest multiple of `grid` that is no more than `part` of `value`.
+std::optional<Ratio> on_grid(const Ratio& value, const Ratio& part, const Ratio& grid) {
+  using Whole = boost::multiprecision::cpp_int;
+  const Whole steps =
+      Whole(value.num()) * part.num() * grid.den() / (Whole(value.den()) * part.den() * grid.num());
+  if (steps > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+  return checked_mul(grid, Ratio(static_cast<std::int64_t>(steps)));
+}
+
 Ratio rounded_down(const Ratio& value) {
   const Int128 scaled = static_cast<Int128>(value.num()) * kRoundedParts / value.den();
   return {static_cast<std::int64_t>(scaled), kRoundedParts};
-}
-
-// More than a thousandth.
-bool loses_much(const Ratio& exact, const Ratio& rounded) {
-  return rounded.to_double() < exact.to_double() * 0.999;
 }
 
 void round_down(Parts& parts) {
@@ -175,17 +182,14 @@ bool has_common_denominator(const Parts& parts) {
 // Builds the topology of one group: its members first, then the nodes that its links join.
 class PartBuilder {
  public:
-  PartBuilder(const Topology& whole, const Network& network, const Group& group, bool is_rounded)
-      : whole_(whole),
-        network_(network),
-        group_(group),
-        is_rounded_(is_rounded),
-        id_of_(whole.nodes.size()) {
+  /// Bandwidths are rounded down to multiples of `grid`, in GB/s, unless that is 0.
+  PartBuilder(const Topology& whole, const Network& network, const Group& group, const Ratio& grid)
+      : whole_(whole), network_(network), group_(group), grid_(grid), id_of_(whole.nodes.size()) {
     part_.name = whole.name;
     part_.description = whole.description;
   }
 
-  // Nodes are as in the whole, whether links join them or not, and no part may all but vanish.
+  // Nodes are as in the whole, whether links join them or not.
   void keep_whole() {
     is_whole_ = true;
     for (std::size_t v = 0; v < whole_.nodes.size(); ++v) node(NodeId(v));
@@ -230,12 +234,8 @@ class PartBuilder {
 
   bool add_one(const TopologyLink& of, NodeId src, NodeId dst, const Ratio& part,
                bool full_duplex) {
-    auto bandwidth = checked_mul(of.bandwidth, part);
-    if (is_rounded_ && bandwidth) {
-      const Ratio exact = *bandwidth;
-      bandwidth = rounded_down(exact);
-      if (is_whole_ && loses_much(exact, *bandwidth)) return true;
-    }
+    const auto bandwidth =
+        grid_ == Ratio(0) ? checked_mul(of.bandwidth, part) : on_grid(of.bandwidth, part, grid_);
     if (!bandwidth) return true;
     if (*bandwidth == Ratio(0)) return false;
     TopologyLink link = of;
@@ -250,32 +250,43 @@ class PartBuilder {
   const Topology& whole_;
   const Network& network_;
   const Group& group_;
-  bool is_rounded_, is_whole_ = false;
+  Ratio grid_;
+  bool is_whole_ = false;
   IdVector<NodeId, NodeId> id_of_;
   Topology part_;
 };
 
 // Exactly, where that is a fabric that can be solved.
 Expected<Topology> part_of(const Topology& whole, const Network& network, Group& group,
-                           const std::vector<Rank>& members, bool is_whole) {
-  const auto build = [&](bool is_rounded) {
-    PartBuilder builder(whole, network, group, is_rounded);
-    if (is_whole) builder.keep_whole();
-    return builder.run(members);
-  };
+                           const std::vector<Rank>& members) {
   if (has_common_denominator(group.parts)) {
-    auto exact = build(false);
+    auto exact = PartBuilder(whole, network, group, Ratio(0)).run(members);
     if (exact && to_digraph(*exact)) return exact;
   }
-  const Parts exact = group.parts;
   round_down(group.parts);  // so that products fit
-  for (std::size_t a = 0; is_whole && a < exact.size(); ++a) {
-    if (!loses_much(exact[ArcId(a)], group.parts[ArcId(a)])) continue;
-    return make_error(Code::E14,
-                      "a limit leaves so little of a link that exact arithmetic does not hold it",
-                      "look at the limit's bandwidth, or leave the link out");
-  }
-  return build(true);
+  return PartBuilder(whole, network, group, Ratio(1, kRoundedParts)).run(members);
+}
+
+// A step of the grid that parts within limits are rounded down to: a whole number of the network's
+// units, or a whole part of one, so that what is on the grid has no finer fractions than the
+// fabric. All that is rounded away of a cut is next to nothing of the least that one has to carry.
+std::optional<Ratio> grid_of(const Network& network, const Ratio& least) {
+  constexpr double kRoundedAway = 0x1p-23;
+  const double steps = static_cast<double>(network.graph.arc_count()) / kRoundedAway;
+  const double units = least.to_double() / network.unit.to_double() / steps;
+  const double times = units < 1 ? std::ceil(1 / units) : std::floor(units);
+  if (!(times < 0x1p62)) return std::nullopt;
+  const Ratio whole(static_cast<std::int64_t>(times));
+  return units < 1 ? checked_div(network.unit, whole) : checked_mul(network.unit, whole);
+}
+
+// Sums that are larger make exact rates that do not fit.
+constexpr Capacity kMostExactCapacity = Capacity{1} << 40;
+
+bool is_simple(const Topology& part) {
+  const auto network = to_digraph(part);
+  return network && std::accumulate(network->capacity.begin(), network->capacity.end(),
+                                    Capacity{0}) < kMostExactCapacity;
 }
 
 // With what each has of the arcs. `ways_back`: so that its members reach one another.
@@ -328,7 +339,7 @@ Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network
   std::vector<JobPart> parts;
   for (Group& group : *groups) {
     const auto& members = operations[group.operation].groups[group.group];
-    auto part = part_of(topology, network, group, members, false);
+    auto part = part_of(topology, network, group, members);
     if (!part) return part.errors();
     parts.push_back({group.operation, group.group, *std::move(part)});
   }
@@ -336,11 +347,23 @@ Expected<std::vector<JobPart>> job_parts(const Topology& topology, const Network
 }
 
 Expected<Topology> within_limits(const Topology& topology, const Network& network,
-                                 const JobOperation& operation, const LinkShares& shares) {
+                                 const JobOperation& operation, const LinkShares& shares,
+                                 const Ratio& least) {
   // A network needs no ways back, as a topology does.
   auto groups = groups_of(network, std::span(&operation, 1), shares, false, false);
   if (!groups) return groups.errors();
-  return part_of(topology, network, groups->front(), operation.groups.front(), true);
+  const auto build = [&](const Ratio& grid) {
+    PartBuilder builder(topology, network, groups->front(), grid);
+    builder.keep_whole();
+    return builder.run(operation.groups.front());
+  };
+  if (has_common_denominator(groups->front().parts)) {
+    auto exact = build(Ratio(0));
+    if (exact && is_simple(*exact)) return exact;
+  }
+  const auto grid = grid_of(network, least);
+  if (!grid) return inexact("what limits leave of the links is too little for exact arithmetic");
+  return build(*grid);
 }
 
 std::string shape_of(const Topology& part) {

@@ -37,6 +37,16 @@ bool can_bind(const ArcLimit& limit, const Network& network) {
   return most > limit.capacity;
 }
 
+// What a cut has to carry at least, of a collective at this rate: what one has for another.
+Ratio least_crossing(const Network& network, const JobOperation& operation, const Ratio& rate) {
+  const auto demand = demand_of_all(network, operation);
+  std::int64_t least = demand->whole();
+  for (const std::int64_t amount : demand->operations.front().front().amounts) {
+    if (amount > 0) least = std::min(least, amount);
+  }
+  return checked_mul(rate, Ratio(least, demand->whole())).value_or(rate);
+}
+
 }  // namespace
 
 Expected<void> refuse_limits(const Topology& topology, std::string_view what) {
@@ -100,7 +110,8 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
     return optimum_of_all(fabric.network, operation, {.shares = true});
   });
   if (!optimum) return optimum.errors();
-  const auto part = within_limits(fabric.topology, fabric.network, operation, optimum->shares);
+  const auto part = within_limits(fabric.topology, fabric.network, operation, optimum->shares,
+                                  least_crossing(fabric.network, operation, optimum->reached));
   if (!part) return part.errors();
   auto network = to_digraph(*part);
   if (!network) return network.errors();
