@@ -40,6 +40,8 @@ struct Network {
   /// Shares of the data, in lowest integers, 0 for a rank that only relays and receives; empty
   /// where all own the same. Collectives with a root do not look at it.
   IdVector<Rank, std::int64_t> weight = {};
+  bool has_owner =
+      true;  ///< false where all have weight 0, so that nobody owns a share of the data
   /// What the programs of `joint_optimum` and `allreduce_optimum` hold. Other solvers want a
   /// network without any, such as that of a part within limits (`job_parts`).
   std::vector<ArcLimit> limits = {};  ///< on different arcs, or with different weights
@@ -47,14 +49,17 @@ struct Network {
 };
 
 /// The topology as a capacitated digraph. Errors: E14 where the exact capacities or weights do not
-/// fit, E05 where no compute node has a positive weight. Limits none of whose links is in use are
-/// left out.
+/// fit. Limits none of whose links is in use are left out.
 /// Cost: O(n + m log m).
 [[nodiscard]] Expected<Network> to_digraph(const Topology& topology);
 
 /// Whether the ranks own unequal shares of this collective's data: of an allgather or a
 /// reduce_scatter by weight. Of the others nobody owns a part, or all own as much.
 [[nodiscard]] bool has_unequal_shares(const Network& network, Collective collective);
+
+/// Error E05 of an allgather or a reduce_scatter where no rank owns anything. What has one root, or
+/// as much of every rank, does not look at weights.
+[[nodiscard]] Expected<void> refuse_without_owner(const Network& network, Collective collective);
 
 /// Whether every arc has another of its capacity the other way.
 [[nodiscard]] bool is_symmetric(const Network& network);

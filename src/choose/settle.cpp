@@ -99,6 +99,9 @@ Expected<void> settle_release(std::string& target) {
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
   if (const auto done = refuse_format(options); !done) return done.errors();
+  if (auto done = refuse_without_owner(fabric.network, options.synthesis.collective); !done) {
+    return done.errors();
+  }
   if (is_schedule(options.format)) {
     if (const auto done = make_equal(options); !done) return done.errors();
   }

@@ -354,6 +354,7 @@ Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOption
 
 Expected<Bound> bound(const Network& network, Collective collective, std::optional<Rank> root) {
   if (!network.limits.empty()) return solver::limits_unknown();
+  if (const auto done = refuse_without_owner(network, collective); !done) return done.errors();
   const Problem problem(network, collective, root);
   Bound result;
   result.broadcast_rate = problem.broadcast_rate();
@@ -369,6 +370,9 @@ Expected<Bound> bound(const Network& network, Collective collective, std::option
 
 Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& options) {
   if (!network.limits.empty()) return solver::limits_unknown();
+  if (const auto done = refuse_without_owner(network, options.collective); !done) {
+    return done.errors();
+  }
   const auto attempt = [&](const SynthesizeOptions& asked) {
     return synthesize_on(network, asked, true);
   };

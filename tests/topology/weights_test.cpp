@@ -54,9 +54,12 @@ TEST(Weights, OfDisabledNodesDoNotCount) {
 
 TEST(Weights, SomebodyMustOwnSomething) {
   const auto network = to_digraph(ring({"0", "0"}));
-  ASSERT_FALSE(network);
-  EXPECT_EQ(network.errors().front().code, Code::E05);
-  EXPECT_THAT(network.errors().front().message, HasSubstr("every compute node has weight 0"));
+  ASSERT_TRUE(network);
+  const auto refused = refuse_without_owner(*network, Collective::allgather);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.errors().front().code, Code::E05);
+  EXPECT_THAT(refused.errors().front().message, HasSubstr("every compute node has weight 0"));
+  EXPECT_TRUE(refuse_without_owner(*network, Collective::broadcast));
 }
 
 TEST(Weights, ThatAreTooFineOrTooLargeTogetherAreRefused) {

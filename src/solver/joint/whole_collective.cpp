@@ -86,6 +86,9 @@ JobOperation operation_of_all(const Network& network, Collective collective,
 }
 
 Expected<JointDemand> demand_of_all(const Network& network, const JobOperation& operation) {
+  if (const auto done = refuse_without_owner(network, operation.collective); !done) {
+    return done.errors();
+  }
   auto demand = joint_demand(network, std::span(&operation, 1), false);
   if (!demand || !has_unequal_shares(network, operation.collective)) return demand;
   Commodity& only = demand->operations.front().front();

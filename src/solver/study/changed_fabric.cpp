@@ -159,6 +159,8 @@ void ChangedFabric::keep_tight_cut() {
 bool ChangedFabric::has_work() const {
   if (topology_.ranks.size() < 2) return false;
   if (root_.valid()) return topology_.nodes[root_].enabled;
+  if (collective_ != Collective::allgather && collective_ != Collective::reduce_scatter)
+    return true;
   return std::ranges::any_of(topology_.ranks,
                              [&](NodeId v) { return topology_.nodes[v].weight > Ratio(0); });
 }

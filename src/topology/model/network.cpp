@@ -166,15 +166,6 @@ const Ratio& weight_of(const Topology& topology, NodeId rank) {
   return topology.nodes[rank].weight;
 }
 
-Diagnostic no_data(const Topology& topology) {
-  const NodeId first = topology.ranks.front();
-  return make_error(Code::E05,
-                    fmt::format("every compute node has weight 0 ({} is the first): nobody owns "
-                                "any data",
-                                topology.nodes[first].id),
-                    "Give at least one compute node a positive weight.");
-}
-
 Diagnostic too_fine(const Topology& topology) {
   const auto finest =
       std::max_element(topology.ranks.begin(), topology.ranks.end(), [&](NodeId a, NodeId b) {
@@ -190,8 +181,8 @@ Diagnostic too_fine(const Topology& topology) {
       "Use weights that are small integers in proportion, such as 1, 2 and 3.");
 }
 
-// The weights of the ranks in lowest integers; empty where all are alike. Errors: E05 where every
-// weight is 0, E14 where the integers or their sum do not fit. Cost: linear in the ranks.
+// The weights of the ranks in lowest integers; empty where all are alike. Errors: E14
+// where the integers or their sum do not fit. Cost: linear in the ranks.
 // By the least common multiple of the denominators, divided by the greatest common divisor.
 Expected<IdVector<Rank, std::int64_t>> integral_weights(const Topology& topology) {
   IdVector<Rank, std::int64_t> weights;
@@ -204,7 +195,6 @@ Expected<IdVector<Rank, std::int64_t>> integral_weights(const Topology& topology
     common *= weight.den() / std::gcd(static_cast<std::int64_t>(common), weight.den());
     if (common > kMostShares) return too_fine(topology);
   }
-  if (alike && weight_of(topology, topology.ranks.front()) == Ratio(0)) return no_data(topology);
   if (alike) return weights;
 
   std::vector<Int128> scaled;
@@ -267,6 +257,9 @@ Expected<Network> to_digraph(const Topology& topology) {
   for (std::size_t r = 0; r < network.ranks.size(); ++r)
     network.rank_of[network.ranks[r]] = Rank(r);
   network.weight = *std::move(weights);
+  network.has_owner = network.ranks.empty() || std::ranges::any_of(network.ranks, [&](NodeId rank) {
+                        return weight_of(topology, rank) > Ratio(0);
+                      });
   return network;
 }
 
@@ -274,6 +267,14 @@ bool has_unequal_shares(const Network& network, Collective collective) {
   const bool has_owners =
       collective == Collective::allgather || collective == Collective::reduce_scatter;
   return has_owners && !network.weight.empty();
+}
+
+Expected<void> refuse_without_owner(const Network& network, Collective collective) {
+  const bool has_owners =
+      collective == Collective::allgather || collective == Collective::reduce_scatter;
+  if (network.has_owner || !has_owners) return {};
+  return make_error(Code::E05, "every compute node has weight 0: nobody owns any data",
+                    "Give at least one compute node a positive weight.");
 }
 
 bool is_symmetric(const Network& network) {
@@ -297,6 +298,7 @@ Network reversed(const Network& network) {
   result.ranks = network.ranks;
   result.rank_of = network.rank_of;
   result.weight = network.weight;
+  result.has_owner = network.has_owner;
   result.limits = network.limits;
   for (ArcLimit& limit : result.limits) {
     for (auto& use : limit.uses) {

@@ -61,6 +61,7 @@ Expected<BoundAnswer> solve_one(const Fabric& fabric, Collective collective,
 // The two phases of an allreduce are an allgather and a reduce_scatter: one solution serves three.
 Expected<BoundAnswer> solve_three(const Fabric& fabric) {
   const Network& network = fabric.network;
+  if (auto done = refuse_without_owner(network, Collective::allgather); !done) return done.errors();
   auto answer = solve_one(fabric, Collective::allreduce, {});
   if (!answer) return answer;
   const Weights weights = shares(network);

@@ -173,6 +173,9 @@ Expected<ComparedFabric> compare_on(const std::string& topology, const CompareAr
   Fabric& fabric = *kept;
   report_reading(fabric, options.reading, console);
   report_latencies(fabric.topology, console);
+  if (const auto done = refuse_without_owner(fabric.network, request.collective); !done) {
+    return done.errors();
+  }
   const auto root = find_root(fabric.topology, request.collective, options.root);
   if (!root) return root.errors();
   request.root = *root;

@@ -75,7 +75,10 @@ Checked check(const std::string& path, const Reading& reading, const Failures& f
   }
   add(left->warnings, checked);
   checked.changes = left->changes;
-  if (const auto network = to_digraph(left->topology); !network) add(network.errors(), checked);
+  const auto network = to_digraph(left->topology);
+  const auto done = network ? refuse_without_owner(*network, Collective::allgather)
+                            : Expected<void>(network.errors());
+  if (!done) add(done.errors(), checked);
   count_parts(left->topology, checked);
   return checked;
 }
