@@ -25,6 +25,28 @@ std::vector<TreesPerRoot> fewer_numbers(const SynthesizeOptions& options) {
   return {{Mode::power_of_two, kMostPowers}, {Mode::best_up_to, kMostOfAll}};
 }
 
+// Trees of fewer, each so many times over.
+Synthesis times_over(Synthesis fewer, std::int64_t times) {
+  fewer.forest.k *= times;
+  for (auto* phase : {&fewer.forest.reduce, &fewer.forest.broadcast}) {
+    if (*phase) *phase = (*phase)->scaled(times);
+  }
+  for (auto* raise : {&fewer.reduce_raise, &fewer.broadcast_raise}) {
+    if (!*raise) continue;
+    for (Ratio* scale : {&(*raise)->asked, &(*raise)->reached}) {
+      *scale = checked_mul(*scale, Ratio(times)).value_or(*scale);
+    }
+  }
+  return fewer;
+}
+
+// One phase has copies of fewer trees wherever more are not as fast. Both at once have shares of
+// the roots that are rounded to the number of trees: more are not always nearer to the best.
+bool has_rounded_shares(const SynthesizeOptions& options) {
+  return options.trees_per_root.mode == TreesPerRoot::Mode::fixed && options.at_once &&
+         options.collective == Collective::allreduce;
+}
+
 /// Attempts one after the other, and the best of them.
 class Attempts {
  public:
@@ -46,6 +68,23 @@ class Attempts {
     if (is_better(found->forest, best_.forest)) best_ = *std::move(found);
     best_.stopped = stopped;
     return true;
+  }
+
+  // Of all numbers that divide the one of these options: copies of their trees are as many.
+  void add_divisors(SynthesizeOptions options) {
+    const std::int64_t k = options.trees_per_root.value;
+    for (std::int64_t times = 2; times <= k; ++times) {
+      if (k % times != 0) continue;
+      if (best_.stopped || is_at_optimum()) return;
+      options.trees_per_root.value = k / times;
+      auto found = attempt_(options);
+      if (!found) continue;
+      best_.stopped |= found->stopped;
+      if (found->forest.algbw <= best_.forest.algbw) continue;
+      found->allowed = std::max(found->allowed, best_.allowed);
+      found->stopped = best_.stopped;
+      best_ = times_over(*std::move(found), times);
+    }
   }
 
   // Is there a forest that may be faster or, of that rate, lower?
@@ -79,6 +118,7 @@ Expected<Synthesis> best_beside_less(const Network& network, const SynthesizeOpt
   }
   Attempts attempts(attempt, *std::move(first));
   attempts.add_lower(asked);
+  if (has_rounded_shares(options)) attempts.add_divisors(asked);
   for (const TreesPerRoot& fewer : fewer_numbers(options)) {
     if (!attempts.may_gain()) break;
     // Those were among what the optimum was compared with (`other_numbers`).

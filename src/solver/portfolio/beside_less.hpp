@@ -14,6 +14,7 @@ using Attempt = std::function<Expected<Synthesis>(const SynthesizeOptions&)>;
 /// The best, as `is_better` has it, of `attempt(options)`, of those with lower limits on the
 /// height, and where any number of trees will do of those for powers of two and, below the optimum,
 /// for all up to 16.
+/// Of a number of trees that is asked for, those of its divisors, as often as that makes as many.
 /// What is tried for some options is tried for all that allow more, so that the rate never falls
 /// with a higher limit, and is never below that of fewer numbers of trees. Ends early where nothing
 /// can be better: at the optimum and no higher than has to be. `attempt(options)` alone with more
