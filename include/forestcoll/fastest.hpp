@@ -31,6 +31,8 @@ struct FastestOptions {
   std::optional<std::int64_t> buffer_bytes = {};
   /// Also schedules that a runtime would not select at a size, as their chunks do not divide it.
   bool any_count = false;
+  /// `fastest_of_each` has a row more, `kAsWritten`.
+  bool as_written = false;
   std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
@@ -114,6 +116,10 @@ struct AlgorithmTimes {
   std::string algorithm;
   std::vector<std::optional<FastestChoice>> by_size;  ///< `considered` is of this algorithm alone
 };
+
+/// What `fastest_schedule` takes, of whatever algorithm and whatever `any_count` says; where chunks
+/// of none divide the size, the fastest for sizes around it.
+inline constexpr const char* kAsWritten = "as written";
 
 /// The same for each algorithm by itself, in the order of the candidates; an algorithm without any
 /// program that fits is left out. Then also what the selectors that are in use would pick for an

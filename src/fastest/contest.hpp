@@ -49,6 +49,9 @@ class Contest {
   /// for a byte than those of the best.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
+  /// From now on `any_count` is not so.
+  void require_counts() { options_.any_count = false; }
+
   /// For each of the options' sizes the fastest of what a runtime would select there, but for less
   /// than `kWorthwhile`; none where nothing is selected. All processors work.
   [[nodiscard]] std::vector<std::optional<Winner>> winners();

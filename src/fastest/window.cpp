@@ -197,10 +197,10 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
 }
 
 std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
-  auto found = contest.winners().front();
+  const Contest::Takes all = [](std::size_t) { return true; };
+  auto found = contest.winner(bytes, all);
   if (!found) return found;
-  return or_for_sizes_around(contest, fabric, *std::move(found), bytes,
-                             [](std::size_t) { return true; }, {});
+  return or_for_sizes_around(contest, fabric, *std::move(found), bytes, all, {});
 }
 
 std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,

@@ -34,8 +34,8 @@ namespace forestcoll::fastest {
                                          std::int64_t bytes, const Contest::Takes& takes,
                                          std::optional<std::int64_t> buffer_bytes);
 
-/// The fastest file at the only size of the contest, or for the sizes around it, as above; none
-/// where no contender serves it.
+/// The fastest file at a size, or for the sizes around it, as above; none where no contender serves
+/// it.
 [[nodiscard]] std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric,
                                                 std::int64_t bytes);
 

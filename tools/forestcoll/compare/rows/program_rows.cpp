@@ -23,7 +23,6 @@ constexpr std::size_t kMostRanksTimedAlltoall = 128;
 constexpr const char* kNcclPick = "nccl-pick";
 constexpr const char* kMscclppPick = "mscclpp-pick";
 constexpr const char* kNvls = "nvls";
-constexpr const char* kOurPlans = "forestcoll as plans";  // no row: among what ours is
 
 const AlgorithmTimes* find_times(const RowsRequest& request, const std::string& name) {
   const auto at = std::ranges::find(request.fastest, name, &AlgorithmTimes::algorithm);
@@ -40,13 +39,13 @@ std::vector<FastestChoice> choices_of(const AlgorithmTimes& times) {
   return choices;
 }
 
-// At each size that of the algorithm that is fastest there, of equals the first.
+// At each size the faster of the program and of the plan that are written for it.
 std::vector<FastestChoice> best_choices(const RowsRequest& request) {
   std::vector<FastestChoice> best;
   for (std::size_t i = 0; i < request.sizes.size(); ++i) {
     std::optional<FastestChoice> fastest;
     for (const AlgorithmTimes& times : request.fastest) {
-      if (is_selector(times.algorithm)) continue;
+      if (times.algorithm != kAsWritten) continue;
       const auto& choice = times.by_size[i];
       if (choice && (!fastest || choice->seconds < fastest->seconds)) fastest = choice;
     }
@@ -93,7 +92,7 @@ std::vector<AlgorithmTimes> time_plans(const Fabric& fabric, const RowsRequest& 
   auto plans = fastest_of_each(fabric, options);
   if (!plans) return times;
   for (AlgorithmTimes& each : *plans) {
-    if (each.algorithm == kOurs) each.algorithm = kOurPlans;
+    if (each.algorithm == kOurs) continue;  // among what is written
     if (is_selector(each.algorithm) && !is_asked(request, each.algorithm.c_str())) continue;
     if (each.algorithm != kNcclPick) times.push_back(std::move(each));  // that knows no plans
   }
@@ -174,6 +173,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                          .sizes = request.sizes,
                          .instances = {},
                          .any_count = true,
+                         .as_written = is_asked(request, kOurs),
                          .parameters = request.parameters,
                          .baseline = request.baseline,
                          .algorithms = {}};
