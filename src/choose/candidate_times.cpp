@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "choose/artefact.hpp"
+#include "choose/plan_shapes.hpp"
+#include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/simulate.hpp"
 
@@ -32,17 +35,28 @@ std::optional<double> simulated_time(std::string_view schedule, const Fabric& fa
   return run->times.front().seconds;
 }
 
+std::optional<double> choose::candidate_time(const ChosenForest& candidate, const Fabric& fabric,
+                                             const CompileOptions& options) {
+  const std::stop_token& stop = options.synthesis.packing.stop;
+  const CollectiveForest& forest = candidate.synthesis.forest;
+  if (options.format != Format::mscclpp) {
+    return large_message_time(
+        to_msccl_xml(*candidate.schedule, forest, fabric.topology, options.xml), fabric, stop);
+  }
+  const auto plan = plan_for_large_messages(forest, fabric, options);
+  if (!plan) return std::nullopt;
+  return large_message_time(to_mscclpp_json(*plan, plan_name(fabric.topology, forest)), fabric,
+                            stop);
+}
+
 std::optional<std::vector<double>> choose::candidate_times(
     const std::vector<FittedForest>& candidates, const Fabric& fabric,
     const CompileOptions& options) {
   const std::stop_token& stop = options.synthesis.packing.stop;
   std::vector<std::optional<double>> found(candidates.size());
   tbb::parallel_for(std::size_t{0}, candidates.size(), [&](std::size_t c) {
-    const ChosenForest& each = candidates[c].chosen;
     if (stop.stop_requested()) return;
-    found[c] = large_message_time(
-        to_msccl_xml(*each.schedule, each.synthesis.forest, fabric.topology, options.xml), fabric,
-        stop);
+    found[c] = candidate_time(candidates[c].chosen, fabric, options);
   });
   std::vector<double> times;
   for (const std::optional<double>& seconds : found) {

@@ -1,11 +1,12 @@
-// An allreduce that is better with both phases at once has trees that differ more, and their XML
-// can be the slower one for all its rate. So the model is asked.
+// An allreduce that is better with both phases at once has trees that differ more, and their XML or
+// plan can be the slower one for all its rate. So the model is asked.
 #include <fmt/format.h>
 #include <tbb/parallel_invoke.h>
 
 #include <optional>
 #include <utility>
 
+#include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
 #include "choose/trees.hpp"
 #include "forestcoll/compile.hpp"
@@ -18,18 +19,16 @@ namespace {
 // phase after the other), or is too large.
 std::optional<double> seconds_of(ChosenForest& chosen, const Fabric& fabric,
                                  const CompileOptions& options) {
-  const CollectiveForest& forest = chosen.synthesis.forest;
-  if (!chosen.schedule) {
-    auto schedule = lower(forest, options.lowering);
+  if (options.format == Format::msccl && !chosen.schedule) {
+    auto schedule = lower(chosen.synthesis.forest, options.lowering);
     if (!schedule) return std::nullopt;
     chosen.schedule = *std::move(schedule);
   }
-  return large_message_time(to_msccl_xml(*chosen.schedule, forest, fabric.topology, options.xml),
-                            fabric, options.synthesis.packing.stop);
+  return choose::candidate_time(chosen, fabric, options);
 }
 
 bool has_choice(const CompileOptions& options, const ChosenForest& chosen) {
-  return options.format == Format::msccl && options.tree_count == TreeCount::chosen &&
+  return is_schedule(options.format) && options.tree_count == TreeCount::chosen &&
          chosen.synthesis.two_phases.has_value() && !chosen.synthesis.stopped;
 }
 

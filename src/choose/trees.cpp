@@ -37,16 +37,25 @@ using choose::synthesize_at;
 constexpr std::int64_t kMostEqual = 16;
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
-constexpr double kGainOfMoreChunks = 1.05;    // by the model, which is no finer
-const Ratio kLeastOfEqualShares(49, 50);      // of their rate, for their trees to be taken
-constexpr std::size_t kMostRanksPacked = 16;  // for whom others are packed at once
-constexpr std::size_t kMostRanksTried = 64;   // for whom the model has the word on all
+constexpr double kGainOfMoreChunks = 1.05;     // by the model, which is no finer
+const Ratio kLeastOfEqualShares(49, 50);       // of their rate, for their trees to be taken
+constexpr std::size_t kMostRanksPacked = 16;   // for whom others are packed at once
+constexpr std::size_t kMostRanksTried = 64;    // for whom the model has the word on all
+constexpr std::size_t kMostRanksOfPlans = 16;  // the same of plans, which it times in all shapes
 
-// At least half a percent more; of a plan, which no model times here, as much as by the model.
+// At least half a percent more; of a plan, which the model times for few ranks alone, as much as by
+// the model.
 bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
   const auto needed =
       checked_mul(than, format == Format::mscclpp ? Ratio(21, 20) : Ratio(201, 200));
   return needed && rate >= *needed;
+}
+
+// In an allreduce trees of both phases share threadblocks, so that the rate says little.
+bool is_timed_as_plan(const Fabric& fabric, const CompileOptions& options) {
+  return options.format == Format::mscclpp &&
+         options.synthesis.collective == Collective::allreduce &&
+         fabric.network.ranks.size() <= kMostRanksOfPlans;
 }
 
 bool stop_requested(const CompileOptions& options) {
@@ -81,12 +90,14 @@ std::optional<ChosenForest> choose_by_model(std::vector<FittedForest> candidates
                              : "the highest rate that fits, as some are too large for the model");
     return highest;
   }
+  // The chunks of a plan come from its shape more than from its trees.
+  const double gain = options.format == Format::mscclpp ? 1 : kGainOfMoreChunks;
   std::size_t best = 0;
   std::string said;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     said += fmt::format("{}{} {:.2f} ms", said.empty() ? "" : ", ",
                         name_of(candidates[i].chosen.synthesis.forest), (*times)[i] * 1e3);
-    if ((*times)[i] * kGainOfMoreChunks < (*times)[best]) best = i;
+    if ((*times)[i] * gain < (*times)[best]) best = i;
   }
   ChosenForest chosen = std::move(candidates[best].chosen);
   chosen.why = joined(std::move(chosen.why), "fastest for 1 GiB, simulated: " + said);
@@ -194,6 +205,28 @@ void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
   }
 }
 
+// Of a plan, for a number of ranks that is no power of two: no number of trees then serves powers
+// of two, and the optimum's own is as good where it makes no finer chunks than others.
+void add_optimum(std::vector<FittedForest>& found, const Fabric& fabric,
+                 const CompileOptions& options) {
+  const std::size_t ranks = fabric.network.ranks.size();
+  if (options.format != Format::mscclpp || std::has_single_bit(ranks) || stop_requested(options)) {
+    return;
+  }
+  const Synthesis best = found.back().chosen.synthesis;  // a copy, as more are added to the list
+  SynthesizeOptions exact = options.synthesis;
+  exact.trees_per_root = {TreesPerRoot::Mode::optimal};
+  auto all = choose::synthesize_as_written(fabric.network, exact, options.format);
+  if (!all) return;
+  for (Synthesis& each : *all) {
+    if (each.stopped || range_of_trees(each.forest).second > kFinest) continue;
+    each.forest.optimum = best.forest.optimum;
+    each.optimum_at_least = best.optimum_at_least;
+    each.tradeoff = best.tradeoff;
+    found.push_back(fit_threadblocks(std::move(each), fabric, options));
+  }
+}
+
 // Shares that differ by one at most, the larger ones evenly among the ranks.
 IdVector<Rank, std::int64_t> spread(std::int64_t chunks, std::int64_t ranks) {
   IdVector<Rank, std::int64_t> shares;
@@ -296,7 +329,9 @@ Expected<ChosenForest> choose_within_parts(const Fabric& fabric, const CompileOp
   if (!best) return best.errors();
   if (best->stopped) return fit_threadblocks(*std::move(best), fabric, options).chosen;
   std::vector<FittedForest> found = by_rate(*std::move(best), fabric, options);
-  if (options.format != Format::msccl) return choose_by_rate(std::move(found));
+  if (options.format != Format::msccl && !is_timed_as_plan(fabric, options)) {
+    return choose_by_rate(std::move(found));
+  }
   const Synthesis& highest = found.back().chosen.synthesis;
   std::vector<FittedForest> even;
   for (Synthesis& each : choose::in_powers_of_two(highest, fabric, options)) {
@@ -309,6 +344,7 @@ Expected<ChosenForest> choose_within_parts(const Fabric& fabric, const CompileOp
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
   add_as_written(found, fabric, options);
+  add_optimum(found, fabric, options);
   if (std::ranges::none_of(found, &FittedForest::fits)) return choose_by_rate(std::move(found));
   return *choose_by_model(std::move(found), fabric, options);
 }
