@@ -37,11 +37,11 @@ using choose::synthesize_at;
 constexpr std::int64_t kMostEqual = 16;
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
-constexpr double kGainOfMoreChunks = 1.05;     // by the model, which is no finer
-const Ratio kLeastOfEqualShares(49, 50);       // of their rate, for their trees to be taken
-constexpr std::size_t kMostRanksPacked = 16;   // for whom others are packed at once
-constexpr std::size_t kMostRanksTried = 64;    // for whom the model has the word on all
-constexpr std::size_t kMostRanksOfPlans = 16;  // the same of plans, which it times in all shapes
+constexpr double kGainOfMoreChunks = 1.05;    // by the model, which is no finer
+const Ratio kLeastOfEqualShares(49, 50);      // of their rate, for their trees to be taken
+constexpr std::size_t kMostRanksPacked = 16;  // for whom others are packed at once
+constexpr std::size_t kMostRanksTried = 64;   // for whom the model has the word on all
+constexpr std::size_t kMostRanksOfPlans = 8;  // the same of plans, which it times in all shapes
 
 // At least half a percent more; of a plan, which the model times for few ranks alone, as much as by
 // the model.

@@ -49,6 +49,8 @@ class Contest {
   /// for a byte than those of the best.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
+  /// See `FastestOptions::sizes_around`.
+  [[nodiscard]] bool is_for_sizes_around() const { return options_.sizes_around; }
   /// From now on `any_count` is not so.
   void require_counts() { options_.any_count = false; }
 

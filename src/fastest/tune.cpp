@@ -43,15 +43,18 @@ class Tuner {
     }
     buffer_bytes_ = buffers[chosen];
     winners_ = std::move(sets[chosen]);
+    leave_to_the_runtime();
   }
 
   [[nodiscard]] std::vector<SizeRange> ranges() {
     const Winners& winners = winners_;
     std::vector<SizeRange> result;
+    bool begins = true;  // no file is for the size before
     for (std::size_t i = 0; i < winners.size(); ++i) {
       const std::int64_t size = options_.sizes[i];
+      begins = begins || is_left_[i];
       if (!winners[i]) continue;
-      if (result.empty()) {
+      if (std::exchange(begins, false)) {
         result.push_back({size, size, *winners[i]});
       } else if (result.back().winner.contender != winners[i]->contender) {
         SizeRange next{size, size, *winners[i]};
@@ -69,7 +72,9 @@ class Tuner {
   [[nodiscard]] std::vector<std::int64_t> not_served() const {
     std::vector<std::int64_t> sizes;
     for (std::size_t i = 0; i < winners_.size(); ++i) {
-      if (!winners_[i]) sizes.push_back(options_.sizes[i]);
+      const bool is_served =
+          winners_[i] && contest_.serves(winners_[i]->contender, options_.sizes[i]);
+      if (!is_served && !is_left_[i]) sizes.push_back(options_.sizes[i]);
     }
     return sizes;
   }
@@ -106,6 +111,28 @@ class Tuner {
     };
     for (std::size_t i = 0; i < around.size(); ++i) {
       if (are_same(i, i + 1) || (i > 0 && are_same(i - 1, i))) winners[i] = around[i];
+    }
+  }
+
+  // Sizes at which its own choice is faster than any file, but where that would leave no file.
+  void leave_to_the_runtime() {
+    is_left_.assign(winners_.size(), false);
+    for (std::size_t i = 0; i < winners_.size(); ++i) {
+      if (!winners_[i]) continue;
+      const TimeBeside time = fastest::time_beside(contest_, fabric_, winners_[i]->contender,
+                                                   options_.sizes[i], buffer_bytes_);
+      is_left_[i] =
+          time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
+    }
+    Winners rest = winners_;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (is_left_[i]) rest[i].reset();
+    }
+    const auto is_there = [](const std::optional<Winner>& each) { return each.has_value(); };
+    if (std::ranges::any_of(rest, is_there)) {
+      winners_ = std::move(rest);
+    } else {
+      is_left_.assign(winners_.size(), false);
     }
   }
 
@@ -151,7 +178,8 @@ class Tuner {
   const Fabric& fabric_;
   Contest contest_;
   std::int64_t buffer_bytes_ = 0;
-  Winners winners_;  // with them
+  Winners winners_;            // with them
+  std::vector<bool> is_left_;  // to the runtime's own choice
 };
 
 }  // namespace

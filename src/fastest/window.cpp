@@ -178,9 +178,6 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
     const bool is_for_more = window.first < bytes || bytes < window.last;
     return is_for_more ? std::move(other) : std::nullopt;
   };
-  if (contest.is_below(bytes, found.seconds / kMostOfTheBest, takes, Contest::Of::files_around)) {
-    if (auto other = of_sizes_around()) return *std::move(other);
-  }
   const auto runtime = runtime_choice(contest, fabric);
   if (!runtime) return found;
   const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
@@ -199,6 +196,9 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
 std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
   const Contest::Takes all = [](std::size_t) { return true; };
   auto found = contest.winner(bytes, all);
+  if (!found && contest.is_for_sizes_around()) {
+    return contest.winner(bytes, all, Contest::Of::files_around);
+  }
   if (!found) return found;
   return or_for_sizes_around(contest, fabric, *std::move(found), bytes, all, {});
 }

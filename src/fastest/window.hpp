@@ -25,17 +25,16 @@ namespace forestcoll::fastest {
 [[nodiscard]] SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
                                      std::int64_t bytes, std::optional<std::int64_t> buffer_bytes);
 
-/// `found`, the fastest file that a runtime selects at `bytes`; or the fastest of those that it
-/// selects at sizes around, which their chunks divide: where that takes a tenth less time, or where
-/// the runtime's own choice is faster than `found`, with any buffers or, in a set, with its own.
-/// Then no file is worth having at `bytes` itself, but six rings, say, are for all multiples of six
-/// chunks.
+/// `found`, the fastest file that a runtime selects at `bytes`; or, where the runtime's own choice
+/// is faster, with any buffers or, in a set, with its own, the fastest of those that it selects at
+/// sizes around, which their chunks divide, if that is not slower. Then no file is worth having at
+/// `bytes` itself, but six rings, say, are for all multiples of six chunks.
 [[nodiscard]] Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
                                          std::int64_t bytes, const Contest::Takes& takes,
                                          std::optional<std::int64_t> buffer_bytes);
 
-/// The fastest file at a size, or for the sizes around it, as above; none where no contender serves
-/// it.
+/// The fastest file at a size, or for the sizes around it, as above, or as the options say; none
+/// where no contender serves it.
 [[nodiscard]] std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric,
                                                 std::int64_t bytes);
 

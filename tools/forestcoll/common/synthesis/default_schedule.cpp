@@ -112,15 +112,16 @@ Diagnostic no_target(const char* remedy) {
 }
 
 Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthRequest& request,
-                                          const SynthArguments& arguments, bool few_variants) {
+                                          const SynthArguments& arguments, SizeSearch search) {
   auto found = fastest_schedule(fabric, {.compile = request.compile,
                                          .sizes = {*request.size},
                                          .instances = arguments.instances,
                                          .buffer_bytes = request.buffer_bytes,
+                                         .sizes_around = search.sizes_around,
                                          .parameters = {},
                                          .baseline = {},
                                          .algorithms = {},
-                                         .few_variants = few_variants});
+                                         .few_variants = search.few_variants});
   if (!found) return with_size_of_calls(found.errors(), *request.size, fabric, request.compile);
   return ChosenSchedule{std::move(found->compilation), std::move(found->choice),
                         std::move(found->window)};
@@ -133,7 +134,8 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
   if (ranks <= most_simulated(request.compile)) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);
-    auto found = compile_for_size(fabric, calls, arguments, are_few);
+    auto found =
+        compile_for_size(fabric, calls, arguments, {.few_variants = are_few, .sizes_around = true});
     if (found && are_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
     if (found) return found;
     if (const auto done = refuse_stopped(); !done) return done.errors();

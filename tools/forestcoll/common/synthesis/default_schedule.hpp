@@ -28,12 +28,16 @@ struct ChosenSchedule {
   std::optional<SizeWindow> window = {};  ///< the sizes that its file is for, where it chose them
 };
 
-/// The fastest for `request.size`, or of few variants (see `FastestOptions`). Errors and cost:
-/// those of `fastest_schedule`.
+/// How a schedule is looked for: see `FastestOptions`.
+struct SizeSearch {
+  bool few_variants = false, sizes_around = false;
+};
+
+/// The fastest for `request.size`. Errors and cost: those of `fastest_schedule`.
 [[nodiscard]] Expected<ChosenSchedule> compile_for_size(const Fabric& fabric,
                                                         const SynthRequest& request,
                                                         const SynthArguments& arguments,
-                                                        bool few_variants = false);
+                                                        SizeSearch search = {});
 /// The fastest for large messages; where that is not known, the best by rate and bounds.
 [[nodiscard]] Expected<ChosenSchedule> compile_by_default(const Fabric& fabric,
                                                           const SynthRequest& request,
