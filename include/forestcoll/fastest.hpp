@@ -179,6 +179,7 @@ struct TuneOptions {
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
   /// As in FastestOptions; all files are for one and the same.
   std::optional<std::int64_t> buffer_bytes = {};
+  bool few_variants = false;  ///< as in FastestOptions
 };
 
 /// What switches do in a plan of MSCCL++.

@@ -192,7 +192,8 @@ Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
                                         .buffer_bytes = options.buffer_bytes,
                                         .parameters = {},
                                         .baseline = {},
-                                        .algorithms = {}});
+                                        .algorithms = {},
+                                        .few_variants = options.few_variants});
   if (!contest) return contest.errors();
   Tuner tuner(options, fabric, *std::move(contest));
   tuner.choose_buffers();

@@ -16,6 +16,7 @@
 #include "common/report/solver_report.hpp"
 #include "common/report/time_report.hpp"
 #include "common/report/warnings.hpp"
+#include "common/synthesis/default_schedule.hpp"
 #include "common/synthesis/made_schedule.hpp"
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/output/runtime_settings.hpp"
@@ -218,7 +219,8 @@ Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, const Consol
   TuneOptions options{.compile = request.compile,
                       .sizes = request.tune,
                       .instances = arguments.instances,
-                      .buffer_bytes = request.buffer_bytes};
+                      .buffer_bytes = request.buffer_bytes,
+                      .few_variants = are_few_plans(fabric, request.compile)};
   auto tuning = under_bar(options.compile.synthesis, prepared.solver, prepared.limit, console,
                           [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return tuning.errors();

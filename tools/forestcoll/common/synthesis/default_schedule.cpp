@@ -47,10 +47,11 @@ std::size_t most_simulated(const CompileOptions& compile) {
                                                                       : kMostRanksOfRoots;
 }
 
-// Up to which all variants are compared.
-std::size_t most_of_all(const CompileOptions& compile) {
-  if (is_personalized(compile.synthesis.collective)) return kMostRanksOfAllPaths;
-  return compile.format == Format::mscclpp ? kMostRanksOfAllPlans : kMostRanksOfAll;
+// Whether few variants are compared.
+bool are_few(const Fabric& fabric, const CompileOptions& compile) {
+  const bool has_paths = is_personalized(compile.synthesis.collective);
+  const std::size_t most = has_paths ? kMostRanksOfAllPaths : kMostRanksOfAll;
+  return fabric.network.ranks.size() > most || are_few_plans(fabric, compile);
 }
 
 // Of calls whose parts, one of each rank, are powers of two, no more than `most` in all: no others
@@ -107,6 +108,11 @@ Expected<void> refuse_many(const Fabric& fabric) {
                     "`synth` says what it reaches");
 }
 
+bool are_few_plans(const Fabric& fabric, const CompileOptions& options) {
+  return options.format == Format::mscclpp && !is_personalized(options.synthesis.collective) &&
+         fabric.network.ranks.size() > kMostRanksOfAllPlans;
+}
+
 Diagnostic no_target(const char* remedy) {
   return make_error(Code::N10, "no schedule is made to see what it reaches", remedy);
 }
@@ -130,20 +136,20 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
 Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthRequest& request,
                                             const SynthArguments& arguments) {
   const std::size_t ranks = fabric.network.ranks.size();
-  const bool are_few = ranks > most_of_all(request.compile);
+  const bool of_few = are_few(fabric, request.compile);
   if (ranks <= most_simulated(request.compile)) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);
     auto found =
-        compile_for_size(fabric, calls, arguments, {.few_variants = are_few, .sizes_around = true});
-    if (found && are_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
+        compile_for_size(fabric, calls, arguments, {.few_variants = of_few, .sizes_around = true});
+    if (found && of_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
     if (found) return found;
     if (const auto done = refuse_stopped(); !done) return done.errors();
   }
   auto compiled = compile(fabric, request.compile);
   if (!compiled) return compiled.errors();
   std::string& why = compiled->chosen.why;
-  if (are_few) why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
+  if (of_few) why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
   return ChosenSchedule{*std::move(compiled)};
 }
 

@@ -38,6 +38,9 @@ struct SizeSearch {
                                                         const SynthRequest& request,
                                                         const SynthArguments& arguments,
                                                         SizeSearch search = {});
+/// Whether of plans few variants are compared, unless one size is asked for: each is in several
+/// shapes, and takes a while to be simulated.
+[[nodiscard]] bool are_few_plans(const Fabric& fabric, const CompileOptions& options);
 /// The fastest for large messages; where that is not known, the best by rate and bounds.
 [[nodiscard]] Expected<ChosenSchedule> compile_by_default(const Fabric& fabric,
                                                           const SynthRequest& request,
