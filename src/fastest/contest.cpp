@@ -40,7 +40,8 @@ constexpr double kBytesOfGigabyte = 1e9;
 // Of what links need by exact arithmetic, so that rounding makes no bound too high.
 constexpr double kOfExact = 0.999;
 // Of a contender at a size.
-constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 2'000'000;
+constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 2'000'000,
+                       kMostEventsOfFewPlans = 8'000'000;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
@@ -99,6 +100,11 @@ Expected<void> Contest::begin() {
   find_twins();
   note_least_of_links();
   return make_the_likely();
+}
+
+std::int64_t Contest::most_events() const {
+  if (!options_.few_variants) return kMostEvents;
+  return of_plans() ? kMostEventsOfFewPlans : kMostEventsOfFew;
 }
 
 bool Contest::simple_hangs() const {
@@ -379,13 +385,12 @@ std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes
     runs = times.runs;
   }
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  const auto run = program(contender).simulator.run(
-      {bytes}, parameters,
-      {.stop = compile_.synthesis.packing.stop,
-       .most_seconds = most,
-       .max_events = options_.few_variants ? kMostEventsOfFew : kMostEvents,
-       .threads = 1,
-       .known = &runs});
+  const auto run = program(contender).simulator.run({bytes}, parameters,
+                                                    {.stop = compile_.synthesis.packing.stop,
+                                                     .most_seconds = most,
+                                                     .max_events = most_events(),
+                                                     .threads = 1,
+                                                     .known = &runs});
   Time time{std::nullopt, most};
   if (run) time.seconds = run->times.front().seconds;
   const std::lock_guard lock(times.mutex);

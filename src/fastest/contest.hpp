@@ -175,6 +175,7 @@ class Contest {
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] bool simple_hangs() const;
+  [[nodiscard]] std::int64_t most_events() const;  // of a simulation
   void add_contenders();
   Expected<void> begin();
   void note_least_of_links();

@@ -160,6 +160,19 @@ TEST(Mscclpp, LevelsMayHaveTheirOwnThreadblocks) {
   }
 }
 
+// A root hears of as many partial sums as it tells of the sum: in stages those are 30 channels.
+TEST(Mscclpp, StagesAreJoinedWhereTheyHaveTooManyChannels) {
+  constexpr int kRanks = 16;
+  const auto forest = testing::shaped(Collective::allreduce, kRanks, 1, testing::star);
+  PlanOptions options;
+  options.shape.threadblocks = 64;
+  options.shape.stages = 3;
+  const auto plan = lower_to_plan(forest, boxes_of(kRanks, kRanks), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+  EXPECT_EQ(execute_plan(nlohmann::json::parse(to_mscclpp_json(*plan, "stars")), 5),
+            Outcome::right);
+}
+
 // Of an allreduce nobody owns a chunk: a root of weight w has w times as many, one of 0 none.
 TEST(Mscclpp, RootsOfAnAllreduceMayHaveUnequalShares) {
   CollectiveForest forest;

@@ -244,32 +244,39 @@ class Lowering {
     }
   }
 
-  // Fewer parts are fewer operations; whole trees are of fewer sizes, too.
+  // One stage has fewer channels.
   Expected<ExecutionPlan> run() {
-    const auto whole = context_of(groups_, segments_);
+    const auto whole = context_of(groups_, segments_, 1);
     if (const auto done = refuse_wide_trees(whole); !done) return done.errors();
-    if (options_.shape.threadblocks > 1) {
-      const schedule::Busiest busiest = schedule::busiest_of(whole);
-      for (std::int64_t parts = options_.shape.parts; parts > 0; parts /= 2) {
-        auto plan = of_parts(parts, busiest);
-        if (plan) return plan;
-      }
+    const schedule::Busiest busiest = schedule::busiest_of(whole);
+    const std::int32_t stages = std::clamp(options_.shape.stages, 1, levels_);
+    if (stages > 1) {
+      auto plan = in_stages(stages, busiest);
+      if (plan) return plan;
     }
-    return fit(whole, options_);
+    return in_stages(1, busiest);
   }
 
  private:
-  [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
-                                                 const std::vector<Segment>& segments) const {
-    return {groups,
-            segments,
-            box_of_,
-            options_.in_place,
-            options_.any_buffers,
-            std::clamp(options_.shape.stages, 1, levels_)};
+  // Fewer parts are fewer operations; whole trees are of fewer sizes, too.
+  [[nodiscard]] Expected<ExecutionPlan> in_stages(std::int32_t stages,
+                                                  const schedule::Busiest& busiest) const {
+    if (options_.shape.threadblocks > 1) {
+      for (std::int64_t parts = options_.shape.parts; parts > 0; parts /= 2) {
+        auto plan = of_parts(parts, stages, busiest);
+        if (plan) return plan;
+      }
+    }
+    return fit(context_of(groups_, segments_, stages), options_);
   }
 
-  [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts,
+  [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
+                                                 const std::vector<Segment>& segments,
+                                                 std::int32_t stages) const {
+    return {groups, segments, box_of_, options_.in_place, options_.any_buffers, stages};
+  }
+
+  [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts, std::int32_t stages,
                                                  const schedule::Busiest& busiest) const {
     const std::int64_t threadblocks =
         std::min(options_.shape.threadblocks, options_.max_threadblocks);
@@ -281,7 +288,7 @@ class Lowering {
     std::vector<GroupForest> groups = groups_;
     for (std::size_t g = 0; g < groups.size(); ++g) groups[g].forest = &forests[g];
     const std::vector<Segment> segments = cut_finer(segments_, cut);
-    return fit(context_of(groups, segments), options_);
+    return fit(context_of(groups, segments, stages), options_);
   }
 
   std::vector<GroupForest> groups_;
