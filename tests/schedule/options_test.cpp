@@ -197,6 +197,41 @@ TEST(Options, OwnBlocksAreCopied) {
   EXPECT_EQ(steps_of(lowered_right(forest, options, 3), Operation::copy), 0u);
 }
 
+// One threadblock would copy all of it, while several send a part of it each.
+TEST(Options, CopiesOfARootKeepUpWithWhatItSends) {
+  const auto chunks_copied = [](const Threadblock& block) {
+    std::int64_t chunks = 0;
+    for (const Step& step : block.steps) {
+      if (step.operation == Operation::copy) chunks += step.count;
+    }
+    return chunks;
+  };
+  const auto sent = [](const Threadblock& block) {
+    std::int64_t chunks = 0;
+    for (const Step& step : block.steps) chunks += sends(step.operation) ? step.count : 0;
+    return chunks;
+  };
+  std::vector<ParentTree> trees;
+  for (int i = 0; i < 12; ++i) trees.push_back(path(4, 0));
+  const Forest forest = make_forest(4, trees);
+  const auto broadcast = collective_of(Collective::broadcast, 12, forest, forest);
+  for (const auto placement : {Placement::out_of_place, Placement::both}) {
+    for (const std::int32_t most : {108, 16, 13, 12}) {
+      LowerOptions options{"azure", most, placement};
+      const auto schedule = lowered_right(broadcast, options, 2);
+      std::int64_t most_sent = 0, most_copied = 0, all = 0;
+      for (const Threadblock& block : schedule.programs[Rank(0)].threadblocks) {
+        most_sent = std::max(most_sent, sent(block));
+        most_copied = std::max(most_copied, chunks_copied(block));
+        all += chunks_copied(block);
+      }
+      EXPECT_EQ(all, 12);
+      EXPECT_LE(most_copied, most_sent) << most;
+      EXPECT_LE(schedule.max_threadblocks(), most);
+    }
+  }
+}
+
 TEST(Options, OneRankCopies) {
   for (const Collective collective : all_collectives()) {
     for (const auto placement : {Placement::out_of_place, Placement::both}) {

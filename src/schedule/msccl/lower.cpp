@@ -130,20 +130,13 @@ Expected<void> refuse_early(const CollectiveForest& forest, const TargetLimits& 
                                      most_threadblocks(options, target));
 }
 
-// One threadblock copies what a rank owns into its output.
-Expected<void> refuse_many_copies(const schedule::Addressing& addressing, std::size_t ranks,
-                                  const TargetLimits& target, const char* remedy) {
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const auto [begin, end] = addressing.copied(Rank(r));
-    const std::int64_t steps = (end - begin + target.max_count - 1) / target.max_count;
-    if (steps <= target.max_steps) continue;
-    return make_error(Code::T02,
-                      fmt::format("rank {} copies its own data in {} steps, and a threadblock of "
-                                  "{} holds {}",
-                                  r, steps, target.name, target.max_steps),
-                      remedy);
-  }
-  return {};
+// Threadblocks of a rank, those made for its copies counted in. Where copies are sent, all of these
+// are waited for.
+std::int64_t most_with_copies(const LowerOptions& options, const TargetLimits& target) {
+  if (options.threadblocks == ThreadblockUse::merge) return 0;
+  const std::int64_t most = most_threadblocks(options, target);
+  return options.placement == Placement::both ? std::min<std::int64_t>(most, target.max_depended)
+                                              : most;
 }
 
 // The same trees on finer chunks, so that each tree's can be cut into equal parts.
@@ -233,9 +226,6 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   // 3. The programs.
   const schedule::Addressing addressing(forest.collective, forest.root, options.placement,
                                         schedule::root_chunks(forest, ranks));
-  if (auto done = refuse_many_copies(addressing, ranks, target, remedy); !done) {
-    return done.errors();
-  }
   const schedule::Fusion fusion = schedule::fuse(messages, waits, threadblocks->relays);
   if (auto done =
           refuse_many_steps(schedule::fewest_steps(messages, fusion, ranks), ends, target, remedy);
@@ -260,8 +250,8 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
       .acquires_outputs = target.acquires_outputs,
       .max_steps = target.max_steps,
       .max_count = target.max_count,
-      .spare_threadblocks_from =
-          options.threadblocks == ThreadblockUse::merge ? std::int64_t{0} : limit};
+      .max_elements = target.max_elements - 1 - static_cast<std::int64_t>(ranks),
+      .most_with_copies = most_with_copies(options, target)};
   // Of classes alone, for which all ranks have to be lowered then.
   if (!schedule::take_turns(writing, threadblocks->of_rank)) return Diagnostics();
   result.programs = schedule::write_programs(writing, threadblocks->of_rank);

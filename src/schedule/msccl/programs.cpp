@@ -27,6 +27,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "schedule/msccl/copies.hpp"
 #include "schedule/msccl/labels.hpp"
 
 namespace forestcoll::schedule {
@@ -94,35 +95,71 @@ class ProgramWriter {
 
   // Copies the rank's own chunks into its output.
   void copy_own(const std::vector<BlockLanes>& placed) {
-    const ChunkRange range = w_.addressing.copied(rank_);
-    const std::int64_t steps = (range.end - range.begin + w_.max_count - 1) / w_.max_count;
-    if (steps == 0) return;
-    const std::int32_t threadblock = threadblock_for_copies(placed, steps);
-    for (std::int64_t c = range.begin; c < range.end; c += w_.max_count) {
+    const ChunkRange own = w_.addressing.copied(rank_);
+    if (own.size() == 0) return;
+    const std::vector<BlockLoad> loads = loads_of(placed);
+    CopyLimits limits{w_.max_steps, w_.max_count, w_.most_with_copies - std::ssize(placed),
+                      w_.max_elements};
+    for (const BlockLoad& load : loads) limits.elements -= 1 + load.steps;
+    for (const CopyShare& share : share_copies(own, loads, limits, ends_of_copies(placed))) {
+      while (program_.threadblocks.size() <= share.threadblock) {
+        program_.threadblocks.emplace_back();
+      }
+      copy(share);
+    }
+  }
+
+  void copy(const CopyShare& share) {
+    for (std::int64_t c = share.range.begin; c < share.range.end; c += w_.max_count) {
       Step step;
       step.operation = Operation::copy;
       step.src = w_.addressing.own(rank_, c);
       step.dst = *w_.addressing.kept(rank_, c);
-      step.count = std::min<std::int64_t>(w_.max_count, range.end - c);
-      copied_[c] = push(threadblock, step, {});
+      step.count = std::min<std::int64_t>(w_.max_count, share.range.end - c);
+      copied_[c] = push(static_cast<std::int32_t>(share.threadblock), step, {});
     }
   }
 
-  // One of its own if there is one to spare, else the one with the fewest steps.
-  std::int32_t threadblock_for_copies(const std::vector<BlockLanes>& placed, std::int64_t steps) {
-    auto& blocks = program_.threadblocks;
-    if (!blocks.empty() && std::ssize(blocks) >= w_.spare_threadblocks_from) {
-      std::size_t least = 0;
-      std::vector<std::int64_t> load;
-      for (const BlockLanes& served : placed) {
-        load.push_back((served.send.valid() ? w_.lanes[served.send].lane.send_steps : 0) +
-                       (served.recv.valid() ? w_.lanes[served.recv].lane.recv_steps : 0));
-        if (load.back() < load[least]) least = load.size() - 1;
-      }
-      if (load[least] + steps <= w_.max_steps) return static_cast<std::int32_t>(least);
+  [[nodiscard]] std::vector<BlockLoad> loads_of(const std::vector<BlockLanes>& placed) const {
+    const auto chunks = [&](LaneId lane) {
+      std::int64_t sum = 0;
+      for (const MessageId m : w_.lanes[lane].lane.messages) sum += w_.ends.at_ranks()[m].count;
+      return sum;
+    };
+    std::vector<BlockLoad> loads;
+    for (const BlockLanes& served : placed) {
+      const bool sends = served.send.valid(), receives = served.recv.valid();
+      const std::int64_t sent = sends ? chunks(served.send) : 0;
+      const std::int64_t received = receives ? chunks(served.recv) : 0;
+      loads.push_back({sent + received, std::max(sent, received),
+                       (sends ? w_.lanes[served.send].lane.send_steps : 0) +
+                           (receives ? w_.lanes[served.recv].lane.recv_steps : 0)});
     }
-    blocks.emplace_back();
-    return static_cast<std::int32_t>(blocks.size() - 1);
+    return loads;
+  }
+
+  // Where copies are sent, no message is of two threadblocks' copies: it would need a step more to
+  // wait for the second one.
+  [[nodiscard]] std::vector<std::int64_t> ends_of_copies(
+      const std::vector<BlockLanes>& placed) const {
+    if (!w_.addressing.sends_copies()) return {};
+    std::map<std::int64_t, std::int64_t> sent;  // the end of what begins somewhere
+    for (const BlockLanes& served : placed) {
+      if (!served.send.valid()) continue;
+      for (const MessageId m : w_.lanes[served.send].lane.messages) {
+        const Message& message = w_.ends.at_ranks()[m];
+        auto& end = sent[message.first_chunk];
+        end = std::max<std::int64_t>(end, message.end_chunk());
+      }
+    }
+    std::vector<std::int64_t> ends;
+    std::int64_t end = 0;
+    for (const auto& [begin, its_end] : sent) {
+      if (begin >= end && end > 0) ends.push_back(end);
+      end = std::max(end, its_end);
+    }
+    ends.push_back(std::max(end, w_.addressing.copied(rank_).end));
+    return ends;
   }
 
   void append(const Event& event) {

@@ -22,7 +22,8 @@ struct Writing {
   bool acquires_outputs = false;  ///< of the target: name what a waiting step reads as output
   std::int32_t max_steps = 64;
   std::int32_t max_count = 71;
-  std::int64_t spare_threadblocks_from = 0;  ///< more than so many are not made for copies
+  std::int64_t max_elements = 4095;   ///< of XML, of those of one rank's threadblocks
+  std::int64_t most_with_copies = 0;  ///< threadblocks of a rank: no more are made for copies
 };
 
 /// Whether what every threadblock does is in one order: false only where one program stands for
@@ -33,8 +34,9 @@ struct Writing {
 
 /// The program of every rank that is written. In each threadblock, steps are in the order of
 /// `fusion.turn`, with the nops that carry extra dependencies in front of the step that needs them.
-/// Copies within a rank come first in a threadblock of their own, or where there is none to spare
-/// in the one with the fewest steps. Threadblocks that others wait for come first.
+/// Copies within a rank have threadblocks of their own, or where there are too few to spare share
+/// those with the least to do (copies.hpp): there they come first where they are sent, else last.
+/// Threadblocks that others wait for come first.
 [[nodiscard]] IdVector<Rank, RankProgram> write_programs(
     const Writing& writing, const IdVector<Rank, std::vector<BlockLanes>>& threadblocks);
 
