@@ -159,7 +159,7 @@ TEST(SynthSizeLong, IsForSchedulesAndForOneSize) {
   EXPECT_EQ(code({"--size", "none"}), "[S03]");
   EXPECT_EQ(code({"--size", "0"}), "[S03]");
   EXPECT_EQ(code({"--size", "1001"}), "[S03]");
-  EXPECT_EQ(code({"--buffsize", "1M"}), "[S04]");
+  EXPECT_EQ(code({"-k", "auto", "--buffsize", "1M"}), "[S04]");
   EXPECT_EQ(code({"--size", "1M", "--buffsize", "1"}), "[S03]");
   EXPECT_EQ(code({"--size", "1M", "--buffsize", "large"}), "[S03]");
 }

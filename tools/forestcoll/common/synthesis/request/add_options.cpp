@@ -99,10 +99,11 @@ void add_fastest_options(CLI::App& command, SynthArguments& arguments) {
               kSizesInWords))
       ->check(CLI::Validator(accept_any, ""));
   group
-      .option("--buffsize", arguments.buffers, "SIZE",
-              "NCCL_BUFFSIZE with which the ranks are started, for --size and --tune; default:\n"
-              "the fastest of 4M (the runtime's own), 2M and 512K, one value for all files.\n"
-              "Give 4M if you cannot set the environment")
+      .option(
+          "--buffsize", arguments.buffers, "SIZE",
+          "NCCL_BUFFSIZE with which the ranks are started, for what is chosen by time;\n"
+          "default: the fastest of 4M (the runtime's own), 2M and 512K, one value for all files.\n"
+          "Give 4M if you cannot set the environment")
       ->check(CLI::Validator(accept_any, ""));
 }
 

@@ -196,9 +196,10 @@ bool is_free(const SynthArguments& arguments) {
 // The runtime's own size is what it has where nothing is set.
 Expected<std::optional<std::int64_t>> buffers_to_serve(const SynthArguments& arguments) {
   if (arguments.buffers.empty()) return std::optional<std::int64_t>();
-  if (arguments.size.empty() && arguments.tune.empty()) {
-    return make_error(Code::S04, "--buffsize is for what --size and --tune choose by time",
-                      "give one of them, or leave it out");
+  if (arguments.size.empty() && arguments.tune.empty() && !is_free(arguments)) {
+    return make_error(Code::S04,
+                      "--buffsize is for what is chosen by time, and other options choose here",
+                      "leave it out, or add --size or --tune");
   }
   const auto bytes = read_size("--buffsize", arguments.buffers);
   if (!bytes) return bytes.errors().front();
