@@ -98,17 +98,28 @@ void round_down(Parts& parts) {
   for (Ratio& part : parts) part = rounded_down(part);
 }
 
-// Whether the members reach one another over what the group has of the arcs.
+// Whether a member reaches the others over what the group has of the arcs, or they reach it.
+bool reaches_all(const Group& group, const Network& network, const std::vector<Rank>& members,
+                 Rank one, bool backwards) {
+  const auto seen =
+      topology::found_from(network.graph, network.ranks[one.index()], backwards,
+                           [&](ArcId arc, NodeId /*to*/) { return group.parts[arc] > Ratio(0); });
+  return std::ranges::all_of(members, [&](Rank r) { return seen[network.ranks[r.index()]]; });
+}
+
+// Whether the members reach one another.
 bool is_joined(const Group& group, const Network& network, const std::vector<Rank>& members) {
-  const NodeId first = network.ranks[members.front().index()];
-  for (const bool backwards : {false, true}) {
-    const auto seen =
-        topology::found_from(network.graph, first, backwards,
-                             [&](ArcId arc, NodeId /*to*/) { return group.parts[arc] > Ratio(0); });
-    const auto is_found = [&](Rank r) { return seen[network.ranks[r.index()]]; };
-    if (!std::ranges::all_of(members, is_found)) return false;
-  }
-  return true;
+  return reaches_all(group, network, members, members.front(), false) &&
+         reaches_all(group, network, members, members.front(), true);
+}
+
+// Whether all is joined that the operation's data passes between.
+bool can_carry(const Group& group, const Network& network, const JobOperation& operation) {
+  const std::vector<Rank>& members = operation.groups.front();
+  if (!operation.root) return is_joined(group, network, members);
+  const bool is_to_root =
+      operation.collective == Collective::reduce || operation.collective == Collective::gather;
+  return reaches_all(group, network, members, members[*operation.root], is_to_root);
 }
 
 // Takes a sliver of an arc from those that have it.
@@ -256,6 +267,10 @@ class PartBuilder {
   Topology part_;
 };
 
+Diagnostic too_little_left() {
+  return inexact("what limits leave of the links is too little for exact arithmetic");
+}
+
 // Exactly, where that is a fabric that can be solved.
 Expected<Topology> part_of(const Topology& whole, const Network& network, Group& group,
                            const std::vector<Rank>& members) {
@@ -352,6 +367,8 @@ Expected<Topology> within_limits(const Topology& topology, const Network& networ
   // A network needs no ways back, as a topology does.
   auto groups = groups_of(network, std::span(&operation, 1), shares, false, false);
   if (!groups) return groups.errors();
+  // Shares that are finer than all fractions are none.
+  if (!can_carry(groups->front(), network, operation)) return too_little_left();
   const auto build = [&](const Ratio& grid) {
     PartBuilder builder(topology, network, groups->front(), grid);
     builder.keep_whole();
@@ -362,7 +379,7 @@ Expected<Topology> within_limits(const Topology& topology, const Network& networ
     if (exact && is_simple(*exact)) return exact;
   }
   const auto grid = grid_of(network, least);
-  if (!grid) return inexact("what limits leave of the links is too little for exact arithmetic");
+  if (!grid) return too_little_left();
   return build(*grid);
 }
 
