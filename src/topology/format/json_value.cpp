@@ -195,7 +195,7 @@ std::string describe(const JsonValue& value) {
     case JsonValue::Kind::string:
       return quote(value.text);
     case JsonValue::Kind::array:
-      return "an array";
+      return value.items.empty() ? "an empty array" : "an array";
     case JsonValue::Kind::object:
       return "an object";
     case JsonValue::Kind::number:
