@@ -72,7 +72,8 @@ class JsonEvents {
     const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(first_keys_.back());
     if (std::find(first, keys_.end(), key_) != keys_.end()) {
       return refuse(fmt::format("the key \"{}\" stands twice in one object{}", value.substr(0, 40),
-                                reader().location()));
+                                reader().location()),
+                    "leave one of the two out, or give it a name of its own");
     }
     if (keys_.end() - first == kMaxJsonKeys) {
       return refuse(
@@ -127,8 +128,9 @@ class JsonEvents {
     }
     return nullptr;
   }
-  bool refuse(std::string message) {
-    ended_ = file_error(file_, "", std::move(message));
+  bool refuse(std::string message,
+              std::string remedy = "make the file again: forestcoll writes no such file") {
+    ended_ = file_error(file_, "", std::move(message), std::move(remedy));
     return false;
   }
 
