@@ -43,6 +43,15 @@ struct JointDemand {
   }
   /// Rates are told for as much: the buffer of the largest operation, times its weight.
   [[nodiscard]] std::int64_t whole() const { return std::ranges::max(buffers); }
+  /// That operation; of several the one that is done last at these rates.
+  [[nodiscard]] std::size_t largest() const {
+    std::size_t found = 0;
+    for (std::size_t i = 1; i < buffers.size(); ++i) {
+      const bool is_last = buffers[i] == buffers[found] && weight(i) < weight(found);
+      if (buffers[i] > buffers[found] || is_last) found = i;
+    }
+    return found;
+  }
 };
 
 /// What one commodity takes of an arc: a part of its capacity, above 0.

@@ -76,8 +76,8 @@ struct StepBound {
   JointDemand demand;
   JointOptimum together;
   std::vector<JointOptimum> alone;  ///< by operation, for its own buffer
-  /// GB/s of the largest operation's buffer where operations run one after the other, each alone,
-  /// by what each is proved to reach.
+  /// GB/s of the buffer of `demand.largest()` where operations run one after the other, each alone,
+  /// by what each is proved to reach: that buffer, without its weight, by the time of all.
   Ratio in_turn;
 };
 

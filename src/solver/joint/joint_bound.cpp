@@ -73,8 +73,16 @@ class LengthsProver {
   std::optional<LengthsProof> best_;
 };
 
-Diagnostic joint_rate_too_large() {
-  return make_error(Code::E14, "the exact joint rate of these operations does not fit 64 bits",
+// Of one operation bytes do not count, nor of several that have as many.
+Diagnostic rate_too_large(const JointDemand& demand) {
+  if (demand.operations.size() == 1) {
+    return inexact("the exact rate of this collective does not fit 64 bits");
+  }
+  const char* message = "the exact joint rate of these operations does not fit 64 bits";
+  if (std::ranges::count(demand.buffers, demand.whole()) == std::ssize(demand.buffers)) {
+    return inexact(message);
+  }
+  return make_error(Code::E14, message,
                     "round the bandwidths to a coarser grid with `quantize`, or the bytes");
 }
 
@@ -141,16 +149,13 @@ std::optional<Ratio> no_less_than(double time) {
   return Ratio(static_cast<std::int64_t>(parts) + 1, std::int64_t{1} << kTimeBits);
 }
 
-// 1 / Σ (buffer / whole) / rate, of buffers with their weights, or without: then all are done when
-// the one with the least weight is, were they at once.
+// 1 / Σ (buffer / whole) / rate, of buffers with their weights, or without: these say who is done
+// first at once, and not how much there is to do.
 std::optional<Ratio> rate_in_turn(const StepBound& bound, bool weighted) {
-  std::int64_t least = bound.demand.weight(0);
-  for (std::size_t i = 0; i < bound.alone.size(); ++i) {
-    least = std::min(least, bound.demand.weight(i));
-  }
+  const std::int64_t of_largest = bound.demand.weight(bound.demand.largest());
   Ratio time;
   for (std::size_t i = 0; i < bound.alone.size(); ++i) {
-    const Ratio without = weighted ? Ratio(1) : Ratio(least, bound.demand.weight(i));
+    const Ratio without = weighted ? Ratio(1) : Ratio(of_largest, bound.demand.weight(i));
     const auto part = checked_mul(Ratio(bound.demand.buffers[i], bound.demand.whole()), without);
     if (!part) return std::nullopt;
     const Ratio& rate = bound.alone[i].reached;
@@ -171,15 +176,15 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   solver::Pricing pricing(network, demand.relays, portions);
   solver::LengthsProgram program(network, portions);
   if (!program.run(pricing, {limits.rounds, limits.pivots, limits.stop})) {
-    return joint_rate_too_large();
+    return rate_too_large(demand);
   }
   JointOptimum optimum;
   LengthsProver prover(network, demand, portions, pricing);
   prover.consider(program.lengths());
   prover.consider(program.best_lengths());
-  if (!prover.best()) return joint_rate_too_large();
+  if (!prover.best()) return rate_too_large(demand);
   const auto at_most = checked_mul(prover.best()->at_most, network.unit);
-  if (!at_most) return joint_rate_too_large();
+  if (!at_most) return rate_too_large(demand);
   optimum.at_most = *at_most;
   const auto& proof = prover.best()->by_class;
   for (const std::size_t k : portions.arcs.of) optimum.lengths.push_back(proof[k]);
@@ -188,7 +193,7 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   }
   const auto mixture = prove_reached(network, demand, portions, program);
   const auto reached = mixture ? checked_mul(mixture->reached, network.unit) : std::nullopt;
-  if (!reached) return joint_rate_too_large();
+  if (!reached) return rate_too_large(demand);
   optimum.reached = *reached;
   optimum.loads = loads_of(network, portions, *mixture);
   if (limits.shares) {
@@ -212,7 +217,7 @@ Expected<StepBound> bound_step(const Network& network, std::span<const JobOperat
   }
   const auto in_turn = rate_in_turn(bound, false);
   const auto in_parts = rate_in_turn(bound, true);
-  if (!in_turn || !in_parts) return joint_rate_too_large();
+  if (!in_turn || !in_parts) return rate_too_large(bound.demand);
   bound.in_turn = *in_turn;
   // One after the other in small parts is one way to do all of it at once.
   if (!bound.together.is_exact()) {

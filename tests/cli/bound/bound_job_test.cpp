@@ -150,6 +150,14 @@ TEST(BoundJobLong, WhoCanHaveMoreAndWeights) {
                    2 * operations[0]["rate"]["value"].get<double>());
   EXPECT_NEAR(weighted["steps"][0]["seconds"].get<double>(),
               64e6 * 1.048576 / (operations[0]["rate"]["value"].get<double>() * 1e9), 1e-12);
+  // Rates times seconds are bytes, of each operation and in turn.
+  for (const auto& operation : operations) {
+    EXPECT_NEAR(operation["rate"]["value"].get<double>() * operation["seconds"].get<double>(),
+                0.064 * 1.048576, 1e-12);
+  }
+  const auto& in_turn = weighted["steps"][0]["in_turn"];
+  EXPECT_NEAR(in_turn["rate"]["value"].get<double>() * in_turn["seconds"].get<double>(),
+              0.064 * 1.048576, 1e-12);
   expect_says(2, bound("dgx-a100-x1", {"--at-once", "allgather all 64M weight=0"}),
               "expected a weight, found 0 [O07]");
 }

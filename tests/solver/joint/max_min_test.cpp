@@ -109,8 +109,10 @@ TEST(MaxMin, WeightsDivideWhatIsShared) {
   EXPECT_EQ(bound->demand.buffers[1], 2 * bound->demand.buffers[0]);
   const auto alone = bound->alone[0].reached;
   EXPECT_EQ(bound->together.reached, alone * Ratio(2, 3));
-  // One after the other takes as long as both together, of which the lesser weight is last.
-  EXPECT_EQ(bound->in_turn, alone);
+  // One after the other takes as long as both together, of which the lesser weight is last: the
+  // other's bytes, which are as many, move at half the rate that it has alone.
+  EXPECT_EQ(bound->demand.largest(), 1U);
+  EXPECT_EQ(bound->in_turn, alone / Ratio(2));
   EXPECT_EQ(rates_of(job).rates.levels.size(), 1U);
 }
 

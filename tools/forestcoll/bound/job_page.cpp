@@ -88,7 +88,7 @@ StepLength length_of(const JobStep& step, const StepBound& bound, bool timed) {
   const bool several = step.operations.size() > 1;
   StepLength length;
   if (!timed) {
-    length.at_once = 1 / bound.together.reached.to_double();
+    length.at_once = figures.time_of_last() / bound.together.reached.to_double();
     length.in_turn = 1 / bound.in_turn.to_double();
     length.words = fmt::format("{} GB/s", number(bound.together.reached.to_double()));
     if (several) {

@@ -135,9 +135,9 @@ std::string job_in_words(const std::vector<SimulatedStep>& steps, const Figures&
                         text.empty() ? "; " + simulated_with(figures) : "");
     text += aligned(step_table(step), 0, 0);
     text += busiest_lines(step.simulation, topology);
-    text +=
-        fmt::format("  algbw is of the largest buffer; trees and paths reach at most {:.3f} GB/s\n",
-                    step.of->rate);
+    text += fmt::format("  algbw is of the largest buffer; trees and paths reach {} {:.3f} GB/s\n",
+                        step.of->has_weights ? "at the rates of the weights" : "at most",
+                        step.of->rate);
   }
   return text;
 }

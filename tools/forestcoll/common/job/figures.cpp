@@ -25,10 +25,28 @@ double StepFigures::buffer(std::size_t operation) const {
 
 double StepFigures::seconds_at_once() const {
   double last = 0;  // those with a larger weight are done earlier
-  for (std::size_t i = 0; i < step_.operations.size(); ++i) {
-    last = std::max(last, seconds(part_of(bound_.together.reached, i), buffer(i)));
-  }
+  for (std::size_t i = 0; i < step_.operations.size(); ++i) last = std::max(last, seconds_of(i));
   return last;
+}
+
+double StepFigures::seconds_of(std::size_t operation) const {
+  return seconds(part_of(bound_.together.reached, operation), buffer(operation));
+}
+
+bool StepFigures::has_weights() const {
+  return std::ranges::any_of(step_.operations, [&](const JobOperation& operation) {
+    return operation.weight != step_.operations.front().weight;
+  });
+}
+
+double StepFigures::time_of_last() const {
+  const JointDemand& demand = bound_.demand;
+  const std::int64_t largest = demand.weight(demand.largest());
+  std::int64_t least = largest;
+  for (std::size_t i = 0; i < demand.buffers.size(); ++i) {
+    least = std::min(least, demand.weight(i));
+  }
+  return static_cast<double>(largest) / static_cast<double>(least);
 }
 
 double StepFigures::seconds_in_turn() const {

@@ -24,6 +24,12 @@ class StepFigures {
   [[nodiscard]] double seconds_at_once() const;
   [[nodiscard]] double seconds_in_turn() const;
   [[nodiscard]] double seconds_alone(std::size_t operation) const;
+  /// What an operation takes at its rate beside the others.
+  [[nodiscard]] double seconds_of(std::size_t operation) const;
+  /// Whether weights have some done before others.
+  [[nodiscard]] bool has_weights() const;
+  /// How many times as long the last operation takes as the one whose rate is that of the step.
+  [[nodiscard]] double time_of_last() const;
 
   /// GB/s of an operation where the largest has `rate`; as near as 40 bits where that does not fit.
   [[nodiscard]] Ratio part_of(const Ratio& rate, std::size_t operation) const;

@@ -81,19 +81,31 @@ std::string before_in_words(const JointOptimum& before, const JointOptimum& afte
                                       : change_in_words(before.reached, after.reached) + " since");
 }
 
+// Whose rate is that of a step.
+std::string largest_in_words(const JobStep& step, const StepBound& bound) {
+  if (step.operations.size() == 1) return "";
+  if (!StepFigures(step, bound).has_weights()) return " of the largest";
+  return " of " + name_with_weight(step.operations[bound.demand.largest()]);
+}
+
 std::string step_in_words(const JobStep& step, const StepBound& bound, const MaxMinRates& beyond,
                           const JointOptimum* before, const Fabric& fabric) {
   const StepFigures figures(step, bound);
   std::string text = fmt::format("{}{}\n", step.name,
                                  step.repeat > 1 ? fmt::format(", {} times", step.repeat) : "");
   text += aligned(table_of_operations(step, bound, fabric), 2, 1);
-  const std::string largest = step.operations.size() > 1 ? " of the largest" : "";
+  const std::string largest = largest_in_words(step, bound);
   const auto with_time = [&](double seconds) {
     return figures.has_bytes() ? ", " + time_in_words(seconds) : std::string();
   };
-  text += fmt::format("at once: {} GB/s{}{}\n",
-                      rate_in_words(bound.together.reached, bound.together.is_exact()), largest,
-                      with_time(figures.seconds_at_once()));
+  std::string time = with_time(figures.seconds_at_once());
+  if (figures.has_bytes() && figures.time_of_last() > 1) {
+    time = fmt::format("{}; all of it {}", with_time(figures.seconds_of(bound.demand.largest())),
+                       time_in_words(figures.seconds_at_once()));
+  }
+  text +=
+      fmt::format("at once: {} GB/s{}{}\n",
+                  rate_in_words(bound.together.reached, bound.together.is_exact()), largest, time);
   if (!bound.together.is_exact()) {
     text += fmt::format("  proved so far; at most {} GB/s\n", number(bound.together.at_most));
   }

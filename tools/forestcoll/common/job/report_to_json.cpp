@@ -55,6 +55,7 @@ Json operation_json(const JobOperation& operation, const StepBound& bound, std::
   if (operation.demand) json["demand"] = demand_json(*operation.demand);
   if (operation.root) json["root"] = *operation.root;
   json["rate"] = exact_or_reached(figures.part_of(bound.together.reached, i), figures.is_exact(i));
+  if (figures.has_bytes()) json["seconds"] = figures.seconds_of(i);
   if (operation.weight != 1) json["weight"] = operation.weight;
   if (beyond != nullptr) json["max_min"] = max_min_json(*beyond, i, figures);
   Json kinds = Json::array();

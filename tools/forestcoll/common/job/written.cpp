@@ -132,6 +132,7 @@ std::vector<WrittenStep> steps_in(const Json& json, const std::filesystem::path&
             fmt::format("{}: there is no operation", steps.back().name));
     const bool has_weights = std::ranges::any_of(
         steps.back().operations, [](const auto& operation) { return operation.weight != 1; });
+    steps.back().has_weights = has_weights;
     if (!has_weights) steps.back().exact_rate = step["rate"].value("exact", std::string());
     take_weights_out(steps.back());
   }

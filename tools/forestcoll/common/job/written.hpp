@@ -31,6 +31,7 @@ struct WrittenStep {
   std::int64_t repeat = 1;
   double rate = 0;  ///< GB/s of the largest buffer: the joint optimum
   std::vector<WrittenOperation> operations;
+  bool has_weights = false;     ///< some are done before others: `rate` is no bound then
   std::string exact_rate = {};  ///< `rate` as a fraction; empty where weights divide it
 };
 
