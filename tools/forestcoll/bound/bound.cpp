@@ -244,9 +244,11 @@ Command add_bound(CLI::App& program) {
   add_json_version_option(*command);
   general.flag("--check", options->check,
                "Compute the rate again by bisection, with independent code; both must agree");
-  general.flag("--whatif", options->whatif,
-               "Rank failures and upgrades by their effect, each solved exactly; failures are of\n"
-               "links, single cables, nodes, boxes and roles of switches");
+  general.flag(
+      "--whatif", options->whatif,
+      "Rank failures and upgrades by their effect, each solved exactly, of any collective but\n"
+      "alltoall, scatter and gather; failures are of links, single cables, nodes, boxes and\n"
+      "roles of switches");
   general
       .option("--top", options->top, "N",
               "Number of lines for the links of the bottleneck and for --whatif (text report)")
