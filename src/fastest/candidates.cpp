@@ -35,6 +35,10 @@ constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take 
 constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree", "hierarchical",
                                                        "two-level"};
 
+// What plans are compared with in a box, and where a switch beside others sums.
+constexpr std::array<std::string_view, 3> kOfRuntimeOfPlans = {"one-shot", "two-shot", "nvls"};
+constexpr std::size_t kMostRanksOfShots = 32;
+
 bool is_one(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
 }
@@ -101,12 +105,19 @@ class CandidateFinder {
 
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
 
+  [[nodiscard]] bool is_one_of_few(std::string_view name) const {
+    const bool is_of_runtime = options_.format == Format::mscclpp &&
+                               is_one(kOfRuntimeOfPlans, name) &&
+                               fabric_.network.ranks.size() <= kMostRanksOfShots;
+    return is_of_runtime || is_one(kForLarge, name);
+  }
+
   // None where it is not wanted, or the fabric has none.
   [[nodiscard]] std::optional<BaselineResult> make(std::string_view name) const {
     const bool is_slow = name == "bfb" || name == "multitree" || name == "greedy";
     const bool is_large = fabric_.network.ranks.size() > kMostRanksSearched;
-    const bool is_left_out = asked_.few_variants && !is_one(kForLarge, name);
-    if (!is_wanted(name) || is_left_out || is_stopped() || (is_large && is_slow)) {
+    if (!is_wanted(name) || (asked_.few_variants && !is_one_of_few(name)) || is_stopped() ||
+        (is_large && is_slow)) {
       return std::nullopt;
     }
     BaselineOptions options = asked_.baseline;

@@ -24,6 +24,8 @@ using fastest::Winner;
 
 constexpr double kOfInterest = 1.05;  // times what the fastest takes, in tables
 constexpr std::size_t kNamed = 4;     // algorithms after the fastest, in words
+// Of few variants: beyond, it takes longer to say what the time is made of than to choose.
+constexpr std::size_t kMostRanksOfCosts = 16;
 
 // A little more than the fastest of all takes at each size.
 std::vector<double> seconds_of_interest(Contest& contest) {
@@ -121,7 +123,8 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   std::optional<SizeWindow> window;
   tbb::parallel_invoke(
       [&] {
-        if (!options.few_variants) choice.costs = contest->costs(*winner, bytes);
+        const bool is_large = fabric.topology.ranks.size() > kMostRanksOfCosts;
+        if (!options.few_variants || !is_large) choice.costs = contest->costs(*winner, bytes);
       },
       [&] {
         if (!has_window) return;
