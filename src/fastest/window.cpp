@@ -20,6 +20,8 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr double kMostOfTheBest = 1.1;
+// What is for sizes around takes the place of a file for the size itself.
+constexpr double kMuchFaster = 2;
 constexpr std::int64_t kLeastLooked = std::int64_t{1} << 10;
 constexpr std::int64_t kMostLooked = std::int64_t{1} << 32;
 // Of what a contender takes at least by what it took at another size.
@@ -157,6 +159,17 @@ class WindowFinder {
   std::vector<Known> known_;
 };
 
+// Of those that a runtime selects at sizes around this one; none where it does so at no other.
+std::optional<Winner> of_sizes_around(Contest& contest, const Fabric& fabric, std::int64_t bytes,
+                                      const Contest::Takes& takes,
+                                      std::optional<std::int64_t> buffer_bytes) {
+  auto other = contest.winner(bytes, takes, Contest::Of::files_around);
+  if (!other) return std::nullopt;
+  const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
+  const bool is_for_more = window.first < bytes || bytes < window.last;
+  return is_for_more ? std::move(other) : std::nullopt;
+}
+
 }  // namespace
 
 bool runs_with(const Contest& contest, std::size_t contender, std::int64_t buffer_bytes) {
@@ -171,13 +184,6 @@ SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t conte
 
 Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found, std::int64_t bytes,
                            const Contest::Takes& takes, std::optional<std::int64_t> buffer_bytes) {
-  const auto of_sizes_around = [&]() -> std::optional<Winner> {
-    auto other = contest.winner(bytes, takes, Contest::Of::files_around);
-    if (!other) return std::nullopt;
-    const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
-    const bool is_for_more = window.first < bytes || bytes < window.last;
-    return is_for_more ? std::move(other) : std::nullopt;
-  };
   const auto runtime = runtime_choice(contest, fabric);
   if (!runtime) return found;
   const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
@@ -188,7 +194,7 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
   }
   const auto own = contest.winner(bytes, may_run, Contest::Of::all);
   if (!own) return found;
-  auto other = of_sizes_around();
+  auto other = of_sizes_around(contest, fabric, bytes, takes, buffer_bytes);
   if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
   return *std::move(other);
 }
@@ -196,10 +202,12 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
 std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
   const Contest::Takes all = [](std::size_t) { return true; };
   auto found = contest.winner(bytes, all);
-  if (!found && contest.is_for_sizes_around()) {
-    return contest.winner(bytes, all, Contest::Of::files_around);
+  const auto around = Contest::Of::files_around;
+  if (!found) return contest.is_for_sizes_around() ? contest.winner(bytes, all, around) : found;
+  const double much_faster = found->seconds / kMuchFaster;
+  if (contest.is_for_sizes_around() && contest.is_below(bytes, much_faster, all, around)) {
+    if (auto other = of_sizes_around(contest, fabric, bytes, all, {})) return other;
   }
-  if (!found) return found;
   return or_for_sizes_around(contest, fabric, *std::move(found), bytes, all, {});
 }
 
