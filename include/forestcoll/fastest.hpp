@@ -31,8 +31,8 @@ struct FastestOptions {
   std::optional<std::int64_t> buffer_bytes = {};
   /// Also schedules that a runtime would not select at a size, as their chunks do not divide it.
   bool any_count = false;
-  /// Where a runtime would select none at the size, or something else takes less than half the time:
-  /// what is fastest for sizes around it.
+  /// What is fastest for sizes around it, where a runtime would select none at the size, or that
+  /// one takes more than twice as long.
   bool sizes_around = false;
   /// `fastest_of_each` has a row more, `kAsWritten`.
   bool as_written = false;
