@@ -27,8 +27,8 @@ using forestcoll::audit::Program;
 using forestcoll::audit::StepGraph;
 using forestcoll::simulate::ClassGraph;
 using forestcoll::simulate::Fabric;
-using forestcoll::simulate::GraphMaker;
 using forestcoll::simulate::FlowClasses;
+using forestcoll::simulate::GraphMaker;
 
 // A program as the simulator reads it.
 struct Prepared {
