@@ -19,8 +19,8 @@ namespace {
 
 // By simulation each is the fastest somewhere: the first ones at large sizes, the others at small.
 constexpr std::int64_t kSmallUnit = std::int64_t{1} << 17;
-constexpr std::array<PlanShape, 5> kShapes = {{{kAllThreadblocks, 8, 4, kSmallUnit},
-                                               {kAllThreadblocks, 4, 4, kSmallUnit},
+constexpr std::array<PlanShape, 5> kShapes = {{{kMostThreadblocks, 8, 4, kSmallUnit},
+                                               {kMostThreadblocks, 4, 4, kSmallUnit},
                                                {kEnoughThreadblocks, 8, 1, kSmallUnit},
                                                {kEnoughThreadblocks, 1, 1, kSmallUnit},
                                                {kEnoughThreadblocks}}};

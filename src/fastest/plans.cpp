@@ -29,7 +29,7 @@ constexpr std::size_t kMostPlanEdges = 64'000;
 
 // Of what goes along paths, which is in parts already.
 constexpr std::array<PlanShape, 3> kShapesOfPaths = {
-    {{1}, {kEnoughThreadblocks}, {kAllThreadblocks}}};
+    {{1}, {kEnoughThreadblocks}, {std::numeric_limits<std::int32_t>::max()}}};
 
 std::span<const PlanShape> shapes_of(const Candidate& candidate) {
   if (candidate.routes) return kShapesOfPaths;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -106,7 +105,8 @@ struct ExecutionPlan {
 
 /// With fewer, it is threadblocks that limit the rate of a GPU with many links, by simulation.
 inline constexpr std::int32_t kEnoughThreadblocks = 64;
-inline constexpr std::int32_t kAllThreadblocks = std::numeric_limits<std::int32_t>::max();
+/// As many as run at once on an MI250, the smallest GPU of those that plans are for.
+inline constexpr std::int32_t kMostThreadblocks = 104;
 
 /// How the trees of a plan are dealt to threadblocks.
 struct PlanShape {
