@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string_view>
@@ -90,6 +91,8 @@ using Progress = std::function<void(std::string_view stage, std::optional<double
 /// same input gives the same forest.
 enum class Effort { fast, normal, max };
 
+class KnownPackings;
+
 struct PackOptions {
   Progress progress = {};
   std::stop_token stop = {};  ///< asks to give up as soon as possible
@@ -97,6 +100,7 @@ struct PackOptions {
   std::int32_t enough_height = 1;  ///< no work on trees that are no higher
   bool symmetry = true;            ///< look for automorphisms and pack one root per orbit
   int threads = 1;                 ///< the forest does not depend on it
+  std::shared_ptr<KnownPackings> known = {};  ///< of searches that ask the same more than once
 };
 
 /// Packs k·weight spanning out-trees per rank into the scaled capacities. With balanced switches

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -11,6 +12,7 @@
 #include "forestcoll/failures.hpp"
 #include "forestcoll/plan_target.hpp"
 #include "forestcoll/topology.hpp"
+#include "solver/pack/known_packings.hpp"
 
 namespace forestcoll::choose {
 
@@ -104,6 +106,9 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   }
   if (is_schedule(options.format)) {
     if (const auto done = make_equal(options); !done) return done.errors();
+  }
+  if (!options.synthesis.packing.known) {
+    options.synthesis.packing.known = std::make_shared<KnownPackings>();
   }
   const std::size_t ranks = fabric.network.ranks.size();
   if (const auto done = settle_trees(ranks, options); !done) return done.errors();

@@ -14,6 +14,7 @@
 #include "forestcoll/codes.hpp"
 #include "solver/common/core.hpp"
 #include "solver/common/forest_scale.hpp"
+#include "solver/pack/known_packings.hpp"
 #include "solver/pack/pack_so_far.hpp"
 #include "solver/pack/pack_trees.hpp"
 #include "solver/rate/balance.hpp"
@@ -204,10 +205,27 @@ Packing packing_at(const Network& network, std::int64_t k, const Ratio& scale,
 }  // namespace
 
 namespace solver {
+namespace {
 
-Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
-                                   const Scaling& scaling, const PackOptions& options,
-                                   IfStopped if_stopped, Descents descents) {
+KnownPackings::Question question_of(const Network& network, const Weights& weights,
+                                    const Scaling& scaling, const PackOptions& options,
+                                    Descents descents) {
+  return {{network.graph.arcs().begin(), network.graph.arcs().end()},
+          network.ranks,
+          network.capacity,
+          scaling.capacity,
+          weights,
+          scaling.k,
+          scaling.scale,
+          options.effort,
+          options.enough_height,
+          options.symmetry,
+          descents};
+}
+
+Expected<PackingSoFar> pack_anew(const Network& network, const Weights& weights,
+                                 const Scaling& scaling, const PackOptions& options,
+                                 IfStopped if_stopped, Descents descents) {
   Attempts attempts(network, weights, scaling, options, if_stopped, descents);
   if (auto packed = attempts.pack_at(scaling.capacity)) {
     return PackingSoFar{{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
@@ -239,6 +257,21 @@ Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weight
     }
     return PackingSoFar{packing_at(network, scaling.k, reached, *std::move(packed))};
   }
+}
+
+}  // namespace
+
+Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
+                                   const Scaling& scaling, const PackOptions& options,
+                                   IfStopped if_stopped, Descents descents) {
+  if (!options.known || network.ranks.size() > KnownPackings::kMostRanks) {
+    return pack_anew(network, weights, scaling, options, if_stopped, descents);
+  }
+  auto question = question_of(network, weights, scaling, options, descents);
+  if (auto known = options.known->find(question)) return PackingSoFar{*std::move(known)};
+  auto found = pack_anew(network, weights, scaling, options, if_stopped, descents);
+  if (found && !found->stopped) options.known->add(std::move(question), found->packing);
+  return found;
 }
 
 }  // namespace solver
