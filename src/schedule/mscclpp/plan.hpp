@@ -67,7 +67,7 @@ struct PlanThreadblock {
   /// By kind of channel: the GPU's channels and remote buffers that it uses.
   std::array<std::vector<std::int32_t>, kPlanChannels> channels, remote_buffers;
   std::vector<std::int32_t> switch_channels = {};  ///< of the GPU
-  /// Once, for every `unit_bytes` of the chunks, once.
+  /// Once, for every `unit_bytes` of `count` chunks, once.
   std::vector<PlanOperation> before, loop, after;
 };
 
@@ -95,7 +95,7 @@ struct ExecutionPlan {
   Collective collective = Collective::allgather;
   bool in_place = true;
   bool packets = false;         ///< what scratch holds
-  std::int64_t unit_bytes = 0;  ///< of each chunk, moved in one round
+  std::int64_t unit_bytes = 0;  ///< of what an operation moves, in one round
   std::int64_t min_bytes = 0, max_bytes = 0;
   IdVector<Rank, PlanGpu> gpus;
   /// Which ranks carry the collective out together, in the order of the group's own ranks; ranks in
@@ -121,8 +121,8 @@ struct PlanShape {
   /// another without waiting for the last level of the one before; levels of both phases of an
   /// allreduce together.
   std::int32_t stages = 1;
-  /// Of each chunk, moved in one round; a multiple of 16. Less keeps stages busier, but every
-  /// operation takes a while, and a proxy sends only so many messages in a second.
+  /// Of what an operation moves, in one round; a multiple of 16. Less keeps stages busier, but
+  /// every operation takes a while, and a proxy sends only so many messages in a second.
   std::int64_t unit_bytes = std::int64_t{1} << 20;
 
   bool operator==(const PlanShape&) const = default;

@@ -16,12 +16,12 @@ using Edge = PlanOperations::Edge;
 using Node = PlanOperations::Node;
 
 std::uint64_t label_of(const Node& node) {
-  std::uint64_t hash = 0;
+  std::uint64_t hash = bits(node.unit);
   for (const bool flag : {node.by_proxy, node.moves, node.adds, node.packets}) {
-    hash = 2 * hash + (flag ? 1 : 0);
+    hash = mix(hash, bits(std::int64_t{flag}));
   }
   for (const std::int64_t value :
-       {node.unit, node.copied, node.added, node.size, std::ssize(node.routes)}) {
+       {node.copied, node.added, node.size, std::int64_t{std::ssize(node.routes)}}) {
     hash = mix(hash, bits(value));
   }
   return hash;

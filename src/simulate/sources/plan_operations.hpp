@@ -10,7 +10,7 @@ namespace forestcoll::simulate {
 struct PlanOperations {
   struct Node {
     std::int32_t block = -1;
-    std::int64_t unit = 0;               ///< of the pipeline that it stands in; 0: in none
+    double unit = 0;  ///< bytes of each chunk for which its pipeline goes round once; 0: in none
     std::int32_t loop = -1;              ///< which pipeline of which threadblock
     bool by_proxy = false;               ///< not by the threadblock
     bool moves = false;                  ///< is data, not control

@@ -57,8 +57,7 @@ class PlanEvents {
   void add(std::size_t number) {
     const Node& node = classes_.operations.nodes[number];
     const ProtocolParameters& costs = node.packets ? parameters_.ll : parameters_.simple;
-    const std::int64_t rounds =
-        node.unit > 0 ? passes_for(chunk_bytes_, static_cast<double>(node.unit)) : 1;
+    const std::int64_t rounds = node.unit > 0 ? passes_for(chunk_bytes_, node.unit) : 1;
     const double per_chunk = chunk_bytes_ / static_cast<double>(rounds);
     const double adding_gbs = std::min(costs.threadblock_gbs, costs.reduction_gbs);
     Activity activity;
@@ -161,7 +160,9 @@ void PlanSource::read_node(const PlanFile& plan, const PlanGraph& graph, std::in
     const auto first = graph.first_block[static_cast<std::size_t>(source.rank)];
     const PlanThreadblock& tb = plan.gpus[static_cast<std::size_t>(source.rank)]
                                     .threadblocks[static_cast<std::size_t>(source.block - first)];
-    node.unit = tb.ops[static_cast<std::size_t>(op.loop)].unit_size;
+    const PlanOp& pipeline = tb.ops[static_cast<std::size_t>(op.loop)];
+    node.unit =
+        static_cast<double>(pipeline.unit_size) / static_cast<double>(pipeline.loop_chunks);
     node.loop = op.loop;
   }
   node.by_proxy = source.kind == Kind::effect || source.kind == Kind::signal_effect;
@@ -263,14 +264,11 @@ void PlanSource::finish_edges() {
 }
 
 double PlanSource::full_pass(const SimulationParameters&) const {
-  std::int64_t unit = std::numeric_limits<std::int64_t>::max();
+  double unit = std::numeric_limits<double>::infinity();
   for (const Node& node : all_.nodes) {
     if (node.unit > 0) unit = std::min(unit, node.unit);
   }
-  if (unit == std::numeric_limits<std::int64_t>::max()) {
-    return std::numeric_limits<double>::infinity();
-  }
-  return static_cast<double>(unit) * chunks_;
+  return unit * chunks_;
 }
 
 ClassGraph PlanSource::make(const Fabric& fabric, const SimulationParameters& parameters,

@@ -30,8 +30,8 @@ class PlanSource {
   /// A threadblock moves data for one operation at a time, and for one remote buffer after the
   /// other, at most at its own rate; a port channel's puts go on beside it. Signals and waits cost
   /// the message alone. Packets are as long again as their data; what makes them or waits for them
-  /// costs what LL does. A pipeline goes round once for
-  /// every `unit_size` bytes of the chunks.
+  /// costs what LL does. A pipeline goes round once for every `unit_size` bytes of its `num_chunks`
+  /// chunks together, as the executor of MSCCL++ does.
   [[nodiscard]] ClassGraph make(const Fabric& fabric, const SimulationParameters& parameters,
                                 double bytes) const;
   /// The same of every operation and every link, as others run beside it that are not alike.
