@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree
 // What plans are compared with in a box, and where a switch beside others sums.
 constexpr std::array<std::string_view, 3> kOfRuntimeOfPlans = {"one-shot", "two-shot", "nvls"};
 constexpr std::size_t kMostRanksOfShots = 32;
+// Of few variants, plans of the trees of the highest rate, of any number.
+constexpr std::size_t kMostRanksOfOptimum = 32;
 
 bool is_one(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -76,12 +78,34 @@ class CandidateFinder {
     if (!best) return best.errors();
     optimum_ = best->synthesis.forest.optimum;
     candidates_.push_back({"forestcoll", *std::move(best), {}});
-    if (options_.tree_count != TreeCount::chosen || asked_.few_variants) return {};
-    auto ours = find_our_trees(fabric_, candidates_.front().chosen.synthesis, options_, of_low_);
-    for (std::size_t i = 1; i < ours.size(); ++i) {
-      candidates_.push_back({"forestcoll", {std::move(ours[i]), ""}, {}});
-    }
+    const bool are_few = asked_.few_variants;
+    if (options_.tree_count != TreeCount::chosen) return {};
+    if (are_few && !is_optimum_of_few()) return {};
+    const Synthesis& first = candidates_.front().chosen.synthesis;
+    auto ours = are_few ? find_few_of_our_trees(fabric_, first, options_)
+                        : find_our_trees(fabric_, first, options_, of_low_);
+    for (std::size_t i = 1; i < ours.size(); ++i) add_of_any_number(std::move(ours[i]));
     return {};
+  }
+
+  // In a plan a tree is one transfer, however many chunks wide: cut finely, three trees per root
+  // serve powers of two.
+  void add_of_any_number(Synthesis synthesis) {
+    if (options_.format == Format::mscclpp) {
+      for (CollectiveForest& even : in_powers_of_two(synthesis.forest)) {
+        Synthesis each = synthesis;
+        each.allowed = even.algbw;
+        each.forest = std::move(even);
+        candidates_.push_back({"forestcoll", {std::move(each), ""}, {}});
+      }
+    }
+    candidates_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
+  }
+
+  // Threadblocks of a plan are shared by all trees: fewer of a higher rate are often faster.
+  [[nodiscard]] bool is_optimum_of_few() const {
+    return options_.format == Format::mscclpp &&
+           fabric_.network.ranks.size() <= kMostRanksOfOptimum;
   }
 
   // Ours as trees alone, where no program would be made of them; false where one would.

@@ -66,6 +66,11 @@ class OurTrees {
     return std::move(found_);
   }
 
+  std::vector<Synthesis> find_few() {
+    for (Synthesis& each : optimal()) add(std::move(each));
+    return std::move(found_);
+  }
+
  private:
   using Search = std::function<std::vector<Synthesis>()>;
 
@@ -124,7 +129,6 @@ class OurTrees {
     std::vector<Synthesis> result;
     SynthesizeOptions asked = options_.synthesis;
     asked.beside_less = false;
-    asked.packing.effort = of_low_;
     asked.trees_per_root = {};
     auto found = choose::synthesize_as_written(fabric_.network, asked, options_.format);
     if (!found) return result;
@@ -205,6 +209,12 @@ bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
 std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
                                       const CompileOptions& options, Effort of_low) {
   return OurTrees(fabric, std::move(best), options, of_low).find();
+}
+
+std::vector<Synthesis> find_few_of_our_trees(const Fabric& fabric, Synthesis best,
+                                             const CompileOptions& options) {
+  const Effort effort = options.synthesis.packing.effort;
+  return OurTrees(fabric, std::move(best), options, effort).find_few();
 }
 
 }  // namespace forestcoll::fastest

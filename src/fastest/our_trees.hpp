@@ -25,4 +25,8 @@ constexpr std::int64_t kMostTrees = 16;
 [[nodiscard]] std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
                                                     const CompileOptions& options, Effort of_low);
 
+/// `best`, and those of the highest rate where they are others. Cost: that of `synthesize`.
+[[nodiscard]] std::vector<Synthesis> find_few_of_our_trees(const Fabric& fabric, Synthesis best,
+                                                           const CompileOptions& options);
+
 }  // namespace forestcoll::fastest
