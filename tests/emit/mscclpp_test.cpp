@@ -32,7 +32,7 @@ PlanShape some_shape(int number) {
   const bool are_cut = number % 4 != 0;
   return {.threadblocks = are_cut ? 3 * number : 1,
           .parts = are_cut ? number % 4 : 1,
-          .stages = 1 + number % 4};
+          .pipeline_depth = 1 + number % 4};
 }
 
 TEST(MscclppLong, PlansOfRandomForestsAreRight) {
@@ -149,24 +149,24 @@ TEST(Mscclpp, LevelsMayHaveTheirOwnThreadblocks) {
   forest.weight = IdVector<Rank, std::int64_t>(3, 0);
   forest.weight[Rank(0)] = 1;
   PlanOptions options;
-  for (const std::int32_t stages : {1, 2, 3, 9}) {
-    options.shape.stages = stages;
+  for (const std::int32_t depth : {1, 2, 3, 9}) {
+    options.shape.pipeline_depth = depth;
     const auto plan = lower_to_plan(forest, boxes_of(3, 3), options);
     ASSERT_TRUE(plan) << to_string(plan.errors().front());
     EXPECT_EQ(plan->gpus[Rank(0)].threadblocks.size(), 1U);
-    EXPECT_EQ(plan->gpus[Rank(1)].threadblocks.size(), stages > 1 ? 2U : 1U);
+    EXPECT_EQ(plan->gpus[Rank(1)].threadblocks.size(), depth > 1 ? 2U : 1U);
     EXPECT_EQ(execute_plan(nlohmann::json::parse(to_mscclpp_json(*plan, "levels")), 5),
               Outcome::right);
   }
 }
 
-// A root hears of as many partial sums as it tells of the sum: in stages those are 30 channels.
-TEST(Mscclpp, StagesAreJoinedWhereTheyHaveTooManyChannels) {
+// A root hears of as many partial sums as it tells of the sum: in a pipeline those are 30 channels.
+TEST(Mscclpp, PipelinesAreJoinedWhereTheyHaveTooManyChannels) {
   constexpr int kRanks = 16;
   const auto forest = testing::shaped(Collective::allreduce, kRanks, 1, testing::star);
   PlanOptions options;
   options.shape.threadblocks = 64;
-  options.shape.stages = 3;
+  options.shape.pipeline_depth = 3;
   const auto plan = lower_to_plan(forest, boxes_of(kRanks, kRanks), options);
   ASSERT_TRUE(plan) << to_string(plan.errors().front());
   const auto verdict = verify(to_mscclpp_json(*plan, "stars"), "plan.json", nullptr, {});

@@ -14,11 +14,11 @@
 // A relay, outside of the group, sends what arrived in its scratch on from there, as it is.
 //
 // One threadblock could begin the next round only once it is done with the last level of this one,
-// so all ranks would wait for one another on every level. So levels may be dealt to several, the
-// stages: then one round is on its way up while the next one begins. What a rank receives of a
+// so all ranks would wait for one another on every level. So levels may be dealt to several, a
+// pipeline: then one round is on its way up while the next one begins. What a rank receives of a
 // segment, adds up and sends on is done by one of them, that of the level at which it has all. A
 // rank has to do with a segment twice only in an allreduce, and its broadcast reaches the rank only
-// after the rank's partial sum was read and sent, so stages need no order between them.
+// after the rank's partial sum was read and sent, so they need no order between them.
 #include "schedule/mscclpp/blocks.hpp"
 
 #include <algorithm>
@@ -300,14 +300,14 @@ class BlockWriter {
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan) {
   const Addresses addresses(context);
-  const auto stages = static_cast<std::size_t>(context.stages);
-  std::vector<BlockWriter> writers;  // one for each stage of each rank
-  for (std::size_t w = 0; w < stages * plan.gpus.size(); ++w) {
-    const Rank rank(w / stages);
+  const auto depth = static_cast<std::size_t>(context.pipeline_depth);
+  std::vector<BlockWriter> writers;  // by rank and place in its pipeline
+  for (std::size_t w = 0; w < depth * plan.gpus.size(); ++w) {
+    const Rank rank(w / depth);
     writers.emplace_back(context, addresses, rank, plan.gpus[rank]);
   }
-  const auto writer_of = [&](Rank rank, std::int32_t stage) -> BlockWriter& {
-    return writers[stages * rank.index() + static_cast<std::size_t>(stage)];
+  const auto writer_of = [&](Rank rank, std::int32_t place) -> BlockWriter& {
+    return writers[depth * rank.index() + static_cast<std::size_t>(place)];
   };
   std::vector<Transfer> transfers;
   std::map<std::int32_t, std::int32_t> levels;  // by segment
@@ -331,8 +331,8 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
     if (transfer.passes_on >= 0) from = arrivals[static_cast<std::size_t>(transfer.passes_on)];
     arrivals.push_back(to);
     const std::int32_t of_segment = levels.at(transfer.segment);
-    const std::int32_t sender = transfer.level * context.stages / of_segment;
-    const std::int32_t receiver = transfer.ready * context.stages / of_segment;
+    const std::int32_t sender = transfer.level * context.pipeline_depth / of_segment;
+    const std::int32_t receiver = transfer.ready * context.pipeline_depth / of_segment;
     writer_of(transfer.src, sender).send(transfer, receiver, from, to);
     writer_of(transfer.dst, receiver).receive(transfer, sender, to.index);
   }

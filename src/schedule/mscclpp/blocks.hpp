@@ -25,7 +25,7 @@ struct PlanContext {
   bool in_place = true;
   bool any_buffers = false;
   /// Threadblocks of a rank for the same segments, each for some levels: see `PlanShape`.
-  std::int32_t stages = 1;
+  std::int32_t pipeline_depth = 1;
 
   /// Of all groups.
   [[nodiscard]] const CollectiveForest& forest() const { return *groups.front().forest; }
@@ -35,7 +35,7 @@ struct PlanContext {
 };
 
 /// Appends to every GPU of `plan` that has a part in them the threadblocks that serve the segments
-/// of these numbers, which are all of as many chunks: up to one for each stage. Cost: O(segments ·
+/// of these numbers, which are all of as many chunks: `pipeline_depth` at most. Cost: O(segments ·
 /// hops · log).
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan);

@@ -204,7 +204,7 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
       are_cut ? std::min(allowed, static_cast<std::size_t>(options.shape.threadblocks)) : allowed;
   const std::size_t all = context.segments.size();
   const auto busiest = static_cast<std::size_t>(schedule::busiest_of(context).segments) *
-                       static_cast<std::size_t>(context.stages);
+                       static_cast<std::size_t>(context.pipeline_depth);
   Diagnostics errors;
   std::size_t blocks = 0;
   const std::size_t lists = busiest > wanted ? all * wanted / busiest : all;
@@ -244,39 +244,39 @@ class Lowering {
     }
   }
 
-  // One stage has fewer channels.
+  // One threadblock for all levels has fewer channels.
   Expected<ExecutionPlan> run() {
     const auto whole = context_of(groups_, segments_, 1);
     if (const auto done = refuse_wide_trees(whole); !done) return done.errors();
     const schedule::Busiest busiest = schedule::busiest_of(whole);
-    const std::int32_t stages = std::clamp(options_.shape.stages, 1, levels_);
-    if (stages > 1) {
-      auto plan = in_stages(stages, busiest);
+    const std::int32_t depth = std::clamp(options_.shape.pipeline_depth, 1, levels_);
+    if (depth > 1) {
+      auto plan = of_depth(depth, busiest);
       if (plan) return plan;
     }
-    return in_stages(1, busiest);
+    return of_depth(1, busiest);
   }
 
  private:
   // Fewer parts are fewer operations; whole trees are of fewer sizes, too.
-  [[nodiscard]] Expected<ExecutionPlan> in_stages(std::int32_t stages,
-                                                  const schedule::Busiest& busiest) const {
+  [[nodiscard]] Expected<ExecutionPlan> of_depth(std::int32_t depth,
+                                                 const schedule::Busiest& busiest) const {
     if (options_.shape.threadblocks > 1) {
       for (std::int64_t parts = options_.shape.parts; parts > 0; parts /= 2) {
-        auto plan = of_parts(parts, stages, busiest);
+        auto plan = of_parts(parts, depth, busiest);
         if (plan) return plan;
       }
     }
-    return fit(context_of(groups_, segments_, stages), options_);
+    return fit(context_of(groups_, segments_, depth), options_);
   }
 
   [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
                                                  const std::vector<Segment>& segments,
-                                                 std::int32_t stages) const {
-    return {groups, segments, box_of_, options_.in_place, options_.any_buffers, stages};
+                                                 std::int32_t depth) const {
+    return {groups, segments, box_of_, options_.in_place, options_.any_buffers, depth};
   }
 
-  [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts, std::int32_t stages,
+  [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts, std::int32_t depth,
                                                  const schedule::Busiest& busiest) const {
     const std::int64_t threadblocks =
         std::min(options_.shape.threadblocks, options_.max_threadblocks);
@@ -288,7 +288,7 @@ class Lowering {
     std::vector<GroupForest> groups = groups_;
     for (std::size_t g = 0; g < groups.size(); ++g) groups[g].forest = &forests[g];
     const std::vector<Segment> segments = cut_finer(segments_, cut);
-    return fit(context_of(groups, segments, stages), options_);
+    return fit(context_of(groups, segments, depth), options_);
   }
 
   std::vector<GroupForest> groups_;

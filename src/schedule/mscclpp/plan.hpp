@@ -117,11 +117,11 @@ struct PlanShape {
   /// up as much, and has something to send while it waits. Each part takes operations, so there are
   /// fewer where these are too many.
   std::int32_t parts = 1;
-  /// The levels of trees are dealt to so many threadblocks of each rank, so that rounds follow one
-  /// another without waiting for the last level of the one before; levels of both phases of an
-  /// allreduce together.
-  std::int32_t stages = 1;
-  /// Of what an operation moves, in one round; a multiple of 16. Less keeps stages busier, but
+  /// The levels of trees are dealt to so many threadblocks of each rank, a pipeline, so that rounds
+  /// follow one another without waiting for the last level of the one before; levels of both phases
+  /// of an allreduce together.
+  std::int32_t pipeline_depth = 1;
+  /// Of what an operation moves, in one round; a multiple of 16. Less fills the pipeline better, but
   /// every operation takes a while, and a proxy sends only so many messages in a second.
   std::int64_t unit_bytes = std::int64_t{1} << 20;
 
