@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -46,15 +45,9 @@ class SharedLimits : public ::testing::Test {
   SharedLimits() { scratch_.write("t.json", kBridges); }
 
   Result try_run(const std::string& command, const std::vector<std::string>& words) {
-    std::vector<std::string> all{command, file("t.json")};
-    all.insert(all.end(), words.begin(), words.end());
-    return run(all);
+    return run(joined({command, file("t.json")}, words));
   }
   std::string file(const std::string& name) { return scratch_ / name; }
-  nlohmann::json json_of(const std::vector<std::string>& words) {
-    const auto ran = run_well(words);
-    return nlohmann::json::parse(ran.out, nullptr, false);
-  }
 
   Scratch scratch_;
 };
