@@ -20,6 +20,14 @@
 
 namespace forestcoll {
 
+/// Which counts a file must serve: a runtime selects it where its chunks divide the count.
+enum class ServedCounts {
+  of_size,    ///< that of the size
+  or_around,  ///< where nothing serves that, those of sizes around it
+  around,     ///< also where what serves the size takes more than twice as long as what does these
+  any,        ///< none in particular: also schedules that a runtime would not select at the size
+};
+
 struct FastestOptions {
   /// What all schedules have in common; an empty protocol is chosen by size. Where a number of
   /// trees or parts is asked for, these alone are looked at. REQUIRES: the format is that of a
@@ -29,13 +37,9 @@ struct FastestOptions {
   std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
   /// `NCCL_BUFFSIZE` of the runtime, bytes; 0: not set; none: chosen by size.
   std::optional<std::int64_t> buffer_bytes = {};
-  /// Also schedules that a runtime would not select at a size, as their chunks do not divide it.
-  bool any_count = false;
-  /// What is fastest for sizes around it, where a runtime would select none at the size, or that
-  /// one takes more than twice as long.
-  bool sizes_around = false;
-  /// `fastest_of_each` has a row more, `kAsWritten`.
-  bool as_written = false;
+  ServedCounts counts = ServedCounts::of_size;
+  /// `fastest_of_each` has a row more, `kAsWritten`, of files for these.
+  std::optional<ServedCounts> as_written = {};
   std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
@@ -120,8 +124,7 @@ struct AlgorithmTimes {
   std::vector<std::optional<FastestChoice>> by_size;  ///< `considered` is of this algorithm alone
 };
 
-/// What `fastest_schedule` takes, of whatever algorithm and whatever `any_count` says; where chunks
-/// of none divide the size, the fastest for sizes around it.
+/// What `fastest_schedule` takes, of whatever algorithm, for `FastestOptions::as_written`.
 inline constexpr const char* kAsWritten = "as written";
 
 /// The same for each algorithm by itself, in the order of the candidates; an algorithm without any

@@ -293,7 +293,8 @@ bool Contest::serves_around(std::size_t contender, std::int64_t bytes) const {
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
   if (!is_made(contenders_[contender].candidate)) return true;
   if (!serves_around(contender, bytes)) return false;
-  return options_.any_count || bytes % (kElementBytes * elements(program(contender))) == 0;
+  return counts() == ServedCounts::any ||
+         bytes % (kElementBytes * elements(program(contender))) == 0;
 }
 
 std::size_t Contest::representative(std::size_t contender, std::int64_t bytes) const {

@@ -49,10 +49,10 @@ class Contest {
   /// for a byte than those of the best.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
-  /// See `FastestOptions::sizes_around`.
-  [[nodiscard]] bool is_for_sizes_around() const { return options_.sizes_around; }
-  /// From now on `any_count` is not so.
-  void require_counts() { options_.any_count = false; }
+  /// Which counts files must serve.
+  [[nodiscard]] ServedCounts counts() const { return options_.counts; }
+  /// The same from now on.
+  void require(ServedCounts counts) { options_.counts = counts; }
 
   /// For each of the options' sizes the fastest of what a runtime would select there, but for less
   /// than `kWorthwhile`; none where nothing is selected. All processors work.

@@ -180,13 +180,10 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(
         times_of(selector.name, fastest::picks(*contest, selector, options.sizes, of_interest)));
   }
   if (options.as_written) {
-    contest->require_counts();
+    contest->require(*options.as_written);
     std::vector<std::optional<Winner>> written;
     for (const std::int64_t bytes : options.sizes) {
       written.push_back(file_winner(*contest, fabric, bytes));
-      if (written.back()) continue;
-      written.back() = contest->winner(
-          bytes, [](std::size_t) { return true; }, Contest::Of::files_around);
     }
     all.push_back(times_of(kAsWritten, written));
   }

@@ -95,7 +95,7 @@ class NcclTuner {
                          .sizes = options_.sizes,
                          .instances = {},
                          .buffer_bytes = bytes_of_buffers(),
-                         .any_count = true,
+                         .counts = ServedCounts::any,
                          .parameters = {},
                          .baseline = options_.baseline,
                          .algorithms = algorithms(),

@@ -201,11 +201,12 @@ Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found,
 
 std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
   const Contest::Takes all = [](std::size_t) { return true; };
-  auto found = contest.winner(bytes, all);
   const auto around = Contest::Of::files_around;
-  if (!found) return contest.is_for_sizes_around() ? contest.winner(bytes, all, around) : found;
+  const ServedCounts counts = contest.counts();
+  auto found = contest.winner(bytes, all);
+  if (!found) return counts == ServedCounts::of_size ? found : contest.winner(bytes, all, around);
   const double much_faster = found->seconds / kMuchFaster;
-  if (contest.is_for_sizes_around() && contest.is_below(bytes, much_faster, all, around)) {
+  if (counts == ServedCounts::around && contest.is_below(bytes, much_faster, all, around)) {
     if (auto other = of_sizes_around(contest, fabric, bytes, all, {})) return other;
   }
   return or_for_sizes_around(contest, fabric, *std::move(found), bytes, all, {});

@@ -33,8 +33,8 @@ namespace forestcoll::fastest {
                                          std::int64_t bytes, const Contest::Takes& takes,
                                          std::optional<std::int64_t> buffer_bytes);
 
-/// The fastest file at a size, or for the sizes around it, as above, or as the options say; none
-/// where no contender serves it.
+/// The fastest file at a size, or for the sizes around it, as above, or as `Contest::counts` says;
+/// none where no contender serves it.
 [[nodiscard]] std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric,
                                                 std::int64_t bytes);
 

@@ -106,7 +106,7 @@ TEST(Fastest, RefusesASizeThatNoRuntimeWouldSelectAnythingFor) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.errors().front().code, Code::S03);
   FastestOptions any = options_for(Collective::allgather, {1000});
-  any.any_count = true;
+  any.counts = ServedCounts::any;
   EXPECT_TRUE(fastest_choices(fabric, any));
 }
 

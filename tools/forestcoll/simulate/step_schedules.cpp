@@ -34,7 +34,7 @@ std::optional<std::string> made_by_runtime(const Topology& part, const ChosenGpu
   options.compile.xml.max_bytes = bytes;
   options.sizes = {bytes};
   options.buffer_bytes = 0;
-  options.any_count = true;
+  options.counts = ServedCounts::any;
   options.algorithms = {is_personalized(collective) ? "direct" : "nccl-ring"};
   auto made = fastest_schedule(*fabric, options);
   if (!made) return std::nullopt;

@@ -123,7 +123,7 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
                                          .sizes = {*request.size},
                                          .instances = arguments.instances,
                                          .buffer_bytes = request.buffer_bytes,
-                                         .sizes_around = search.sizes_around,
+                                         .counts = search.counts,
                                          .parameters = {},
                                          .baseline = {},
                                          .algorithms = {},
@@ -140,8 +140,8 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
   if (ranks <= most_simulated(request.compile)) {
     SynthRequest calls = request;
     calls.size = size_of_calls(*request.size, fabric, request.compile);
-    auto found =
-        compile_for_size(fabric, calls, arguments, {.few_variants = of_few, .sizes_around = true});
+    auto found = compile_for_size(fabric, calls, arguments,
+                                  {.few_variants = of_few, .counts = ServedCounts::around});
     if (found && of_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
     if (found) return found;
     if (const auto done = refuse_stopped(); !done) return done.errors();

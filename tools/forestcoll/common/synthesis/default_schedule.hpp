@@ -30,7 +30,8 @@ struct ChosenSchedule {
 
 /// How a schedule is looked for: see `FastestOptions`.
 struct SizeSearch {
-  bool few_variants = false, sizes_around = false;
+  bool few_variants = false;
+  ServedCounts counts = ServedCounts::of_size;
 };
 
 /// The fastest for `request.size`. Errors and cost: those of `fastest_schedule`.

@@ -169,11 +169,13 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                   "--trees",
                                   most));
   }
+  std::optional<ServedCounts> as_written;
+  if (is_asked(request, kOurs)) as_written = ServedCounts::or_around;
   FastestOptions options{.compile = {},
                          .sizes = request.sizes,
                          .instances = {},
-                         .any_count = true,
-                         .as_written = is_asked(request, kOurs),
+                         .counts = ServedCounts::any,
+                         .as_written = as_written,
                          .parameters = request.parameters,
                          .baseline = request.baseline,
                          .algorithms = {}};
