@@ -50,7 +50,7 @@ Expected<Lowered> lower_forest(const CollectiveForest& forest, std::optional<Sch
   if (options.format == Format::mscclpp) {
     auto plan = plan_for_large_messages(forest, fabric, options);
     if (!plan) return plan.errors();
-    return Lowered(*std::move(plan));
+    return Lowered(std::move(plan->plan));
   }
   if (options.format != Format::msccl) return Lowered();
   if (known) return Lowered(*std::move(known));

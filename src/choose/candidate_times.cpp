@@ -43,10 +43,11 @@ std::optional<double> choose::candidate_time(const ChosenForest& candidate, cons
     return large_message_time(
         to_msccl_xml(*candidate.schedule, forest, fabric.topology, options.xml), fabric, stop);
   }
-  const auto plan = plan_for_large_messages(forest, fabric, options);
-  if (!plan) return std::nullopt;
-  return large_message_time(to_mscclpp_json(*plan, plan_name(fabric.topology, forest)), fabric,
-                            stop);
+  const auto timed = plan_for_large_messages(forest, fabric, options);
+  if (!timed) return std::nullopt;
+  if (timed->seconds) return timed->seconds;
+  return large_message_time(to_mscclpp_json(timed->plan, plan_name(fabric.topology, forest)),
+                            fabric, stop);
 }
 
 std::optional<std::vector<double>> choose::candidate_times(

@@ -16,8 +16,8 @@ inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;  ///< bytes
 /// Seconds for `kLargeMessage`, as `simulate` has them of the XML or the plan, with the figures of
 /// the GPU that the fabric names; none where there is no plan, it cannot be simulated within 5
 /// million operations, or the solver is asked to stop. REQUIRES: the protocol of `options.xml` is
-/// chosen; for XML the forest has its schedule. Cost: of `verify` and `simulate`; of a plan once
-/// more for each of its shapes.
+/// chosen; for XML the forest has its schedule. Cost: of `verify` and `simulate`; of a plan for
+/// each of its shapes.
 [[nodiscard]] std::optional<double> candidate_time(const ChosenForest& candidate,
                                                    const Fabric& fabric,
                                                    const CompileOptions& options);

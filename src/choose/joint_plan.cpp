@@ -81,8 +81,8 @@ Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const P
   const auto plan = choose::plan_for_large_messages(forests, fabric, result.options);
   if (!plan) return plan.errors();
   result.text =
-      to_mscclpp_json(*plan, fmt::format("forestcoll-{}-{}-{}groups", fabric.topology.name,
-                                         to_string(collective), groups.size()));
+      to_mscclpp_json(plan->plan, fmt::format("forestcoll-{}-{}-{}groups", fabric.topology.name,
+                                              to_string(collective), groups.size()));
   choose::tell(result.options, "checking");
   auto verdict =
       verify(result.text, "<schedule>", &fabric.topology, choose::runtime_of(result.options));

@@ -34,39 +34,38 @@ std::span<const PlanShape> plan_shapes() {
   return kShapes;
 }
 
-Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> groups,
-                                                const Fabric& fabric,
-                                                const CompileOptions& options) {
+Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
+                                            const Fabric& fabric, const CompileOptions& options) {
   const auto boxes = boxes_of_ranks(fabric.topology);
   const auto planned = [&](const PlanShape& shape) {
     PlanOptions asked = plan_options(options);
     asked.shape = shape;
     return lower_to_plan(groups, boxes, asked);
   };
-  const PlanShape& usual = kShapes.front();
-  auto best = planned(usual);
+  const auto usual = planned(kShapes.front());
+  if (!usual) return usual.errors();
   std::size_t edges = 0;
   for (const GroupForest& group : groups) edges += edge_count(*group.forest);
-  if (!best || boxes.size() > kMostRanks || edges > kMostEdges) return best;
-  const std::int64_t bytes = std::min(kLargeMessage, best->max_bytes);
-  std::vector<std::optional<ExecutionPlan>> plans(kShapes.size());
-  std::vector<double> seconds(kShapes.size(), std::numeric_limits<double>::infinity());
+  if (boxes.size() > kMostRanks || edges > kMostEdges) return TimedPlan{*usual};
+  const std::int64_t bytes = std::min(kLargeMessage, usual->max_bytes);
+  std::vector<std::optional<TimedPlan>> plans(kShapes.size());
   tbb::parallel_for(std::size_t{0}, kShapes.size(), [&](std::size_t s) {
-    auto plan = s == 0 ? best : planned(kShapes[s]);
+    auto plan = s == 0 ? usual : planned(kShapes[s]);
     if (!plan) return;
-    const auto time = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
-                                     options.synthesis.packing.stop);
-    if (time) seconds[s] = *time;
-    plans[s] = *std::move(plan);
+    const auto seconds = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
+                                        options.synthesis.packing.stop);
+    plans[s] = TimedPlan{*std::move(plan), seconds};
   });
-  const auto least = std::ranges::min_element(seconds);
-  if (*least == std::numeric_limits<double>::infinity()) return best;
-  return *std::move(plans[static_cast<std::size_t>(least - seconds.begin())]);
+  const auto least = std::ranges::min_element(plans, {}, [](const auto& each) {
+    return each && each->seconds ? *each->seconds : std::numeric_limits<double>::infinity();
+  });
+  TimedPlan best = *std::move(*least);
+  if (bytes < kLargeMessage) best.seconds.reset();
+  return best;
 }
 
-Expected<ExecutionPlan> plan_for_large_messages(const CollectiveForest& forest,
-                                                const Fabric& fabric,
-                                                const CompileOptions& options) {
+Expected<TimedPlan> plan_for_large_messages(const CollectiveForest& forest, const Fabric& fabric,
+                                            const CompileOptions& options) {
   const GroupForest all = group_of_all(forest, fabric.topology.ranks.size());
   return plan_for_large_messages({&all, 1}, fabric, options);
 }

@@ -1,6 +1,7 @@
 // How the trees of a plan are dealt to threadblocks.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "forestcoll/compile.hpp"
@@ -13,16 +14,22 @@ namespace forestcoll::choose {
 /// The shapes to compare, each the fastest for some trees and sizes.
 [[nodiscard]] std::span<const PlanShape> plan_shapes();
 
+struct TimedPlan {
+  ExecutionPlan plan;
+  /// For `kLargeMessage`; none where it is not for that, or was not simulated.
+  std::optional<double> seconds = {};
+};
+
 /// The plan of all groups in the shape that takes the least time for a large message, or for the
 /// largest that it is for, by simulation; of many GPUs, or trees with many edges, in the first
 /// one. REQUIRES: `options` are settled, and as `lower_to_plan`. Errors: those of
 /// `lower_to_plan`. Cost: that of simulating a plan for each shape.
-[[nodiscard]] Expected<ExecutionPlan> plan_for_large_messages(std::span<const GroupForest> groups,
-                                                              const Fabric& fabric,
-                                                              const CompileOptions& options);
+[[nodiscard]] Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
+                                                          const Fabric& fabric,
+                                                          const CompileOptions& options);
 /// The same of one group of all ranks.
-[[nodiscard]] Expected<ExecutionPlan> plan_for_large_messages(const CollectiveForest& forest,
-                                                              const Fabric& fabric,
-                                                              const CompileOptions& options);
+[[nodiscard]] Expected<TimedPlan> plan_for_large_messages(const CollectiveForest& forest,
+                                                          const Fabric& fabric,
+                                                          const CompileOptions& options);
 
 }  // namespace forestcoll::choose
