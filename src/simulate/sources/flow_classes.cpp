@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <numeric>
-#include <utility>
 
 namespace forestcoll::simulate {
 namespace {
@@ -18,20 +17,6 @@ void join(LabelledGraph& graph, std::int32_t a, std::int32_t b, std::uint64_t ha
   graph.edges.push_back({a, b, hash});
   graph.edges.push_back({b, a, hash});
 }
-
-// In the order of first members.
-class Numbering {
- public:
-  // The number of the class, and whether this is its first member.
-  std::pair<std::int32_t, bool> operator()(std::int32_t name) {
-    const auto next = static_cast<std::int32_t>(numbers_.size());
-    const auto [at, is_new] = numbers_.emplace(name, next);
-    return {at->second, is_new};
-  }
-
- private:
-  std::map<std::int32_t, std::int32_t> numbers_;
-};
 
 class FlowClassMaker {
  public:
@@ -83,7 +68,7 @@ class FlowClassMaker {
   std::span<const std::int32_t> of_link_;
   const Ways& ways_;
   FlowClasses classes_;
-  Numbering senders_, links_;
+  ClassNumbers senders_, links_;
   std::vector<std::int32_t> first_link_;  // by class
   std::vector<Parts> parts_;              // by class, of all its flows
   std::map<Parts, std::int32_t> known_;   // which route has these parts

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "simulate/fabric/equitable_partition.hpp"
@@ -12,6 +13,20 @@
 #include "simulate/fabric/fabric.hpp"
 
 namespace forestcoll::simulate {
+
+/// Numbers classes in the order of their first members, so that what is simulated does not depend
+/// on names.
+class ClassNumbers {
+ public:
+  /// The number of the class of this name, and whether this is its first member.
+  std::pair<std::int32_t, bool> operator()(std::int32_t name) {
+    const auto [at, is_new] = numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size()));
+    return {at->second, is_new};
+  }
+
+ private:
+  std::map<std::int32_t, std::int32_t> numbers_;
+};
 
 /// Classes of senders (the threadblocks of a program, or the flows of a plan) and of links, those
 /// of an equitable partition: the senders of a class send over routes of the same costs that put
@@ -35,8 +50,7 @@ struct Ways {
 [[nodiscard]] Ways ways_of(const Fabric& fabric);
 
 /// From names of the classes of senders and links; `routes`: of each sender; −1: none. Classes are
-/// numbered in the order of their first members, so that what is simulated does not depend on
-/// names. Cost: O(n log n) in senders and parts of their routes.
+/// numbered by `ClassNumbers`. Cost: O(n log n) in senders and parts of their routes.
 [[nodiscard]] FlowClasses flow_classes(std::span<const std::int32_t> of_sender,
                                        std::span<const std::int32_t> routes,
                                        std::span<const std::int32_t> of_link, const Ways& ways);

@@ -1,7 +1,6 @@
 #include "simulate/sources/plan_classes.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <span>
 #include <tuple>
@@ -73,12 +72,11 @@ class PlanClassMaker {
  private:
   // In the order of the first of each class.
   void add_nodes(std::span<const std::int32_t> names) {
-    std::map<std::int32_t, std::int32_t> numbers;
+    ClassNumbers numbers;
     for (std::size_t n = 0; n < names.size(); ++n) {
-      const auto next = static_cast<std::int32_t>(first_.size());
-      const auto [at, is_new] = numbers.emplace(names[n], next);
-      of_node_.push_back(at->second);
-      if (!is_new) continue;
+      const auto [number, is_first] = numbers(names[n]);
+      of_node_.push_back(number);
+      if (!is_first) continue;
       first_.push_back(static_cast<std::int32_t>(n));
       result_.operations.nodes.push_back(all_.nodes[n]);
     }
