@@ -17,21 +17,39 @@
 namespace forestcoll::choose {
 namespace {
 
-// By simulation each is the fastest somewhere: the first ones at large sizes, the others at small.
+// By simulation each is the fastest somewhere.
 constexpr std::int64_t kSmallUnit = std::int64_t{1} << 17;
-constexpr std::array<PlanShape, 5> kShapes = {{{kMostThreadblocks, 8, 4, kSmallUnit},
-                                               {kMostThreadblocks, 4, 4, kSmallUnit},
-                                               {kEnoughThreadblocks, 8, 1, kSmallUnit},
-                                               {kEnoughThreadblocks, 1, 1, kSmallUnit},
-                                               {kEnoughThreadblocks}}};
+constexpr std::array<PlanShape, 5> kOfTrees = {{
+    {kMostThreadblocks, 8, 4, kSmallUnit},    // large sizes: rounds overlap
+    {kMostThreadblocks, 4, 4, kSmallUnit},    // the same with fewer operations
+    {kEnoughThreadblocks, 8, 1, kSmallUnit},  // smaller sizes: all levels in one threadblock
+    {kEnoughThreadblocks, 1, 1, kSmallUnit},  // the same with the fewest operations
+    {kEnoughThreadblocks},                    // few rounds
+}};
+// They are in parts already.
+constexpr std::array<PlanShape, 3> kOfPaths = {{
+    {1},                                         // as the paths come
+    {kEnoughThreadblocks},                       // parts for as many as are enough
+    {std::numeric_limits<std::int32_t>::max()},  // parts for all that are allowed
+}};
+// They have one of their own.
+constexpr std::array<PlanShape, 1> kOfSwitches = {};
 
 // Beyond, trying all takes longer than making one.
 constexpr std::size_t kMostRanks = 32, kMostEdges = 8'000;
 
 }  // namespace
 
-std::span<const PlanShape> plan_shapes() {
-  return kShapes;
+std::span<const PlanShape> plan_shapes(PlanOf what) {
+  switch (what) {
+    case PlanOf::trees:
+      break;
+    case PlanOf::paths:
+      return kOfPaths;
+    case PlanOf::switches:
+      return kOfSwitches;
+  }
+  return kOfTrees;
 }
 
 Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
@@ -42,15 +60,15 @@ Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
     asked.shape = shape;
     return lower_to_plan(groups, boxes, asked);
   };
-  const auto usual = planned(kShapes.front());
+  const auto usual = planned(kOfTrees.front());
   if (!usual) return usual.errors();
   std::size_t edges = 0;
   for (const GroupForest& group : groups) edges += edge_count(*group.forest);
   if (boxes.size() > kMostRanks || edges > kMostEdges) return TimedPlan{*usual};
   const std::int64_t bytes = std::min(kLargeMessage, usual->max_bytes);
-  std::vector<std::optional<TimedPlan>> plans(kShapes.size());
-  tbb::parallel_for(std::size_t{0}, kShapes.size(), [&](std::size_t s) {
-    auto plan = s == 0 ? usual : planned(kShapes[s]);
+  std::vector<std::optional<TimedPlan>> plans(kOfTrees.size());
+  tbb::parallel_for(std::size_t{0}, kOfTrees.size(), [&](std::size_t s) {
+    auto plan = s == 0 ? usual : planned(kOfTrees[s]);
     if (!plan) return;
     const auto seconds = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
                                         options.synthesis.packing.stop);

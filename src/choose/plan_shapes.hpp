@@ -11,8 +11,11 @@
 
 namespace forestcoll::choose {
 
-/// The shapes to compare, each the fastest for some trees and sizes.
-[[nodiscard]] std::span<const PlanShape> plan_shapes();
+/// What a plan's data goes along. Plans of switches are in one shape, which is their own.
+enum class PlanOf { trees, paths, switches };
+
+/// The shapes to compare, at least one, each the fastest somewhere.
+[[nodiscard]] std::span<const PlanShape> plan_shapes(PlanOf what);
 
 struct TimedPlan {
   ExecutionPlan plan;

@@ -2,9 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -27,19 +25,14 @@ namespace {
 // Of trees, so many edges in all: beyond, a plan takes too long to be simulated again and again.
 constexpr std::size_t kMostPlanEdges = 64'000;
 
-// Of what goes along paths, which is in parts already.
-constexpr std::array<PlanShape, 3> kShapesOfPaths = {
-    {{1}, {kEnoughThreadblocks}, {std::numeric_limits<std::int32_t>::max()}}};
-
-std::span<const PlanShape> shapes_of(const Candidate& candidate) {
-  if (candidate.routes) return kShapesOfPaths;
-  const std::span<const PlanShape> all = choose::plan_shapes();
-  return candidate.switched ? all.first(1) : all;
+choose::PlanOf plan_of(const Candidate& candidate) {
+  if (candidate.routes) return choose::PlanOf::paths;
+  return candidate.switched ? choose::PlanOf::switches : choose::PlanOf::trees;
 }
 
 // Errors: those of `lower_to_plan`.
-Expected<choose::NamedPlan> plan_of(const Candidate& candidate, const PlanShape& shape,
-                                    const Fabric& fabric, const CompileOptions& options) {
+Expected<choose::NamedPlan> lowered_plan(const Candidate& candidate, const PlanShape& shape,
+                                         const Fabric& fabric, const CompileOptions& options) {
   if (candidate.switched) {
     return choose::NamedPlan{candidate.switched->plan, candidate.switched->name};
   }
@@ -98,7 +91,7 @@ class PlanMaker {
     }
     std::vector<Program> made;
     Diagnostics errors;
-    for (const PlanShape& shape : shapes_of(candidate)) {
+    for (const PlanShape& shape : choose::plan_shapes(plan_of(candidate))) {
       auto next = make_one(number, shape, made.empty());
       if (!next) {
         if (errors.empty()) errors = next.errors();
@@ -118,7 +111,7 @@ class PlanMaker {
   [[nodiscard]] Expected<Program> make_one(std::size_t number, const PlanShape& shape,
                                            bool is_first) const {
     Candidate& candidate = candidates_[number];
-    auto planned = plan_of(candidate, shape, fabric_, options_);
+    auto planned = lowered_plan(candidate, shape, fabric_, options_);
     if (!planned) return planned.errors();
     const std::string text = to_mscclpp_json(planned->plan, planned->name);
     if (is_first && (candidate.switched || candidate.routes)) {
@@ -173,7 +166,7 @@ Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fab
 }
 
 std::size_t plan_count() {
-  return choose::plan_shapes().size();
+  return choose::plan_shapes(choose::PlanOf::trees).size();
 }
 
 }  // namespace forestcoll::fastest
