@@ -9,14 +9,10 @@
 #include "choose/plan_shapes.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll {
-namespace {
-
-constexpr std::int64_t kMostOperations = 5'000'000;
-
-}  // namespace
 
 std::optional<double> large_message_time(std::string_view schedule, const Fabric& fabric,
                                          const std::stop_token& stop) {
@@ -29,8 +25,8 @@ std::optional<double> simulated_time(std::string_view schedule, const Fabric& fa
   if (!parameters) return std::nullopt;
   const auto simulator = prepare_simulation(schedule, "the schedule", fabric.topology);
   if (!simulator) return std::nullopt;
-  const auto run = simulator->run({bytes}, *parameters,
-                                  {.stop = stop, .max_events = kMostOperations, .threads = 1});
+  const auto run = simulator->run(
+      {bytes}, *parameters, {.stop = stop, .max_events = scale::kMostEventsOfTrees, .threads = 1});
   if (!run) return std::nullopt;
   return run->times.front().seconds;
 }

@@ -12,6 +12,7 @@
 
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::choose {
@@ -34,9 +35,6 @@ constexpr std::array<PlanShape, 3> kOfPaths = {{
 }};
 // They have one of their own.
 constexpr std::array<PlanShape, 1> kOfSwitches = {};
-
-// Beyond, trying all takes longer than making one.
-constexpr std::size_t kMostRanks = 32, kMostEdges = 8'000;
 
 }  // namespace
 
@@ -64,7 +62,9 @@ Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
   if (!usual) return usual.errors();
   std::size_t edges = 0;
   for (const GroupForest& group : groups) edges += edge_count(*group.forest);
-  if (boxes.size() > kMostRanks || edges > kMostEdges) return TimedPlan{*usual};
+  if (boxes.size() > scale::kMostRanksOfShapes || edges > scale::kMostEdgesOfShapes) {
+    return TimedPlan{*usual};
+  }
   const std::int64_t bytes = std::min(kLargeMessage, usual->max_bytes);
   std::vector<std::optional<TimedPlan>> plans(kOfTrees.size());
   tbb::parallel_for(std::size_t{0}, kOfTrees.size(), [&](std::size_t s) {

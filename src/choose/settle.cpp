@@ -11,6 +11,7 @@
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/plan_target.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 #include "solver/pack/known_packings.hpp"
 
@@ -18,7 +19,6 @@ namespace forestcoll::choose {
 
 namespace {
 
-constexpr std::int64_t kLargestAutomaticK = 16;
 // Of a pair's data: so many lose little on a few GPUs, and take long on many.
 constexpr std::int64_t kMostAutomaticParts = 8, kMostAutomaticPartsOfFew = 64;
 
@@ -77,8 +77,8 @@ Expected<void> settle_trees(std::size_t ranks, CompileOptions& options) {
   }
   if (options.tree_count == TreeCount::chosen) {
     const std::int64_t most_parts =
-        ranks <= kFewRanksForParts ? kMostAutomaticPartsOfFew : kMostAutomaticParts;
-    trees = {TreesPerRoot::Mode::power_of_two, of_parts ? most_parts : kLargestAutomaticK};
+        ranks <= scale::kMostRanksOfParts ? kMostAutomaticPartsOfFew : kMostAutomaticParts;
+    trees = {TreesPerRoot::Mode::power_of_two, of_parts ? most_parts : scale::kMostTrees};
   }
   if (!of_parts || trees.mode != TreesPerRoot::Mode::optimal) return {};
   return make_error(Code::S03, "the optimum of what goes along paths may need any number of parts",

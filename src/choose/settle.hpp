@@ -1,16 +1,11 @@
 // What options leave to the fabric, the format and the target.
 #pragma once
 
-#include <cstddef>
-
 #include "forestcoll/compile.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::choose {
-
-/// Up to so many, what goes along paths is tried in more parts, and in all of them.
-inline constexpr std::size_t kFewRanksForParts = 8;
 
 /// `options` with the boxes of the fabric, the protocol of the schedule, who says how many trees
 /// there are, how many threadblocks, and for plans the release of MSCCL++; a demand of equal

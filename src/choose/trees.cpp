@@ -24,6 +24,7 @@
 #include "choose/settle.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll {
@@ -34,14 +35,10 @@ using choose::fit_threadblocks;
 using choose::FittedForest;
 using choose::synthesize_at;
 
-constexpr std::int64_t kMostEqual = 16;
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
-constexpr double kGainOfMoreChunks = 1.05;    // by the model, which is no finer
-const Ratio kLeastOfEqualShares(49, 50);      // of their rate, for their trees to be taken
-constexpr std::size_t kMostRanksPacked = 16;  // for whom others are packed at once
-constexpr std::size_t kMostRanksTried = 64;   // for whom the model has the word on all
-constexpr std::size_t kMostRanksOfPlans = 8;  // the same of plans, which it times in all shapes
+constexpr double kGainOfMoreChunks = 1.05;  // by the model, which is no finer
+const Ratio kLeastOfEqualShares(49, 50);    // of their rate, for their trees to be taken
 
 // At least half a percent more; of a plan, which the model times for few ranks alone, as much as by
 // the model.
@@ -55,7 +52,7 @@ bool is_worth(const Ratio& rate, const Ratio& than, Format format) {
 bool is_timed_as_plan(const Fabric& fabric, const CompileOptions& options) {
   return options.format == Format::mscclpp &&
          options.synthesis.collective == Collective::allreduce &&
-         fabric.network.ranks.size() <= kMostRanksOfPlans;
+         fabric.network.ranks.size() <= scale::kMostRanksOfTimedPlans;
 }
 
 bool stop_requested(const CompileOptions& options) {
@@ -146,7 +143,7 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
   std::vector<RateAtK> rows = best.tradeoff;
   const Ratio optimum = best.forest.optimum;
   std::vector<FittedForest> found;
-  const bool are_many = fabric.network.ranks.size() > kMostRanksTried;
+  const bool are_many = fabric.network.ranks.size() > scale::kMostRanksOfAllTrees;
   std::optional<Ratio> rate;
   for (const RateAtK& row : rows) {
     if (!is_schedule(options.format) || (are_many && rate && row.algbw <= *rate)) continue;
@@ -182,7 +179,7 @@ std::vector<FittedForest> by_rate(Synthesis best, const Fabric& fabric,
 // trees says little: equal shares of all numbers of trees, made for the routes of a runtime.
 void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
                     const CompileOptions& options) {
-  if (fabric.network.ranks.size() > kMostRanksTried) return;
+  if (fabric.network.ranks.size() > scale::kMostRanksOfAllTrees) return;
   const Synthesis best = found.back().chosen.synthesis;  // a copy, as more are added to the list
   const auto by_peers = choose::algbw_by_peers(best.forest, fabric.network);
   const bool has_own_shares = !best.forest.weight.empty() && fabric.network.weight.empty();
@@ -190,7 +187,7 @@ void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
   if (is_as_told && !has_own_shares) return;
   SynthesizeOptions fixed = options.synthesis;
   std::optional<std::vector<Synthesis>> half;
-  for (std::int64_t k = 1; k <= kMostEqual && !stop_requested(options); k *= 2) {
+  for (std::int64_t k = 1; k <= scale::kMostTrees && !stop_requested(options); k *= 2) {
     fixed.trees_per_root = {TreesPerRoot::Mode::fixed, k};
     auto equal = choose::synthesize_as_written(fabric.network, fixed, options.format,
                                                half ? &*half : nullptr);
@@ -241,7 +238,7 @@ IdVector<Rank, std::int64_t> spread(std::int64_t chunks, std::int64_t ranks) {
 std::optional<Synthesis> with_shares(const Synthesis& equal, IdVector<Rank, std::int64_t> shares,
                                      const Fabric& fabric, const CompileOptions& options) {
   const bool has_room = equal.forest.k <= *std::ranges::min_element(shares);
-  if (equal.forest.weight.empty() && has_room && shares.size() > kMostRanksPacked) {
+  if (equal.forest.weight.empty() && has_room && shares.size() > scale::kMostRanksPacked) {
     Synthesis unequal = equal;
     CollectiveForest& forest = unequal.forest;
     forest.k = 1;

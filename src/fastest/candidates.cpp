@@ -20,6 +20,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/topology.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
@@ -28,8 +29,7 @@
 namespace forestcoll::fastest {
 namespace {
 
-constexpr std::int64_t kFineChunks = 256;        // of a root, for as many trees at most
-constexpr std::size_t kMostRanksSearched = 512;  // by the algorithms that take long
+constexpr std::int64_t kFineChunks = 256;  // of a root, for as many trees at most
 
 // What is fast for large messages on many ranks.
 constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree", "hierarchical",
@@ -37,9 +37,6 @@ constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree
 
 // What plans are compared with in a box, and where a switch beside others sums.
 constexpr std::array<std::string_view, 3> kOfRuntimeOfPlans = {"one-shot", "two-shot", "nvls"};
-constexpr std::size_t kMostRanksOfShots = 32;
-// Of few variants, plans of the trees of the highest rate, of any number.
-constexpr std::size_t kMostRanksOfOptimum = 32;
 
 bool is_one(const auto& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
@@ -105,7 +102,7 @@ class CandidateFinder {
   // Threadblocks of a plan are shared by all trees: fewer of a higher rate are often faster.
   [[nodiscard]] bool is_optimum_of_few() const {
     return options_.format == Format::mscclpp &&
-           fabric_.network.ranks.size() <= kMostRanksOfOptimum;
+           fabric_.network.ranks.size() <= scale::kMostRanksOfOptimum;
   }
 
   // Ours as trees alone, where no program would be made of them; false where one would.
@@ -132,14 +129,14 @@ class CandidateFinder {
   [[nodiscard]] bool is_one_of_few(std::string_view name) const {
     const bool is_of_runtime = options_.format == Format::mscclpp &&
                                is_one(kOfRuntimeOfPlans, name) &&
-                               fabric_.network.ranks.size() <= kMostRanksOfShots;
+                               fabric_.network.ranks.size() <= scale::kMostRanksOfShots;
     return is_of_runtime || is_one(kForLarge, name);
   }
 
   // None where it is not wanted, or the fabric has none.
   [[nodiscard]] std::optional<BaselineResult> make(std::string_view name) const {
     const bool is_slow = name == "bfb" || name == "multitree" || name == "greedy";
-    const bool is_large = fabric_.network.ranks.size() > kMostRanksSearched;
+    const bool is_large = fabric_.network.ranks.size() > scale::kMostRanksOfSearches;
     if (!is_wanted(name) || (asked_.few_variants && !is_one_of_few(name)) || is_stopped() ||
         (is_large && is_slow)) {
       return std::nullopt;
@@ -189,8 +186,8 @@ class CandidateFinder {
       const CollectiveForest& forest) const {
     std::vector<CollectiveForest> found;
     if (std::has_single_bit(static_cast<std::uint64_t>(forest.k))) return found;
-    if (forest.k > kMostTrees || !forest.weight.empty()) return found;
-    for (const std::int64_t chunks : {kMostTrees, kFineChunks}) {
+    if (forest.k > scale::kMostTrees || !forest.weight.empty()) return found;
+    for (const std::int64_t chunks : {scale::kMostTrees, kFineChunks}) {
       CollectiveForest even = forest;
       even.k = chunks;
       for (auto* phase : {&even.reduce, &even.broadcast}) {

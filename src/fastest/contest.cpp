@@ -27,6 +27,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::fastest {
@@ -39,9 +40,6 @@ constexpr double kFirstPass = 1e-6;
 constexpr double kBytesOfGigabyte = 1e9;
 // Of what links need by exact arithmetic, so that rounding makes no bound too high.
 constexpr double kOfExact = 0.999;
-// Of a contender at a size.
-constexpr std::int64_t kMostEvents = 20'000'000, kMostEventsOfFew = 2'000'000,
-                       kMostEventsOfFewPlans = 8'000'000;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
@@ -103,8 +101,8 @@ Expected<void> Contest::begin() {
 }
 
 std::int64_t Contest::most_events() const {
-  if (!options_.few_variants) return kMostEvents;
-  return of_plans() ? kMostEventsOfFewPlans : kMostEventsOfFew;
+  if (!options_.few_variants) return scale::kMostEvents;
+  return of_plans() ? scale::kMostEventsOfFewPlans : scale::kMostEventsOfFew;
 }
 
 bool Contest::simple_hangs() const {

@@ -14,6 +14,7 @@
 #include "fastest/window.hpp"
 #include "fastest/write.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/stopwatch.hpp"
 
 namespace forestcoll {
@@ -24,8 +25,6 @@ using fastest::Winner;
 
 constexpr double kOfInterest = 1.05;  // times what the fastest takes, in tables
 constexpr std::size_t kNamed = 4;     // algorithms after the fastest, in words
-// Of few variants: beyond, it takes longer to say what the time is made of than to choose.
-constexpr std::size_t kMostRanksOfCosts = 16;
 
 // A little more than the fastest of all takes at each size.
 std::vector<double> seconds_of_interest(Contest& contest) {
@@ -123,7 +122,7 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   std::optional<SizeWindow> window;
   tbb::parallel_invoke(
       [&] {
-        const bool is_large = fabric.topology.ranks.size() > kMostRanksOfCosts;
+        const bool is_large = fabric.topology.ranks.size() > scale::kMostRanksOfCosts;
         if (!options.few_variants || !is_large) choice.costs = contest->costs(*winner, bytes);
       },
       [&] {

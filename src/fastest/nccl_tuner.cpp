@@ -22,6 +22,7 @@
 #include "fastest/contest.hpp"
 #include "fastest/selectors.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll {
@@ -34,8 +35,6 @@ constexpr double kBytesOfGigabyteAndSecond = 1e9;
 constexpr double kNvlsSeconds = 25e-6;
 // So much slower than the fastest a rule may go on: a row more is not worth less.
 constexpr double kWorthRow = 1.01;
-// With more ranks few variants of an algorithm are made, as programs take long to be simulated.
-constexpr std::size_t kFewRanksOfAll = 8;
 
 constexpr std::array<Collective, 5> kTunedCollectives = {
     Collective::allreduce, Collective::allgather, Collective::reduce_scatter, Collective::broadcast,
@@ -155,7 +154,7 @@ class NcclTuner {
 
   // Few variants leave PAT out, whose programs are short.
   [[nodiscard]] bool takes_long() const {
-    return fabric_.network.ranks.size() > kFewRanksOfAll && !has_pat();
+    return fabric_.network.ranks.size() > scale::kMostRanksOfAllTuned && !has_pat();
   }
   [[nodiscard]] bool has_pat() const {
     return communicator_.nodes == communicator_.ranks &&

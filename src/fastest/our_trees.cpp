@@ -11,14 +11,13 @@
 #include "choose/as_written.hpp"
 #include "choose/trees.hpp"
 #include "forestcoll/congestion.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "topology/model/link_kind.hpp"
 
 namespace forestcoll::fastest {
 namespace {
-
-constexpr std::size_t kMostRanksLowered = 64;  // for which lower trees are looked for
 
 using solver::height_of;
 
@@ -47,7 +46,7 @@ class OurTrees {
 
   std::vector<Synthesis> find() {
     std::vector<Search> numbers;
-    for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
+    for (std::int64_t k = 1; k <= scale::kMostTrees; k *= 2) {
       numbers.emplace_back([this, k] { return of_number(k); });
     }
     const std::vector<Synthesis> found = found_by(numbers);
@@ -58,7 +57,7 @@ class OurTrees {
                                    [&] { return lower_trees(found); }};
     const std::vector<Network> narrower = narrower_between_boxes();
     for (const Network& network : narrower) {
-      for (std::int64_t k = 1; k <= kMostTrees; k *= 2) {
+      for (std::int64_t k = 1; k <= scale::kMostTrees; k *= 2) {
         further.emplace_back([&, k] { return of_narrower(network, k); });
       }
     }
@@ -77,7 +76,7 @@ class OurTrees {
   // One that is there already is not taken again, nor, of many ranks, whose programs are large as
   // they are, one that has the same trees in more chunks.
   void add(Synthesis synthesis) {
-    const bool are_many = fabric_.network.ranks.size() > kMostRanksLowered;
+    const bool are_many = fabric_.network.ranks.size() > scale::kMostRanksOfAllTrees;
     const auto is_same = [&](const Synthesis& other) {
       if (other.forest.weight != synthesis.forest.weight) return false;
       if (!are_many && other.forest.k != synthesis.forest.k) return false;
@@ -141,7 +140,7 @@ class OurTrees {
   // Lower trees at lower rates: of one tree per root, for small sizes.
   [[nodiscard]] std::vector<Synthesis> lower_trees(const std::vector<Synthesis>& numbers) const {
     std::vector<Synthesis> result;
-    if (fabric_.network.ranks.size() > kMostRanksLowered) return result;
+    if (fabric_.network.ranks.size() > scale::kMostRanksOfAllTrees) return result;
     if (numbers.empty() || numbers.front().forest.k != 1) return result;
     std::int32_t height = height_of(numbers.front().forest);
     const std::int32_t least = numbers.front().least_height;
@@ -163,7 +162,7 @@ class OurTrees {
   // between boxes, in fewer and larger messages, which is faster for sizes at which latency counts.
   [[nodiscard]] std::vector<Network> narrower_between_boxes() const {
     std::vector<Network> found;
-    if (fabric_.network.ranks.size() > kMostRanksLowered) return found;
+    if (fabric_.network.ranks.size() > scale::kMostRanksOfAllTrees) return found;
     Topology topology = fabric_.topology;
     for (int i = 0; i < 2; ++i) {
       for (TopologyLink& link : topology.links) {

@@ -14,6 +14,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
 #include "simulate/fabric/fabric.hpp"
@@ -21,9 +22,6 @@
 
 namespace forestcoll::fastest {
 namespace {
-
-// Of trees, so many edges in all: beyond, a plan takes too long to be simulated again and again.
-constexpr std::size_t kMostPlanEdges = 64'000;
 
 choose::PlanOf plan_of(const Candidate& candidate) {
   if (candidate.routes) return choose::PlanOf::paths;
@@ -86,7 +84,7 @@ class PlanMaker {
   [[nodiscard]] Expected<std::vector<Program>> make(std::size_t number) const {
     const Candidate& candidate = candidates_[number];
     const bool is_first = number == 0;
-    if (!is_first && !candidate.switched && edge_count(candidate.forest()) > kMostPlanEdges) {
+    if (!is_first && !candidate.switched && edge_count(candidate.forest()) > scale::kMostSteps) {
       return make_error(Code::N07, "too many edges");
     }
     std::vector<Program> made;

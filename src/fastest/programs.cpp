@@ -11,6 +11,7 @@
 #include "choose/fit_threadblocks.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "schedule/msccl/class_schedule.hpp"
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/prepare_program.hpp"
@@ -20,10 +21,6 @@ namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
 constexpr std::int32_t kMostOfFew = 4;  // instances, of few variants
-// Of all ranks together, or of each: beyond, a program takes too long to be simulated again and
-// again. But one tree per root is simulated for so many ranks.
-constexpr std::size_t kMostSteps = 64'000, kMostStepsOfRank = 512;
-constexpr std::size_t kMostRanksOfOneTree = 512;
 // Twice the instances have so many times the steps at least: twice, where nothing is merged.
 constexpr double kStepsOfTwice = 1.5;
 constexpr double kMostTreesOfMessage = 16;
@@ -40,9 +37,11 @@ std::size_t step_count(const Schedule& schedule) {
 
 // With one tree per root every edge is a step of either end; and ranks copy what is their own.
 std::size_t most_steps(std::size_t ranks, Collective collective) {
-  if (ranks > kMostRanksOfOneTree) return std::max(kMostSteps, kMostStepsOfRank * ranks);
+  if (ranks > scale::kMostRanksOfRoots) {
+    return std::max(scale::kMostSteps, scale::kMostStepsOfRank * ranks);
+  }
   const std::size_t phases = collective == Collective::allreduce ? 2 : 1;
-  return std::max(kMostSteps, 2 * phases * ranks * (ranks - 1) + ranks);
+  return std::max(scale::kMostSteps, 2 * phases * ranks * (ranks - 1) + ranks);
 }
 
 // Steps at least, but where more than `trees` share their messages.
@@ -78,7 +77,8 @@ class ProgramMaker {
     }
     if (has_runtime_own(candidates_[candidate])) return make_up_to(kMostOfFew, candidate);
     if (candidates_[candidate].routes) return make_widest(candidate);
-    const bool has_first = candidate == 0 && fabric_.network.ranks.size() <= kMostRanksOfOneTree;
+    const bool has_first =
+        candidate == 0 && fabric_.network.ranks.size() <= scale::kMostRanksOfRoots;
     return make_up_to(1, candidate, {}, has_first);
   }
 
@@ -243,7 +243,7 @@ bool is_too_large_of_few(const CollectiveForest& forest, Collective collective) 
   const Forest* phase = forest.broadcast ? &*forest.broadcast
                         : forest.reduce  ? &*forest.reduce
                                          : nullptr;
-  if (phase == nullptr || phase->rank_count() <= kMostRanksOfOneTree) return false;
+  if (phase == nullptr || phase->rank_count() <= scale::kMostRanksOfRoots) return false;
   return least_steps(forest, kMostTreesOfMessageOfFew) >
          static_cast<double>(most_steps(phase->rank_count(), collective));
 }

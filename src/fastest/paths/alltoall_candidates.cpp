@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "choose/paths_artefact.hpp"
-#include "choose/settle.hpp"
 #include "forestcoll/alltoall_optimum.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 
 namespace forestcoll::fastest {
@@ -43,7 +43,7 @@ class AlltoallFinder {
     if (const auto done = find_optimum(); !done) return done.errors();
     if (is_wanted("forestcoll")) {
       if (const auto done = add_ours(); !done) return done.errors();
-      if (few_variants_ && demand_.ranks() > choose::kFewRanksForParts && !candidates_.empty()) {
+      if (few_variants_ && demand_.ranks() > scale::kMostRanksOfParts && !candidates_.empty()) {
         candidates_.erase(candidates_.begin(), candidates_.end() - 1);
       }
     }
@@ -90,7 +90,7 @@ class AlltoallFinder {
       }
       const bool is_enough = parts_.given || best >= at_most_ || is_stopped();
       if (is_enough || 2 * k > parts_.most ||
-          pairs * 2 * static_cast<std::size_t>(k) > kPartsTried) {
+          pairs * 2 * static_cast<std::size_t>(k) > scale::kMostParts) {
         return {};
       }
     }

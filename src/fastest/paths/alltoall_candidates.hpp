@@ -14,8 +14,7 @@
 
 namespace forestcoll::fastest {
 
-/// Where k is not given: parts of all pairs that are tried, and what a larger k has to gain.
-inline constexpr std::size_t kPartsTried = std::size_t{1} << 13;
+/// Where k is not given: what a larger one has to gain.
 [[nodiscard]] bool gains(const Ratio& rate, const Ratio& before);
 
 /// The optimum with its proof: that of the options, where they have one. Errors: those of

@@ -8,6 +8,7 @@
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "forestcoll/baseline.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
@@ -15,11 +16,6 @@
 namespace forestcoll {
 namespace {
 
-constexpr std::size_t kPartsOfAll = std::size_t{1} << 14;
-// Paths at most: where ours get the stops of others, and where they are compared at all.
-constexpr std::int64_t kMostPathsChanged = std::int64_t{1} << 15;
-constexpr std::int64_t kMostPathsCompared = std::int64_t{1} << 19;
-constexpr std::int64_t kMostEvents = 20'000'000;  // of a simulation
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
 class PathsCompiler {
@@ -96,7 +92,7 @@ class PathsCompiler {
     tried_.push_back({1, algbw_of(*best)});
     for (const std::int64_t k : more_numbers(pairs)) {
       const bool is_enough = algbw_of(*best) >= most_ || is_stopped();
-      if (is_enough || pairs * static_cast<std::size_t>(k) > fastest::kPartsTried) break;
+      if (is_enough || pairs * static_cast<std::size_t>(k) > scale::kMostParts) break;
       auto next = make(k);
       if (!next) break;
       tried_.push_back({k, algbw_of(*next)});
@@ -111,7 +107,7 @@ class PathsCompiler {
   // largest, too.
   [[nodiscard]] std::vector<std::int64_t> more_numbers(std::size_t pairs) const {
     std::vector<std::int64_t> numbers;
-    const auto most = static_cast<Int128>(kPartsOfAll / pairs);
+    const auto most = static_cast<Int128>(scale::kMostPartsOfAll / pairs);
     const bool is_every = parts_.fastest && Int128{parts_.most} * parts_.most / 2 <= most;
     for (std::int64_t k = 2; k <= parts_.most; k = is_every ? k + 1 : 2 * k) {
       numbers.push_back(k);
@@ -164,7 +160,7 @@ class PathsCompiler {
   // rounds, the stops of baselines, and baselines themselves. No two are the same.
   std::vector<Compilation> others_of(const Compilation& first, double most) {
     std::vector<Compilation> others;
-    if (std::ssize(first.paths->routes.paths) > kMostPathsCompared) return others;
+    if (std::ssize(first.paths->routes.paths) > scale::kMostPathsCompared) return others;
     const auto add = [&](Expected<AlltoallRoutes> routes, const std::string& stops, bool combined) {
       if (!routes || is_stopped() || seconds_on_links(*routes) > most) return;
       auto other = write(*std::move(routes));
@@ -192,7 +188,7 @@ class PathsCompiler {
   }
 
   [[nodiscard]] static bool may_change(const AlltoallRoutes& routes) {
-    return std::ssize(routes.paths) <= kMostPathsChanged;
+    return std::ssize(routes.paths) <= scale::kMostPathsChanged;
   }
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
 
@@ -212,7 +208,7 @@ class PathsCompiler {
     SimulationOptions options;
     options.stop = options_.synthesis.packing.stop;
     options.threads = 1;
-    options.max_events = kMostEvents;
+    options.max_events = scale::kMostEvents;
     options.most_seconds = most;
     const auto simulation = simulator->run({*options_.bytes}, *parameters, options);
     if (!simulation) return std::nullopt;

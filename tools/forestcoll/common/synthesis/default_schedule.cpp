@@ -17,21 +17,12 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-// Beyond, as XML, making and simulating all candidates takes longer than a default should; then so
-// do few of them.
-constexpr std::size_t kMostRanksOfAll = 128, kMostRanks = 1024;
-// Or than a further question should.
-constexpr std::size_t kMostRanksAsked = 64;
-// Where every rank is a root, as of an allgather, nothing beyond has few enough steps.
-constexpr std::size_t kMostRanksOfRoots = 512;
-// An all-to-all has as many messages as there are pairs, and few that are alike. Plans are in
-// several shapes, with many operations each.
-constexpr std::size_t kMostRanksOfAllPaths = 16, kMostRanksOfPaths = 32, kMostRanksOfAllPlans = 4;
 constexpr const char* kTooMany =
     "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
     "1G does";
@@ -41,16 +32,16 @@ constexpr const char* kOfFewVariants =
 // Up to which something is simulated.
 std::size_t most_simulated(const CompileOptions& compile) {
   const Collective collective = compile.synthesis.collective;
-  if (is_personalized(collective)) return kMostRanksOfPaths;
-  if (compile.format == Format::mscclpp) return kMostRanksOfAll;
-  return is_rooted(collective) || collective == Collective::allreduce ? kMostRanks
-                                                                      : kMostRanksOfRoots;
+  if (is_personalized(collective)) return scale::kMostRanksOfPaths;
+  if (compile.format == Format::mscclpp) return scale::kMostRanksOfPlans;
+  return is_rooted(collective) || collective == Collective::allreduce ? scale::kMostRanksOfFewTrees
+                                                                      : scale::kMostRanksOfRoots;
 }
 
 // Whether few variants are compared.
 bool are_few(const Fabric& fabric, const CompileOptions& compile) {
   const bool has_paths = is_personalized(compile.synthesis.collective);
-  const std::size_t most = has_paths ? kMostRanksOfAllPaths : kMostRanksOfAll;
+  const std::size_t most = has_paths ? scale::kMostRanksOfAllPaths : scale::kMostRanksOfAll;
   return fabric.network.ranks.size() > most || are_few_plans(fabric, compile);
 }
 
@@ -100,17 +91,17 @@ Expected<Fabric> for_programs(const Fabric& fabric) {
 
 Expected<void> refuse_many(const Fabric& fabric) {
   const std::size_t ranks = fabric.network.ranks.size();
-  if (ranks <= kMostRanksAsked) return {};
+  if (ranks <= scale::kMostRanksAsked) return {};
   return make_error(Code::N10,
                     fmt::format("a schedule for {} GPUs takes a while to make, and none is made "
                                 "here for more than {}",
-                                ranks, kMostRanksAsked),
+                                ranks, scale::kMostRanksAsked),
                     "`synth` says what it reaches");
 }
 
 bool are_few_plans(const Fabric& fabric, const CompileOptions& options) {
   return options.format == Format::mscclpp && !is_personalized(options.synthesis.collective) &&
-         fabric.network.ranks.size() > kMostRanksOfAllPlans;
+         fabric.network.ranks.size() > scale::kMostRanksOfAllPlans;
 }
 
 Diagnostic no_target(const char* remedy) {

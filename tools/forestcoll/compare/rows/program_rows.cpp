@@ -11,15 +11,12 @@
 #include "compare/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-// Programs of a rooted collective have the steps of a few trees, others those of as many as GPUs.
-constexpr std::size_t kMostRanksTimed = 512;
-constexpr std::size_t kMostRanksTimedRooted = 1024;
-constexpr std::size_t kMostRanksTimedAlltoall = 128;
 constexpr const char* kNcclPick = "nccl-pick";
 constexpr const char* kMscclppPick = "mscclpp-pick";
 constexpr const char* kNvls = "nvls";
@@ -159,9 +156,9 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                                     const RowsRequest& request, ProgressBar& bar,
                                                     LiveRows& live) {
   const std::size_t ranks = fabric.network.ranks.size();
-  const std::size_t most = request.demand                  ? kMostRanksTimedAlltoall
-                           : is_rooted(request.collective) ? kMostRanksTimedRooted
-                                                           : kMostRanksTimed;
+  const std::size_t most = request.demand                  ? scale::kMostRanksOfPathsCompared
+                           : is_rooted(request.collective) ? scale::kMostRanksOfFewTrees
+                                                           : scale::kMostRanksOfRoots;
   if (ranks > most) {
     return make_error(Code::N07,
                       fmt::format("programs of {} GPUs are too many to be simulated here", ranks),

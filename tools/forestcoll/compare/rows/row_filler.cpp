@@ -13,12 +13,11 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
 namespace {
-
-constexpr std::size_t kMostEdgesLowered = 600'000;  // two phases of a tree for each of 512 ranks
 
 Diagnostic too_many(std::size_t edges, std::size_t most) {
   return make_error(Code::N07,
@@ -47,17 +46,17 @@ void RowFiller::describe_forest(ComparedRow& row,
   row.shape = shape_of(forest);
   if (loads) set_links(row, *loads);
   const std::size_t edges = edge_count(forest);
-  if (edges <= kMostEdgesLowered) {
+  if (edges <= scale::kMostEdgesLowered) {
     set_program(row);
   } else if (request_.by_size || request_.programs) {
-    row.program_times_error = too_many(edges, kMostEdgesLowered);
+    row.program_times_error = too_many(edges, scale::kMostEdgesLowered);
   }
   if (!request_.trees &&
       request_.measured_sizes.find(row.algorithm) == request_.measured_sizes.end()) {
     return;
   }
-  if (edges > kMostEdgesSimulated) {
-    row.times_error = too_many(edges, kMostEdgesSimulated);
+  if (edges > scale::kMostEdgesSimulated) {
+    row.times_error = too_many(edges, scale::kMostEdgesSimulated);
     return;
   }
   simulate(row, to_symmetric_forest_json(forest, fabric_.topology));

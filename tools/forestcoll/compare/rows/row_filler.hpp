@@ -12,9 +12,6 @@
 
 namespace forestcoll::cli {
 
-/// Beyond these, text and simulation of a single forest would take minutes and gigabytes.
-inline constexpr std::size_t kMostEdgesSimulated = 2'500'000;
-
 /// Fills in rows, each part from what is given. What fails stands in the row: in `error` where
 /// nothing else can be said of it, else beside the part. Errors: E14 beyond 64 bits; N06 … N08;
 /// those of `verify` and `prepare_simulation`.

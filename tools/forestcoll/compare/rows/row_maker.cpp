@@ -24,6 +24,7 @@
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/search_scale.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology.hpp"
@@ -169,7 +170,7 @@ class RowMaker {
 
   // Where trees that branch are slower for a size, those over GPUs are what one would take.
   void take_faster_times(ComparedRow& row, const CollectiveForest& without) const {
-    if (row.times.empty() || edge_count(without) > kMostEdgesSimulated) return;
+    if (row.times.empty() || edge_count(without) > scale::kMostEdgesSimulated) return;
     const auto simulator = prepare_simulation(to_symmetric_forest_json(without, fabric_.topology),
                                               row.algorithm, fabric_.topology);
     const auto others = simulator ? fill_.times_at(*simulator, request_.sizes) : simulator.errors();
