@@ -21,12 +21,26 @@
 
 namespace forestcoll {
 
+/// What runtimes and the search for a schedule make of an algorithm.
+struct BaselineTraits {
+  /// That runtime runs it by itself, where no file serves a size, as `nccl-pick` and `mscclpp-pick`
+  /// have it.
+  bool picked_by_nccl = false, picked_by_mscclpp = false;
+  std::string_view nccl = {};  ///< as NCCL's tuner plugins call it; empty: they do not know it
+  bool for_large = false;      ///< fast for large messages on many ranks
+  bool takes_long = false;     ///< it is searched for
+  bool has_box_rings = false;  ///< it follows `BaselineOptions::graph`
+};
+
 struct BaselineInfo {
   std::string_view name;    ///< for the command line: "nccl-ring"
   std::string_view title;   ///< for people: "NCCL rings"
   std::string_view source;  ///< where it was published
   std::vector<Collective> supported;
+  BaselineTraits traits = {};
 };
+/// Whether it is for this collective.
+[[nodiscard]] bool supports(const BaselineInfo& info, Collective collective);
 /// nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb, hierarchical,
 /// greedy, pat, swing, bine, one-shot, two-shot, two-level; in this order.
 [[nodiscard]] std::span<const BaselineInfo> baselines();
@@ -34,8 +48,7 @@ struct BaselineInfo {
 [[nodiscard]] const BaselineInfo* find_baseline(std::string_view name);
 
 struct BaselineOptions {
-  /// Exactly these rings in the boxes, nothing is searched for: nccl-ring, double-tree,
-  /// hierarchical.
+  /// Exactly these rings in the boxes, nothing is searched for: see `BaselineTraits`.
   const NcclGraph* graph = nullptr;
   bool cross_nic = false;       ///< nccl-ring, several boxes: rails change places in pairs
   bool nccl_constants = false;  ///< search for rings at the speeds of NCCL's own table only
@@ -78,9 +91,6 @@ struct BaselineResult {
 [[nodiscard]] std::span<const BaselineInfo> alltoall_baselines();
 /// Null where there is none of this name.
 [[nodiscard]] const BaselineInfo* find_alltoall_baseline(std::string_view name);
-
-/// Whether it is for this collective.
-[[nodiscard]] bool has_paths_for(const BaselineInfo& info, Collective collective);
 
 /// Why there is none of this name for a collective: B06 it is for others alone, else B09.
 [[nodiscard]] Diagnostic unknown_alltoall_baseline(std::string_view name, Collective collective);

@@ -126,6 +126,8 @@ struct AlgorithmTimes {
 
 /// What `fastest_schedule` takes, of whatever algorithm, for `FastestOptions::as_written`.
 inline constexpr const char* kAsWritten = "as written";
+/// What NCCL's own selector would pick at each size, and MSCCL++'s.
+inline constexpr const char *kNcclPick = "nccl-pick", *kMscclppPick = "mscclpp-pick";
 
 /// The same for each algorithm by itself, in the order of the candidates; an algorithm without any
 /// program that fits is left out. Then also what the selectors that are in use would pick for an

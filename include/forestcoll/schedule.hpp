@@ -185,9 +185,10 @@ enum class Exchange {
 
 struct ExchangeInfo {
   Exchange exchange;
-  std::string_view name;    ///< for the command line: "one-shot"
-  std::string_view title;   ///< for people
-  std::string_view source;  ///< where it was published
+  std::string_view name;           ///< for the command line: "one-shot"
+  std::string_view title;          ///< for people
+  std::string_view source;         ///< where it was published
+  bool picked_by_mscclpp = false;  ///< by itself, where no file serves a size
 };
 /// one-shot, recursive-doubling, swing-doubling, all-pairs-once, all-pairs.
 [[nodiscard]] std::span<const ExchangeInfo> exchanges();

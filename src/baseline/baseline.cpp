@@ -36,42 +36,72 @@ const std::vector<Collective>& without_root() {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> all = {
-      {{"nccl-ring", "NCCL rings", "NVIDIA NCCL, src/graph/search.cc", all_collectives()},
+      {{"nccl-ring",
+        "NCCL rings",
+        "NVIDIA NCCL, src/graph/search.cc",
+        all_collectives(),
+        {.picked_by_nccl = true, .nccl = "ring", .for_large = true, .has_box_rings = true}},
        baseline::nccl_ring},
       {{"ring", "ring in rank order", "Patarasuk and Yuan, JPDC 2009", all_collectives()},
        baseline::naive_ring},
       {{"double-tree",
         "double binary tree",
         "Sanders, Speck, Träff, Parallel Computing 2009",
-        {Collective::allreduce}},
+        {Collective::allreduce},
+        {.picked_by_nccl = true, .nccl = "tree", .for_large = true, .has_box_rings = true}},
        baseline::double_tree},
-      {{"nvls", "NVLink SHARP", "NVIDIA NCCL 2.17", {Collective::allreduce}}, baseline::nvls},
+      {{"nvls",
+        "NVLink SHARP",
+        "NVIDIA NCCL 2.17",
+        {Collective::allreduce},
+        {.picked_by_mscclpp = true, .nccl = "nvls"}},
+       baseline::nvls},
       {{"halving-doubling", "recursive halving and doubling",
         "Thakur, Rabenseifner, Gropp, IJHPCA 2005", without_root()},
        baseline::halving_doubling},
       {{"bruck", "Bruck", "Bruck et al., IEEE TPDS 1997", without_root()}, baseline::bruck},
-      {{"multitree", "MultiTree", "Huang et al., ISCA 2021", without_root()}, baseline::multitree},
-      {{"bfb", "breadth-first broadcast", "Zhao et al., NSDI 2025", without_root()}, baseline::bfb},
-      {{"hierarchical", "two levels of rings", "Cho et al. (BlueConnect), 2019", without_root()},
+      {{"multitree", "MultiTree", "Huang et al., ISCA 2021", without_root(), {.takes_long = true}},
+       baseline::multitree},
+      {{"bfb",
+        "breadth-first broadcast",
+        "Zhao et al., NSDI 2025",
+        without_root(),
+        {.takes_long = true}},
+       baseline::bfb},
+      {{"hierarchical",
+        "two levels of rings",
+        "Cho et al. (BlueConnect), 2019",
+        without_root(),
+        {.for_large = true, .has_box_rings = true}},
        baseline::hierarchical},
-      {{"greedy", "greedy matching", "Won et al. (TACOS), MICRO 2024", without_root()},
+      {{"greedy",
+        "greedy matching",
+        "Won et al. (TACOS), MICRO 2024",
+        without_root(),
+        {.takes_long = true}},
        baseline::greedy},
-      {{"pat", "parallel aggregated trees", "NVIDIA NCCL 2.23", all_collectives()}, baseline::pat},
+      {{"pat", "parallel aggregated trees", "NVIDIA NCCL 2.23", all_collectives(), {.nccl = "pat"}},
+       baseline::pat},
       {{"swing", "Swing", "De Sensi et al., NSDI 2024", without_root()}, baseline::swing},
       {{"bine", "Bine trees", "De Sensi et al., SC 2025", all_collectives()}, baseline::swing},
       {{"one-shot",
         "direct exchange in one shot",
         "AMD RCCL and Microsoft MSCCL, all-pairs schedules",
         {Collective::allgather, Collective::reduce_scatter, Collective::broadcast,
-         Collective::reduce}},
+         Collective::reduce},
+        {.picked_by_mscclpp = true}},
        baseline::direct},
       {{"two-shot",
         "direct exchange in two shots",
         "AMD RCCL and Microsoft MSCCL, all-pairs schedules",
-        {Collective::allreduce}},
+        {Collective::allreduce},
+        {.picked_by_mscclpp = true}},
        baseline::direct},
-      {{"two-level", "direct exchange in two levels",
-        "Microsoft MSCCL, hierarchical all-pairs schedules", all_collectives()},
+      {{"two-level",
+        "direct exchange in two levels",
+        "Microsoft MSCCL, hierarchical all-pairs schedules",
+        all_collectives(),
+        {.for_large = true}},
        baseline::two_level_direct},
   };
   return all;
@@ -137,6 +167,10 @@ std::span<const BaselineInfo> baselines() {
   return all;
 }
 
+bool supports(const BaselineInfo& info, Collective collective) {
+  return std::ranges::find(info.supported, collective) != info.supported.end();
+}
+
 const BaselineInfo* find_baseline(std::string_view name) {
   const Entry* entry = find_entry(name);
   return entry == nullptr ? nullptr : &entry->info;
@@ -148,10 +182,7 @@ Expected<BaselineResult> make_baseline(std::string_view name, const Topology& to
   FORESTCOLL_CHECK(root.has_value() == is_rooted(collective), "a root exactly where one is needed");
   const Entry* entry = find_entry(name);
   if (entry == nullptr) return unknown(name);
-  const auto& supported = entry->info.supported;
-  if (std::find(supported.begin(), supported.end(), collective) == supported.end()) {
-    return unsupported(entry->info, collective);
-  }
+  if (!supports(entry->info, collective)) return unsupported(entry->info, collective);
   if (!has_unequal_shares(network, collective)) {
     return rated_by_limits(entry->make({topology, network, collective, root, options}), network);
   }

@@ -4,7 +4,6 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <string_view>
@@ -31,17 +30,6 @@ namespace {
 
 constexpr std::int64_t kFineChunks = 256;  // of a root, for as many trees at most
 
-// What is fast for large messages on many ranks.
-constexpr std::array<std::string_view, 4> kForLarge = {"nccl-ring", "double-tree", "hierarchical",
-                                                       "two-level"};
-
-// What plans are compared with in a box, and where a switch beside others sums.
-constexpr std::array<std::string_view, 3> kOfRuntimeOfPlans = {"one-shot", "two-shot", "nvls"};
-
-bool is_one(const auto& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 using solver::height_of;
 
 class CandidateFinder {
@@ -66,7 +54,7 @@ class CandidateFinder {
  private:
   [[nodiscard]] bool is_wanted(std::string_view name) const {
     const std::vector<std::string>& wanted = asked_.algorithms;
-    return wanted.empty() || is_one(wanted, name);
+    return wanted.empty() || std::ranges::find(wanted, name) != wanted.end();
   }
 
   Expected<void> add_ours() {
@@ -126,24 +114,24 @@ class CandidateFinder {
 
   [[nodiscard]] bool is_stopped() const { return options_.synthesis.packing.stop.stop_requested(); }
 
-  [[nodiscard]] bool is_one_of_few(std::string_view name) const {
-    const bool is_of_runtime = options_.format == Format::mscclpp &&
-                               is_one(kOfRuntimeOfPlans, name) &&
+  // What plans are compared with in a box, and where a switch beside others sums; and what is fast
+  // on many ranks.
+  [[nodiscard]] bool is_one_of_few(const BaselineTraits& traits) const {
+    const bool is_of_runtime = options_.format == Format::mscclpp && traits.picked_by_mscclpp &&
                                fabric_.network.ranks.size() <= scale::kMostRanksOfShots;
-    return is_of_runtime || is_one(kForLarge, name);
+    return is_of_runtime || traits.for_large;
   }
 
   // None where it is not wanted, or the fabric has none.
-  [[nodiscard]] std::optional<BaselineResult> make(std::string_view name) const {
-    const bool is_slow = name == "bfb" || name == "multitree" || name == "greedy";
+  [[nodiscard]] std::optional<BaselineResult> make(const BaselineInfo& info) const {
     const bool is_large = fabric_.network.ranks.size() > scale::kMostRanksOfSearches;
-    if (!is_wanted(name) || (asked_.few_variants && !is_one_of_few(name)) || is_stopped() ||
-        (is_large && is_slow)) {
+    if (!is_wanted(info.name) || (asked_.few_variants && !is_one_of_few(info.traits)) ||
+        is_stopped() || (is_large && info.traits.takes_long)) {
       return std::nullopt;
     }
     BaselineOptions options = asked_.baseline;
     options.with_trees = true;
-    auto made = make_baseline(name, fabric_.topology, fabric_.links(),
+    auto made = make_baseline(info.name, fabric_.topology, fabric_.links(),
                               options_.synthesis.collective, options_.synthesis.root, options);
     return made ? std::optional(*std::move(made)) : std::nullopt;
   }
@@ -152,7 +140,7 @@ class CandidateFinder {
     const std::span<const BaselineInfo> all = baselines();
     std::vector<std::optional<BaselineResult>> all_made(all.size());
     tbb::parallel_for(std::size_t{0}, all.size(),
-                      [&](std::size_t b) { all_made[b] = make(all[b].name); });
+                      [&](std::size_t b) { all_made[b] = make(all[b]); });
     for (std::size_t b = 0; b < all.size(); ++b) {
       const BaselineInfo& info = all[b];
       auto& made = all_made[b];

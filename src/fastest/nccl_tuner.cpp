@@ -21,6 +21,7 @@
 
 #include "fastest/contest.hpp"
 #include "fastest/selectors.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
@@ -40,26 +41,11 @@ constexpr std::array<Collective, 5> kTunedCollectives = {
     Collective::allreduce, Collective::allgather, Collective::reduce_scatter, Collective::broadcast,
     Collective::reduce};
 
-/// Ours, NCCL's, and what NCCL has it for.
-struct OwnAlgorithm {
-  std::string_view name, nccl;
-  bool allreduce, gather, rooted;  ///< gather: allgather and reduce_scatter
-};
-constexpr std::array<OwnAlgorithm, 3> kOwnAlgorithms = {{
-    {"nccl-ring", "ring", true, true, true},
-    {"double-tree", "tree", true, false, false},
-    {"pat", "pat", false, true, false},
-}};
-constexpr std::string_view kNvlsName = "nvls";
+constexpr std::string_view kNvlsName = "nvls";  // ours and NCCL's
 constexpr std::int64_t kEverySize = std::numeric_limits<std::int64_t>::max();
 // Below, one channel is enough of all algorithms; beyond so many, communicators have no more.
 constexpr std::int64_t kLeastOfChannels = 8192;
 constexpr std::int64_t kFewChannels = 32;
-
-bool is_for(const OwnAlgorithm& algorithm, Collective collective) {
-  if (collective == Collective::allreduce) return algorithm.allreduce;
-  return is_rooted(collective) ? algorithm.rooted : algorithm.gather;
-}
 
 // NCCL's factor for NVLS by generation; none before Hopper.
 std::optional<double> nvls_efficiency(std::string_view gpu) {
@@ -136,9 +122,10 @@ class NcclTuner {
 
   [[nodiscard]] std::vector<std::string> algorithms() const {
     std::vector<std::string> names;
-    for (const OwnAlgorithm& each : kOwnAlgorithms) {
-      if (!is_for(each, collective())) continue;
-      if (each.nccl == "pat" && !has_pat()) continue;
+    for (const BaselineInfo& each : baselines()) {
+      const std::string_view nccl = each.traits.nccl;
+      if (nccl.empty() || nccl == kNvlsName || !supports(each, collective())) continue;
+      if (nccl == "pat" && !has_pat()) continue;
       names.emplace_back(each.name);
     }
     return names;
@@ -212,8 +199,7 @@ class NcclTuner {
     const Contest& contest = contests_[*timed.contender.contest];
     const std::size_t contender = timed.contender.contender;
     const std::string& name = contest.candidate(contender).algorithm;
-    const auto own = std::ranges::find(kOwnAlgorithms, name, &OwnAlgorithm::name);
-    return {std::string(own->nccl),
+    return {std::string(find_baseline(name)->traits.nccl),
             std::string(nccl_protocol(contest.contenders()[contender].protocol)), timed.seconds};
   }
 
@@ -350,9 +336,7 @@ class NcclTuner {
     std::ranges::stable_sort(
         options, {}, [bytes](const NcclOption& option) { return option.microseconds(bytes); });
     for (const NcclOption& option : options) {
-      const auto own =
-          std::ranges::find(kOwnAlgorithms, option.pick.algorithm, &OwnAlgorithm::name);
-      const std::string_view name = own == kOwnAlgorithms.end() ? kNvlsName : own->nccl;
+      const std::string_view name = find_baseline(option.pick.algorithm)->traits.nccl;
       const auto timed = best_of(i, [&](std::string_view algorithm, std::string_view protocol) {
         return algorithm == name && protocol == nccl_protocol(option.pick.protocol);
       });

@@ -9,6 +9,7 @@
 
 #include "choose/as_written.hpp"
 #include "choose/fit_threadblocks.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/search_scale.hpp"
@@ -235,8 +236,9 @@ class ProgramMaker {
 }  // namespace
 
 bool has_runtime_own(const Candidate& candidate) {
-  constexpr std::array<std::string_view, 3> kOwn = {"direct", "nccl-ring", "double-tree"};
-  return std::ranges::find(kOwn, candidate.algorithm) != kOwn.end();
+  const std::string& name = candidate.algorithm;
+  const BaselineInfo* info = candidate.routes ? find_alltoall_baseline(name) : find_baseline(name);
+  return info != nullptr && info->traits.picked_by_nccl;
 }
 
 bool is_too_large_of_few(const CollectiveForest& forest, Collective collective) {

@@ -116,19 +116,19 @@ std::vector<Selector> selectors(const Contest& contest, const Fabric& fabric) {
   if (contest.candidates().front().routes) {
     if (contest.of_plans()) return result;  // nothing runs it by itself there
     // Grouped sends and receives, whatever the size.
-    result.push_back({"nccl-pick", [](std::int64_t) { return Pick{"direct", ""}; }});
+    result.push_back({kNcclPick, [](std::int64_t) { return Pick{"direct", ""}; }});
     return result;
   }
   auto options = nccl_options(contest, fabric, false);
   if (!options.empty()) {
-    result.push_back({"nccl-pick", [options = std::move(options)](std::int64_t bytes) {
+    result.push_back({kNcclPick, [options = std::move(options)](std::int64_t bytes) {
                         return cheapest(options, bytes);
                       }});
   }
   const Size size = size_of(fabric);
   if (contest.compile().synthesis.collective == Collective::allreduce && size.boxes == 1) {
     result.push_back(
-        {"mscclpp-pick", [ranks = size.ranks, nvls = has_nvls(fabric, size)](std::int64_t bytes) {
+        {kMscclppPick, [ranks = size.ranks, nvls = has_nvls(fabric, size)](std::int64_t bytes) {
            return nvls ? with_nvls(bytes) : Pick{shots(ranks, bytes), ""};
          }});
   }

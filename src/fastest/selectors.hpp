@@ -19,7 +19,7 @@ struct Pick {
 };
 
 struct Selector {
-  std::string name;  ///< "nccl-pick", "mscclpp-pick"
+  std::string name;  ///< `kNcclPick`, `kMscclppPick`
   std::function<Pick(std::int64_t bytes)> pick;
 };
 

@@ -31,7 +31,7 @@ constexpr double kSurely = 0.98;
 // NCCL or RCCL picks.
 std::optional<Selector> runtime_choice(const Contest& contest, const Fabric& fabric) {
   std::vector<Selector> all = selectors(contest, fabric);
-  const std::string_view name = contest.of_plans() ? "mscclpp-pick" : "nccl-pick";
+  const std::string_view name = contest.of_plans() ? kMscclppPick : kNcclPick;
   const auto found = std::ranges::find(all, name, &Selector::name);
   if (found != all.end()) return std::move(*found);
   return all.empty() ? std::nullopt : std::optional(std::move(all.front()));

@@ -176,7 +176,7 @@ TEST(AlltoallBaselines, BinomialTreesTakeTheBitsOfThePlace) {
 TEST(AlltoallBaselines, RelayOnDirectFabrics) {
   const ParsedFabric fabric = fabric_from(test::bundled_text("torus-4x4"));
   for (const BaselineInfo& info : alltoall_baselines()) {
-    if (!has_paths_for(info, Collective::alltoall)) continue;
+    if (!supports(info, Collective::alltoall)) continue;
     const AlltoallRoutes routes = made(std::string(info.name), fabric);
     EXPECT_EQ(routes.paths.size(), 240U);
     for (const AlltoallPath& path : routes.paths) {

@@ -41,7 +41,11 @@ const std::vector<AlltoallEntry>& alltoall_entries() {
        baseline::bruck_index},
       {{"binomial", "binomial tree", "textbook; Thakur et al., IJHPCA 2005", {scatter, gather}},
        baseline::binomial},
-      {{"direct", "every pair over shortest paths", "textbook", {alltoall, scatter, gather}},
+      {{"direct",
+        "every pair over shortest paths",
+        "textbook",
+        {alltoall, scatter, gather},
+        {.picked_by_nccl = true}},
        baseline::direct},
   };
   return all;
@@ -49,14 +53,10 @@ const std::vector<AlltoallEntry>& alltoall_entries() {
 
 }  // namespace
 
-bool has_paths_for(const BaselineInfo& info, Collective collective) {
-  return std::ranges::find(info.supported, collective) != info.supported.end();
-}
-
 Diagnostic unknown_alltoall_baseline(std::string_view name, Collective collective) {
   std::string names;
   for (const AlltoallEntry& entry : alltoall_entries()) {
-    if (!has_paths_for(entry.info, collective)) continue;
+    if (!supports(entry.info, collective)) continue;
     names += (names.empty() ? "" : ", ") + std::string(entry.info.name);
   }
   const std::string_view wanted = to_string(collective);
@@ -194,7 +194,7 @@ Expected<AlltoallRoutes> make_alltoall_baseline(std::string_view name, const Top
   const auto& entries = alltoall_entries();
   const auto entry =
       std::ranges::find(entries, name, [](const AlltoallEntry& e) { return e.info.name; });
-  if (entry == entries.end() || !has_paths_for(entry->info, demand.collective())) {
+  if (entry == entries.end() || !supports(entry->info, demand.collective())) {
     return unknown_alltoall_baseline(name, demand.collective());
   }
   const baseline::Boxes boxes = baseline::group_boxes(topology, network);

@@ -100,7 +100,7 @@ class AlltoallFinder {
     const std::int64_t most = candidates_.empty() ? 1 : candidates_.back().routes->k;
     for (const BaselineInfo& info : alltoall_baselines()) {
       if (!is_wanted(info.name)) continue;
-      const bool is_whole_alone = few_variants_ && info.name != "direct";
+      const bool is_whole_alone = few_variants_ && !info.traits.picked_by_nccl;
       const std::int64_t several = is_whole_alone ? 1 : most;
       for (const std::int64_t k :
            std::set<std::int64_t>{1, std::min(several, kPartsOfBaselines), several}) {

@@ -36,14 +36,14 @@ constexpr const char* kTreesInstead = "use an algorithm of trees, such as two-sh
 
 constexpr std::array<ExchangeInfo, 5> kExchanges = {{
     {Exchange::one_shot, "one-shot", "direct exchange in one shot",
-     "AMD RCCL and Microsoft MSCCL, all-pairs schedules"},
+     "AMD RCCL and Microsoft MSCCL, all-pairs schedules", true},
     {Exchange::recursive_doubling, "recursive-doubling", "recursive doubling of whole buffers",
      "Thakur, Rabenseifner, Gropp, IJHPCA 2005"},
     {Exchange::swing, "swing-doubling", "Swing of whole buffers", "De Sensi et al., NSDI 2024"},
     {Exchange::all_pairs_once, "all-pairs-once", "all pairs in one shot, sums shared out",
-     "Azure msccl-scheduler, allreduce_pairs"},
+     "Azure msccl-scheduler, allreduce_pairs", true},
     {Exchange::all_pairs, "all-pairs", "all pairs in two shots, sums shared out",
-     "AMD RCCL, allreduce-allpairs"},
+     "AMD RCCL, allreduce-allpairs", true},
 }};
 
 // By rank, in order. Recursive doubling with the partner 2^i away in step i, among the largest

@@ -15,6 +15,7 @@
 #include "compare/rows/program_rows.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 
@@ -93,21 +94,19 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
   const Collective collective = *collective_of(options.collective);
   if (is_personalized(collective)) {
     for (const BaselineInfo& info : alltoall_baselines()) {
-      if (has_paths_for(info, collective)) names.emplace_back(info.name);
+      if (supports(info, collective)) names.emplace_back(info.name);
     }
     return names;
   }
   for (const BaselineInfo& info : baselines()) {
-    if (std::ranges::find(info.supported, collective) != info.supported.end()) {
-      names.emplace_back(info.name);
-    }
+    if (supports(info, collective)) names.emplace_back(info.name);
   }
   if (options.trees) return names;
   if (collective == Collective::allreduce) {
     for (const ExchangeInfo& info : exchanges()) names.emplace_back(info.name);
   }
-  names.emplace_back("nccl-pick");
-  if (collective == Collective::allreduce) names.emplace_back("mscclpp-pick");
+  names.emplace_back(kNcclPick);
+  if (collective == Collective::allreduce) names.emplace_back(kMscclppPick);
   return names;
 }
 
@@ -115,7 +114,7 @@ bool is_algorithm(const std::string& name, const CompareArguments& options) {
   if (name == kOurs) return true;
   if (has_paths(options.collective)) {
     const BaselineInfo* info = find_alltoall_baseline(name);
-    return info != nullptr && has_paths_for(*info, *collective_of(options.collective));
+    return info != nullptr && supports(*info, *collective_of(options.collective));
   }
   return name == kOursByRate || is_selector(name) || find_exchange(name) != nullptr ||
          find_baseline(name) != nullptr;
@@ -125,7 +124,7 @@ Diagnostic no_algorithm(const std::string& name, const CompareArguments& options
   std::vector<std::string> known = {"all", kOurs};
   const bool of_paths = has_paths(options.collective);
   for (const BaselineInfo& info : of_paths ? alltoall_baselines() : baselines()) {
-    if (of_paths && !has_paths_for(info, *collective_of(options.collective))) continue;
+    if (of_paths && !supports(info, *collective_of(options.collective))) continue;
     known.emplace_back(info.name);
   }
   const std::string meant = nearest_word(name, known);
@@ -138,7 +137,7 @@ Diagnostic no_algorithm(const std::string& name, const CompareArguments& options
 std::vector<std::string> asked_algorithms(const CompareArguments& options) {
   if (!options.algorithms.empty()) return options.algorithms;
   if (!are_several(options) || options.trees) return {"all"};
-  return {kOurs, has_paths(options.collective) ? "direct" : "nccl-pick"};
+  return {kOurs, has_paths(options.collective) ? "direct" : kNcclPick};
 }
 
 // "all" is ours and every baseline that has this collective.

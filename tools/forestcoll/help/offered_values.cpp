@@ -6,6 +6,7 @@
 #include "common/options/schedule_options.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fastest.hpp"
 #include "forestcoll/generate.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
@@ -46,7 +47,7 @@ NameList algorithms() {
 NameList compared_algorithms() {
   NameList names = algorithms();
   names.insert(names.begin(), "all");
-  names.insert(names.end(), {"nccl-pick", "mscclpp-pick"});
+  names.insert(names.end(), {kNcclPick, kMscclppPick});
   return names;
 }
 

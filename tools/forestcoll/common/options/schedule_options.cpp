@@ -8,6 +8,7 @@
 #include "common/files/io.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 
@@ -78,7 +79,8 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
 }
 
 bool has_box_rings(const std::string& algorithm) {
-  return algorithm == "nccl-ring" || algorithm == "double-tree" || algorithm == "hierarchical";
+  const BaselineInfo* info = find_baseline(algorithm);
+  return info != nullptr && info->traits.has_box_rings;
 }
 
 Expected<std::optional<NcclGraph>> read_rings(const std::string& path) {

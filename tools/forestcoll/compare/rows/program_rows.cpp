@@ -17,8 +17,6 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* kNcclPick = "nccl-pick";
-constexpr const char* kMscclppPick = "mscclpp-pick";
 constexpr const char* kNvls = "nvls";
 
 const AlgorithmTimes* find_times(const RowsRequest& request, const std::string& name) {
@@ -127,8 +125,13 @@ std::vector<std::string> algorithms_to_time(const RowsRequest& request) {
   std::vector<std::string> names = request.algorithms;
   if (std::ranges::find(names, kOurs) != names.end()) return {};
   if (std::ranges::any_of(names, is_selector)) {
-    names.insert(names.end(), {"nccl-ring", "double-tree", "one-shot", "two-shot", "all-pairs-once",
-                               "all-pairs"});
+    for (const BaselineInfo& info : baselines()) {
+      const BaselineTraits& traits = info.traits;
+      if (traits.picked_by_nccl || traits.picked_by_mscclpp) names.emplace_back(info.name);
+    }
+    for (const ExchangeInfo& info : exchanges()) {
+      if (info.picked_by_mscclpp) names.emplace_back(info.name);
+    }
   }
   return names;
 }

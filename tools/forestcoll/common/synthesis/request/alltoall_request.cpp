@@ -101,7 +101,7 @@ Expected<void> refuse_algorithm(const SynthArguments& arguments) {
   const std::string& name = arguments.baseline.algorithm;
   const Collective collective = *collective_of(arguments.collective);
   const BaselineInfo* info = find_alltoall_baseline(name);
-  if (info == nullptr || !has_paths_for(*info, collective)) {
+  if (info == nullptr || !supports(*info, collective)) {
     return unknown_alltoall_baseline(name, collective);
   }
   if (arguments.size.empty()) return {};
