@@ -127,6 +127,9 @@ using SwitchRoles = IdVector<NodeId, SwitchRole>;
 /// The names of the boxes that GPUs are in, sorted.
 [[nodiscard]] std::vector<std::string> names_of_boxes(const Topology& topology);
 
+/// How many boxes GPUs are in, likewise.
+[[nodiscard]] std::size_t box_count(const Topology& topology);
+
 /// Whether GPUs are in different boxes: then messages among all of them leave a box. A GPU of no
 /// box is outside those that others are in.
 [[nodiscard]] bool has_several_boxes(const Topology& topology);

@@ -36,7 +36,7 @@ bool has_routes_of_sums(const Network& network, const IdVector<Rank, std::int32_
 Expected<NamedPlan> switch_plan(const BranchingForest& trees, const Fabric& fabric,
                                 const PlanOptions& options) {
   const auto boxes = boxes_of_ranks(fabric.topology);
-  const bool several = std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
+  const bool several = has_several_boxes(fabric.topology);
   if (several && !has_boxes_on_able_switches(fabric)) {
     return make_error(Code::T06, "not every box has a switch that combines",
                       "write the forest with `format=forest`");

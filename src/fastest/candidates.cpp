@@ -223,10 +223,7 @@ class CandidateFinder {
       add_switched("forestcoll", *trees, *std::move(packets));
     }
     // What joins two boxes without stores has fewer operations.
-    const auto boxes = boxes_of_ranks(fabric_.topology);
-    const bool several =
-        std::ranges::any_of(boxes, [&](auto box) { return box != boxes[Rank(0)]; });
-    if (!plan_options.switch_stores || !several) return;
+    if (!plan_options.switch_stores || !has_several_boxes(fabric_.topology)) return;
     plan_options.switch_stores = false;
     add_sums(*trees, plan_options);
   }

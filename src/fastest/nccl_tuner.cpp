@@ -379,9 +379,7 @@ Expected<NcclTuning> tune_nccl(const Fabric& fabric, const NcclTunerOptions& opt
 }
 
 NcclCommunicator nccl_communicator(const Topology& topology) {
-  const auto boxes = boxes_of_ranks(topology);
-  const std::set<std::int32_t> distinct(boxes.begin(), boxes.end());
-  return {static_cast<std::int64_t>(distinct.size()),
+  return {static_cast<std::int64_t>(box_count(topology)),
           static_cast<std::int64_t>(topology.ranks.size())};
 }
 

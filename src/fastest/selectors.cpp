@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "forestcoll/topology.hpp"
 
@@ -33,9 +32,8 @@ struct Size {
 };
 
 Size size_of(const Fabric& fabric) {
-  std::set<std::int32_t> boxes;
-  for (const std::int32_t box : boxes_of_ranks(fabric.topology)) boxes.insert(box);
-  return {static_cast<double>(fabric.network.ranks.size()), static_cast<double>(boxes.size())};
+  return {static_cast<double>(fabric.network.ranks.size()),
+          static_cast<double>(box_count(fabric.topology))};
 }
 
 // A ring goes round once for each phase; a tree goes up and down.

@@ -310,9 +310,7 @@ std::string outcome_of(const std::vector<Row>& rows, Columns columns) {
 
 void check_communicator(const std::vector<Row>& rows, const Topology& topology,
                         Findings& findings) {
-  const auto boxes = boxes_of_ranks(topology);
-  const auto nodes =
-      static_cast<std::int64_t>(std::set<std::int32_t>(boxes.begin(), boxes.end()).size());
+  const auto nodes = static_cast<std::int64_t>(box_count(topology));
   const auto ranks = static_cast<std::int64_t>(topology.ranks.size());
   const bool fits = std::ranges::any_of(rows, [&](const Row& row) {
     return (row.nodes == kAny || row.nodes == nodes) && (row.ranks == kAny || row.ranks == ranks);

@@ -37,10 +37,13 @@ std::vector<std::string> names_of_boxes(const Topology& topology) {
   return {boxes.begin(), boxes.end()};
 }
 
+std::size_t box_count(const Topology& topology) {
+  const auto boxes = boxes_of_ranks(topology);
+  return std::set<std::int32_t>(boxes.begin(), boxes.end()).size();
+}
+
 bool has_several_boxes(const Topology& topology) {
-  return std::ranges::any_of(topology.ranks, [&](NodeId node) {
-    return topology.nodes[node].box != topology.nodes[topology.ranks.front()].box;
-  });
+  return box_count(topology) > 1;
 }
 
 }  // namespace forestcoll
