@@ -81,13 +81,11 @@ class Tuner {
 
   // At both ends of a range, of the sizes that were asked for.
   [[nodiscard]] std::vector<TimeBeside> times(const SizeRange& range) {
-    const auto beside = [&](std::int64_t bytes) {
-      return fastest::time_beside(contest_, fabric_, range.winner.contender, bytes, buffer_bytes_);
-    };
-    std::vector<TimeBeside> result = {beside(range.first)};
+    const std::size_t contender = range.winner.contender;
+    std::vector<TimeBeside> result = {beside(contender, range.first)};
     const auto after = std::ranges::upper_bound(options_.sizes, range.last);
     if (after == options_.sizes.begin() || *std::prev(after) <= range.first) return result;
-    result.push_back(beside(*std::prev(after)));
+    result.push_back(beside(contender, *std::prev(after)));
     return result;
   }
 
@@ -95,6 +93,10 @@ class Tuner {
   [[nodiscard]] std::int64_t buffer_bytes() const { return buffer_bytes_; }
 
  private:
+  [[nodiscard]] TimeBeside beside(std::size_t contender, std::int64_t bytes) {
+    return fastest::time_beside(contest_, fabric_, contender, bytes, buffer_bytes_);
+  }
+
   // Only where two sizes that follow one another have the same: a file for one size alone is never
   // selected where its chunks do not divide it.
   void take_those_for_sizes_around(const Contest::Takes& takes, std::int64_t buffer_bytes,
@@ -119,10 +121,7 @@ class Tuner {
     is_left_.assign(winners_.size(), false);
     for (std::size_t i = 0; i < winners_.size(); ++i) {
       if (!winners_[i]) continue;
-      const TimeBeside time = fastest::time_beside(contest_, fabric_, winners_[i]->contender,
-                                                   options_.sizes[i], buffer_bytes_);
-      is_left_[i] =
-          time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
+      is_left_[i] = fastest::is_behind_runtime(beside(winners_[i]->contender, options_.sizes[i]));
     }
     Winners rest = winners_;
     for (std::size_t i = 0; i < rest.size(); ++i) {

@@ -60,8 +60,8 @@ class WindowFinder {
       return known != times.end() ? known->second
                                   : times.emplace(size, time_at(size)).first->second;
     };
-    while (*window.last > bytes && is_behind(at(*window.last))) *window.last /= 2;
-    while (window.first < bytes && is_behind(at(window.first))) window.first *= 2;
+    while (*window.last > bytes && is_behind_runtime(at(*window.last))) *window.last /= 2;
+    while (window.first < bytes && is_behind_runtime(at(window.first))) window.first *= 2;
     const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
     for (const std::int64_t size : std::set<std::int64_t>{window.first, bytes, last}) {
       window.times.push_back(at(size));
@@ -88,10 +88,6 @@ class WindowFinder {
     double seconds = 0;
     Contest::Takes covers;
   };
-
-  static bool is_behind(const TimeBeside& time) {
-    return time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
-  }
 
   // All others at the size at which it wins.
   void note_winning(std::int64_t bytes) {
@@ -217,6 +213,10 @@ std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
                                          const XmlOptions& asked) {
   if (asked.min_bytes != 0 || asked.max_bytes) return std::nullopt;
   return find_window(contest, fabric, contender, bytes, {});
+}
+
+bool is_behind_runtime(const TimeBeside& time) {
+  return time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
 }
 
 TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,

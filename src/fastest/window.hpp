@@ -43,6 +43,9 @@ namespace forestcoll::fastest {
                                                        std::size_t contender, std::int64_t bytes,
                                                        const XmlOptions& asked);
 
+/// Whether the runtime's own choice is known, and ahead by more than what is worth a simulation.
+[[nodiscard]] bool is_behind_runtime(const TimeBeside& time);
+
 /// What the contender takes at a size, beside the runtime's own choice, as above.
 [[nodiscard]] TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
                                      std::int64_t bytes, std::optional<std::int64_t> buffer_bytes);
