@@ -108,6 +108,14 @@ ChosenForest choose_by_rate(std::vector<FittedForest> candidates) {
   return std::move((fits == candidates.rend() ? candidates.back() : *fits).chosen);
 }
 
+// Of unequal shares its own bound is one for these; what counts is the one for equal shares, which
+// it can be above.
+void take_bounds_of(const Synthesis& best, Synthesis& each) {
+  each.forest.optimum = best.forest.optimum;
+  each.optimum_at_least = best.optimum_at_least;
+  each.tradeoff = best.tradeoff;
+}
+
 // What was given up for lower trees was reached.
 Ratio reached_by(const Synthesis& synthesis) {
   return synthesis.given_up ? synthesis.given_up->algbw : synthesis.forest.algbw;
@@ -194,11 +202,8 @@ void add_as_written(std::vector<FittedForest>& found, const Fabric& fabric,
     half.reset();
     if (!equal || equal->front().stopped) continue;
     half = *equal;
-    Synthesis& first = equal->front();
-    first.forest.optimum = best.forest.optimum;
-    first.optimum_at_least = best.optimum_at_least;
-    first.tradeoff = best.tradeoff;
-    found.push_back(fit_threadblocks(std::move(first), fabric, options));
+    take_bounds_of(best, equal->front());
+    found.push_back(fit_threadblocks(std::move(equal->front()), fabric, options));
   }
 }
 
@@ -217,9 +222,7 @@ void add_optimum(std::vector<FittedForest>& found, const Fabric& fabric,
   if (!all) return;
   for (Synthesis& each : *all) {
     if (each.stopped || range_of_trees(each.forest).second > kFinest) continue;
-    each.forest.optimum = best.forest.optimum;
-    each.optimum_at_least = best.optimum_at_least;
-    each.tradeoff = best.tradeoff;
+    take_bounds_of(best, each);
     found.push_back(fit_threadblocks(std::move(each), fabric, options));
   }
 }
@@ -332,11 +335,7 @@ Expected<ChosenForest> choose_within_parts(const Fabric& fabric, const CompileOp
   const Synthesis& highest = found.back().chosen.synthesis;
   std::vector<FittedForest> even;
   for (Synthesis& each : choose::in_powers_of_two(highest, fabric, options)) {
-    // Its own bound is one for these shares; what counts is the one for equal shares, which it can
-    // be above.
-    each.forest.optimum = highest.forest.optimum;
-    each.optimum_at_least = highest.optimum_at_least;
-    each.tradeoff = highest.tradeoff;
+    take_bounds_of(highest, each);
     even.push_back(fit_threadblocks(std::move(each), fabric, options));
   }
   if (auto chosen = choose_by_model(std::move(even), fabric, options)) return *std::move(chosen);
