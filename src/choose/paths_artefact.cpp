@@ -38,13 +38,10 @@ Expected<Lowered> lower_paths(const Fabric& fabric, const AlltoallRoutes& routes
   return Lowered(*std::move(schedule));
 }
 
-std::int64_t scratch_of(const Lowered& lowered) {
+std::int64_t most_scratch(const Lowered& lowered) {
   if (const auto* schedule = std::get_if<Schedule>(&lowered)) return schedule->max_scratch();
-  std::int64_t most = 0;
-  if (const auto* plan = std::get_if<ExecutionPlan>(&lowered)) {
-    for (const PlanGpu& gpu : plan->gpus) most = std::max(most, gpu.scratch_chunks);
-  }
-  return most;
+  const auto* plan = std::get_if<ExecutionPlan>(&lowered);
+  return plan == nullptr ? 0 : scratch_of(*plan);
 }
 
 Expected<std::string> emit_flows(CompiledPaths& paths, const Ratio& optimum,
@@ -90,6 +87,12 @@ Expected<ExecutionPlan> paths_plan(const Fabric& fabric, const AlltoallRoutes& r
   return lowered(routes);
 }
 
+std::int64_t scratch_of(const ExecutionPlan& plan) {
+  std::int64_t most = 0;
+  for (const PlanGpu& gpu : plan.gpus) most = std::max(most, gpu.scratch_chunks);
+  return most;
+}
+
 Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate) {
   const auto algbw = checked_mul(rate, Ratio(demand.total, demand.demand.buffers()));
   if (algbw) return *algbw;
@@ -111,7 +114,7 @@ Expected<Compilation> write_paths(const Fabric& fabric, const CompileOptions& op
   Stopwatch watch;
   const auto lowered = lower_paths(fabric, paths.routes, options);
   if (!lowered) return lowered.errors();
-  paths.scratch = scratch_of(*lowered);
+  paths.scratch = most_scratch(*lowered);
   seconds.lower += watch.restart();
   auto text = std::holds_alternative<std::monostate>(*lowered)
                   ? emit_flows(paths, optimum, demand_of(options, fabric.network), fabric.topology)

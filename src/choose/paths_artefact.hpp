@@ -25,6 +25,9 @@ struct Parts {
                                                  const CompileOptions& options,
                                                  std::int32_t threadblocks);
 
+/// Chunks of scratch that the GPU with the most of them needs.
+[[nodiscard]] std::int64_t scratch_of(const ExecutionPlan& plan);
+
 /// GB/s of algbw at a rate per unit of demand, in GB/s. Errors: E14 (limit) it does not fit.
 [[nodiscard]] Expected<Ratio> alltoall_algbw(const ParsedDemand& demand, const Ratio& rate);
 

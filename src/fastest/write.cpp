@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose/paths_artefact.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -124,12 +125,7 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
     result.options.xml.min_bytes = plan.min_bytes;
     result.options.xml.max_bytes = plan.max_bytes;
   }
-  if (candidate.routes) {
-    result.paths.emplace();
-    for (const PlanGpu& gpu : plan.gpus) {
-      result.paths->scratch = std::max(result.paths->scratch, gpu.scratch_chunks);
-    }
-  }
+  if (candidate.routes) result.paths.emplace().scratch = choose::scratch_of(plan);
   result.text = to_mscclpp_json(plan, program.plan_name);
   Stopwatch watch;
   auto verdict = verify(result.text, candidate.algorithm, &fabric.topology,
