@@ -10,7 +10,6 @@
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/search_scale.hpp"
-#include "forestcoll/simulate.hpp"
 
 namespace forestcoll {
 
@@ -21,12 +20,19 @@ std::optional<double> large_message_time(std::string_view schedule, const Fabric
 
 std::optional<double> simulated_time(std::string_view schedule, const Fabric& fabric,
                                      std::int64_t bytes, const std::stop_token& stop) {
+  return choose::seconds_within(schedule, fabric, bytes,
+                                {.stop = stop, .max_events = scale::kMostEventsOfTrees});
+}
+
+std::optional<double> choose::seconds_within(std::string_view schedule, const Fabric& fabric,
+                                             std::int64_t bytes, const SimulationOptions& limits) {
   const auto parameters = find_simulation_parameters(fabric.gpu.name);
   if (!parameters) return std::nullopt;
   const auto simulator = prepare_simulation(schedule, "the schedule", fabric.topology);
   if (!simulator) return std::nullopt;
-  const auto run = simulator->run(
-      {bytes}, *parameters, {.stop = stop, .max_events = scale::kMostEventsOfTrees, .threads = 1});
+  SimulationOptions options = limits;
+  options.threads = 1;
+  const auto run = simulator->run({bytes}, *parameters, options);
   if (!run) return std::nullopt;
   return run->times.front().seconds;
 }

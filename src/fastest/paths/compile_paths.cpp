@@ -4,12 +4,12 @@
 #include <limits>
 #include <utility>
 
+#include "choose/candidate_times.hpp"
 #include "choose/paths_artefact.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/search_scale.hpp"
-#include "forestcoll/simulate.hpp"
 #include "forestcoll/stopwatch.hpp"
 #include "solver/alltoall/routes/route_alltoall.hpp"
 
@@ -202,17 +202,10 @@ class PathsCompiler {
 
   // Infinite above `most`.
   [[nodiscard]] std::optional<double> seconds_of(const Compilation& made, double most) const {
-    const auto parameters = find_simulation_parameters(fabric_.gpu.name);
-    const auto simulator = prepare_simulation(made.text, "<schedule>", fabric_.topology);
-    if (!parameters || !simulator) return std::nullopt;
-    SimulationOptions options;
-    options.stop = options_.synthesis.packing.stop;
-    options.threads = 1;
-    options.max_events = scale::kMostEvents;
-    options.most_seconds = most;
-    const auto simulation = simulator->run({*options_.bytes}, *parameters, options);
-    if (!simulation) return std::nullopt;
-    return simulation->times.front().seconds;
+    return choose::seconds_within(made.text, fabric_, *options_.bytes,
+                                  {.stop = options_.synthesis.packing.stop,
+                                   .most_seconds = most,
+                                   .max_events = scale::kMostEvents});
   }
 
   Expected<Compilation> write(AlltoallRoutes routes) {
