@@ -33,7 +33,6 @@
 namespace forestcoll::fastest {
 namespace {
 
-constexpr std::int64_t kElementBytes = 4;
 // So many that the first pass of one byte of each chunk is less than this part of them.
 constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
 constexpr double kFirstPass = 1e-6;

@@ -35,6 +35,9 @@ struct Winner {
   std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
 };
 
+/// Of an element, by which sizes become counts.
+inline constexpr std::int64_t kElementBytes = 4;
+
 class Contest {
  public:
   /// So many times the least time by links is near it.

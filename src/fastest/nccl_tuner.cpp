@@ -185,9 +185,7 @@ class NcclTuner {
       }
     }
     if (nvls_gbs_ && picks_nvls(bytes)) {
-      times.push_back(
-          {{},
-           kNvlsSeconds + static_cast<double>(bytes) / (*nvls_gbs_ * kBytesOfGigabyteAndSecond)});
+      times.push_back({{}, nvls_seconds(bytes)});
     }
     return times;
   }
@@ -226,6 +224,11 @@ class NcclTuner {
   [[nodiscard]] std::optional<double> seconds_of(const OwnContender& candidate,
                                                  std::int64_t bytes) {
     if (candidate.contest) return contests_[*candidate.contest].seconds(candidate.contender, bytes);
+    return nvls_seconds(bytes);
+  }
+
+  // REQUIRES: there is NVLS.
+  [[nodiscard]] double nvls_seconds(std::int64_t bytes) const {
     return kNvlsSeconds + static_cast<double>(bytes) / (*nvls_gbs_ * kBytesOfGigabyteAndSecond);
   }
 
@@ -317,7 +320,8 @@ class NcclTuner {
         if (each.algorithm == "pat") options.push_back(pat_option(each));
       }
     }
-    if (nvls_gbs_) options.push_back({{std::string(kNvlsName), "Simple"}, 25, *nvls_gbs_});
+    if (nvls_gbs_)
+      options.push_back({{std::string(kNvlsName), "Simple"}, kNvlsSeconds * 1e6, *nvls_gbs_});
     return options;
   }
 

@@ -16,8 +16,6 @@
 namespace forestcoll::fastest {
 namespace {
 
-constexpr std::int64_t kBytesOfElement = 4;
-
 // GB/s, of trees over GPUs, and in plans of those that branch at switches.
 Ratio optimum_of(const Contest& contest) {
   Ratio optimum = contest.candidates().front().forest().optimum;
@@ -217,8 +215,8 @@ Diagnostic nothing_served(Contest& contest, std::string_view option) {
         Code::S03,
         fmt::format("{}: no plan is for any of these sizes: the one that is for most of them is "
                     "for multiples of {} bytes up to {}",
-                    option, kBytesOfElement * elements, program.max_bytes),
-        fmt::format("name multiples of {} bytes", kBytesOfElement * elements));
+                    option, kElementBytes * elements, program.max_bytes),
+        fmt::format("name multiples of {} bytes", kElementBytes * elements));
   }
   return make_error(
       Code::S03,
@@ -226,8 +224,8 @@ Diagnostic nothing_served(Contest& contest, std::string_view option) {
                   "chunks has {}, and its buffers are multiples of {} elements",
                   option, contest.compile().lowering.target, program.chunks, elements),
       fmt::format(
-          "name multiples of {} bytes (elements of {} bytes){}", kBytesOfElement * elements,
-          kBytesOfElement,
+          "name multiples of {} bytes (elements of {} bytes){}", kElementBytes * elements,
+          kElementBytes,
           elements == program.chunks
               ? ""
               : ", or use RCCL 6.3 and `target=rccl-6.3`, which take multiples of the chunks"));
