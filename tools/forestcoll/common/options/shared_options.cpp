@@ -81,7 +81,8 @@ CLI::Validator one_of(std::vector<std::string> names) {
 }
 
 const char* first_given(std::initializer_list<GivenOption> options) {
-  const auto* given = std::ranges::find(options, true, &GivenOption::given);
+  const auto* given = std::ranges::find_if(
+      options, [](const GivenOption& each) { return each.given && each.name != nullptr; });
   return given == options.end() ? nullptr : given->name;
 }
 

@@ -106,10 +106,11 @@ class OptionGroup {
   std::string title_;
 };
 
-/// An option that may not go with what else was asked for, and whether it was given.
+/// An option that may not go with what else was asked for, and whether it was given; or of several
+/// the first that was, null where none was.
 struct GivenOption {
   const char* name;
-  bool given;
+  bool given = true;
 };
 /// The name of the first that was given, or null.
 [[nodiscard]] const char* first_given(std::initializer_list<GivenOption> options);

@@ -7,6 +7,7 @@
 #include "common/files/named_files.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/shared_options.hpp"
+#include "common/synthesis/request/refusals.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/nccl_tuner.hpp"
 
@@ -17,29 +18,16 @@ constexpr const char* kSizesOfTuner = "1K:4G:4";
 
 // What shapes a schedule, or says how one is found.
 const char* first_of_schedules(const SynthArguments& arguments) {
-  const SolverArguments& solver = arguments.solver;
   return first_given({{"-k", !arguments.trees.empty()},
                       {"--algorithm", arguments.baseline.chosen()},
-                      {"--target", arguments.target_given},
-                      {"--sms", arguments.sms.has_value()},
-                      {"--inplace", arguments.in_place},
-                      {"--outofplace", arguments.out_of_place},
-                      {"--proto", !arguments.protocol.empty()},
-                      {"--force-simple", arguments.force_simple},
-                      {"--instances", arguments.instances.has_value()},
-                      {"--threadblocks", !arguments.threadblocks.empty()},
-                      {"--unfused", arguments.unfused},
+                      {program_option(arguments)},
                       {"--any-buffers", arguments.any_buffers},
                       {"--size", !arguments.size.empty()},
                       {"--buffsize", !arguments.buffers.empty()},
                       {"--deploy", !arguments.deploy.empty()},
                       {"--demand", !arguments.demand.empty()},
                       {"--root", !arguments.root.empty()},
-                      {"--effort", solver.effort != "default"},
-                      {"--time-limit", !solver.time_limit.empty()},
-                      {"--max-height", !solver.max_height.empty()},
-                      {"--tradeoff", solver.tradeoff},
-                      {"--warm", !solver.warm.empty()}});
+                      {search_option(arguments)}});
 }
 
 // One file holds for all collectives and sizes, and for all GPUs of a box.

@@ -43,15 +43,7 @@ Expected<void> refuse_with_plan(const SynthArguments& arguments) {
 }
 
 Expected<void> refuse_with_forest(const SynthArguments& arguments) {
-  if (const char* option = first_given({{"--target", arguments.target_given},
-                                        {"--sms", arguments.sms.has_value()},
-                                        {"--inplace", arguments.in_place},
-                                        {"--outofplace", arguments.out_of_place},
-                                        {"--proto", !arguments.protocol.empty()},
-                                        {"--force-simple", arguments.force_simple},
-                                        {"--instances", arguments.instances.has_value()},
-                                        {"--threadblocks", !arguments.threadblocks.empty()},
-                                        {"--unfused", arguments.unfused},
+  if (const char* option = first_given({{program_option(arguments)},
                                         {"--min-bytes", !arguments.min_bytes.empty()},
                                         {"--max-bytes", !arguments.max_bytes.empty()},
                                         {"--sizes", !arguments.sizes.empty()}})) {
@@ -75,6 +67,27 @@ std::string names_of_baselines() {
 }
 
 }  // namespace
+
+const char* program_option(const SynthArguments& arguments) {
+  return first_given({{"--target", arguments.target_given},
+                      {"--sms", arguments.sms.has_value()},
+                      {"--inplace", arguments.in_place},
+                      {"--outofplace", arguments.out_of_place},
+                      {"--proto", !arguments.protocol.empty()},
+                      {"--force-simple", arguments.force_simple},
+                      {"--instances", arguments.instances.has_value()},
+                      {"--threadblocks", !arguments.threadblocks.empty()},
+                      {"--unfused", arguments.unfused}});
+}
+
+const char* search_option(const SynthArguments& arguments) {
+  const SolverArguments& solver = arguments.solver;
+  return first_given({{"--effort", solver.effort != "default"},
+                      {"--time-limit", !solver.time_limit.empty()},
+                      {"--max-height", !solver.max_height.empty()},
+                      {"--tradeoff", solver.tradeoff},
+                      {"--warm", !solver.warm.empty()}});
+}
 
 Expected<void> refuse_for_format(const SynthArguments& arguments, Format format) {
   if (format == Format::mscclpp) return refuse_with_plan(arguments);
@@ -107,15 +120,10 @@ Expected<void> refuse_with_baseline(const SynthArguments& arguments) {
         "ask for --algorithm nccl-ring with it, or leave it out");
   }
   if (!baseline.chosen()) return {};
-  const SolverArguments& solver = arguments.solver;
   if (const char* option = first_given({{"-k", !arguments.trees.empty()},
                                         {"--tune", !arguments.tune.empty()},
                                         {"--size", !arguments.size.empty()},
-                                        {"--effort", solver.effort != "default"},
-                                        {"--time-limit", !solver.time_limit.empty()},
-                                        {"--max-height", !solver.max_height.empty()},
-                                        {"--tradeoff", solver.tradeoff},
-                                        {"--warm", !solver.warm.empty()}})) {
+                                        {search_option(arguments)}})) {
     return make_error(Code::S04,
                       fmt::format("{} is for forestcoll's own trees, not for those of {}", option,
                                   baseline.algorithm),

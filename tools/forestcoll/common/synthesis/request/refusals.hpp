@@ -6,6 +6,11 @@
 
 namespace forestcoll::cli {
 
+/// The first option that was given of those that shape a program of a schedule; null: none.
+[[nodiscard]] const char* program_option(const SynthArguments& arguments);
+/// The same of those that say how trees are looked for.
+[[nodiscard]] const char* search_option(const SynthArguments& arguments);
+
 /// S04 where options shape a schedule and `format` is a forest, or ask for what a plan of MSCCL++
 /// does not have.
 [[nodiscard]] Expected<void> refuse_for_format(const SynthArguments& arguments, Format format);
