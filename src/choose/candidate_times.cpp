@@ -4,14 +4,44 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
 
-#include "choose/artefact.hpp"
 #include "choose/plan_shapes.hpp"
-#include "forestcoll/emit.hpp"
+#include "choose/schedule_program.hpp"
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/search_scale.hpp"
+#include "simulate/fabric/fabric.hpp"
+#include "simulate/prepare_program.hpp"
 
 namespace forestcoll {
+namespace {
+
+std::optional<double> seconds_of(const Expected<Simulator>& simulator, const Fabric& fabric,
+                                 std::int64_t bytes, SimulationOptions limits) {
+  const auto parameters = find_simulation_parameters(fabric.gpu.name);
+  if (!simulator || !parameters) return std::nullopt;
+  limits.threads = 1;
+  const auto run = simulator->run({bytes}, *parameters, limits);
+  if (!run) return std::nullopt;
+  return run->times.front().seconds;
+}
+
+// For `kLargeMessage`.
+std::optional<double> program_seconds(const Schedule& schedule, const std::string& protocol,
+                                      const Fabric& fabric, const std::stop_token& stop) {
+  auto links = simulate::Fabric::make(without_relays(fabric.topology));
+  if (!links) return std::nullopt;
+  audit::Program program = choose::program_of(schedule);
+  program.protocol = protocol;
+  auto prepared = simulate::prepare_program(std::move(program), fabric.topology, *std::move(links));
+  if (!prepared) return std::nullopt;
+  return seconds_of(std::move(prepared->simulator), fabric, choose::kLargeMessage,
+                    {.stop = stop, .max_events = scale::kMostEventsOfTrees});
+}
+
+}  // namespace
 
 std::optional<double> large_message_time(std::string_view schedule, const Fabric& fabric,
                                          const std::stop_token& stop) {
@@ -26,30 +56,29 @@ std::optional<double> simulated_time(std::string_view schedule, const Fabric& fa
 
 std::optional<double> choose::seconds_within(std::string_view schedule, const Fabric& fabric,
                                              std::int64_t bytes, const SimulationOptions& limits) {
-  const auto parameters = find_simulation_parameters(fabric.gpu.name);
-  if (!parameters) return std::nullopt;
-  const auto simulator = prepare_simulation(schedule, "the schedule", fabric.topology);
-  if (!simulator) return std::nullopt;
-  SimulationOptions options = limits;
-  options.threads = 1;
-  const auto run = simulator->run({bytes}, *parameters, options);
-  if (!run) return std::nullopt;
-  return run->times.front().seconds;
+  return seconds_of(prepare_simulation(schedule, "the schedule", fabric.topology), fabric, bytes,
+                    limits);
+}
+
+std::optional<double> choose::plan_seconds(const ExecutionPlan& plan, const Fabric& fabric,
+                                           std::int64_t bytes, const std::stop_token& stop) {
+  auto links = simulate::Fabric::make(without_relays(fabric.topology));
+  if (!links) return std::nullopt;
+  return seconds_of(simulate::prepare_plan(to_mscclpp_json(plan, "plan"), plan.collective,
+                                           fabric.topology, *std::move(links)),
+                    fabric, bytes, {.stop = stop, .max_events = scale::kMostEventsOfTrees});
 }
 
 std::optional<double> choose::candidate_time(const ChosenForest& candidate, const Fabric& fabric,
                                              const CompileOptions& options) {
   const std::stop_token& stop = options.synthesis.packing.stop;
-  const CollectiveForest& forest = candidate.synthesis.forest;
   if (options.format != Format::mscclpp) {
-    return large_message_time(
-        to_msccl_xml(*candidate.schedule, forest, fabric.topology, options.xml), fabric, stop);
+    return program_seconds(*candidate.schedule, options.xml.protocol, fabric, stop);
   }
-  const auto timed = plan_for_large_messages(forest, fabric, options);
+  const auto timed = plan_for_large_messages(candidate.synthesis.forest, fabric, options);
   if (!timed) return std::nullopt;
   if (timed->seconds) return timed->seconds;
-  return large_message_time(to_mscclpp_json(timed->plan, plan_name(fabric.topology, forest)),
-                            fabric, stop);
+  return plan_seconds(timed->plan, fabric, kLargeMessage, stop);
 }
 
 std::optional<std::vector<double>> choose::candidate_times(

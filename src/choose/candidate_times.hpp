@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -10,22 +11,26 @@
 #include "forestcoll/compile.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/simulate.hpp"
+#include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::choose {
 
 inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;  ///< bytes
 
-/// Seconds for so many bytes, of one size simulated within those limits; infinite beyond
-/// `limits.most_seconds`, none where it cannot be simulated.
+/// Seconds for so many bytes, as `simulate` has them with the figures of the GPU that the fabric
+/// names; infinite beyond `limits.most_seconds`, none where they are not found within the limits.
 [[nodiscard]] std::optional<double> seconds_within(std::string_view schedule, const Fabric& fabric,
                                                    std::int64_t bytes,
                                                    const SimulationOptions& limits);
 
-/// Seconds for `kLargeMessage`, as `simulate` has them of the XML or the plan, with the figures of
-/// the GPU that the fabric names; none where there is no plan, it cannot be simulated within 5
-/// million operations, or the solver is asked to stop. REQUIRES: the protocol of `options.xml` is
-/// chosen; for XML the forest has its schedule. Cost: of `verify` and `simulate`; of a plan for
-/// each of its shapes.
+/// The same of a plan that is known to be right, which is not verified. None where it cannot be
+/// simulated within `scale::kMostEventsOfTrees`, or the solver is asked to stop.
+[[nodiscard]] std::optional<double> plan_seconds(const ExecutionPlan& plan, const Fabric& fabric,
+                                                 std::int64_t bytes, const std::stop_token& stop);
+
+/// The same of the forest's schedule, for `kLargeMessage`. REQUIRES: the protocol of `options.xml`
+/// is chosen; for XML the forest has its schedule. Cost: that of simulating it, or the plan in each
+/// of its shapes.
 [[nodiscard]] std::optional<double> candidate_time(const ChosenForest& candidate,
                                                    const Fabric& fabric,
                                                    const CompileOptions& options);

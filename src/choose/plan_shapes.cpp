@@ -70,8 +70,7 @@ Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
   tbb::parallel_for(std::size_t{0}, kOfTrees.size(), [&](std::size_t s) {
     auto plan = s == 0 ? usual : planned(kOfTrees[s]);
     if (!plan) return;
-    const auto seconds = simulated_time(to_mscclpp_json(*plan, "plan"), fabric, bytes,
-                                        options.synthesis.packing.stop);
+    const auto seconds = plan_seconds(*plan, fabric, bytes, options.synthesis.packing.stop);
     plans[s] = TimedPlan{*std::move(plan), seconds};
   });
   const auto least = std::ranges::min_element(plans, {}, [](const auto& each) {

@@ -9,6 +9,7 @@
 
 #include "choose/as_written.hpp"
 #include "choose/fit_threadblocks.hpp"
+#include "choose/schedule_program.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/failures.hpp"
@@ -194,7 +195,7 @@ class ProgramMaker {
   std::optional<Program> prepared(std::size_t number, std::int32_t instances,
                                   const Schedule& schedule, const simulate::Images& images) const {
     const Candidate& candidate = candidates_[number];
-    audit::Program program = program_of(schedule);
+    audit::Program program = choose::program_of(schedule);
     const Fingerprint fingerprint = fingerprint_of(program);
     auto made = simulate::prepare_program(std::move(program), fabric_.topology, links_, images);
     if (!made) return std::nullopt;

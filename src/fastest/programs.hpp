@@ -47,10 +47,6 @@ struct Program {
 [[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
 [[nodiscard]] Fingerprint fingerprint_of(const audit::Program& program);
 
-/// What the reader makes of the schedule's MSCCL XML, without writing and reading it. For
-/// simulation alone: what is written is read and verified as text. Cost: linear.
-[[nodiscard]] audit::Program program_of(const Schedule& schedule);
-
 /// The programs of one candidate by its place, each of which may be asked for by one thread at a
 /// time. What goes where no links are is left out, and of plans of paths and switches what the
 /// checker finds wrong; all others are verified once they are written. Errors: why it does not fit.

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "choose/schedule_program.hpp"
 #include "fastest/fabrics.hpp"
-#include "fastest/programs.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/forest.hpp"
@@ -61,9 +61,9 @@ bool have_equal_times(const Fabric& fabric, const schedule::ClassSchedule& class
                       const Schedule& all) {
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
   EXPECT_TRUE(links);
-  const auto one = simulate::prepare_program(fastest::program_of(classes.schedule), fabric.topology,
+  const auto one = simulate::prepare_program(choose::program_of(classes.schedule), fabric.topology,
                                              *links, images_of(classes.views));
-  const auto each = simulate::prepare_program(fastest::program_of(all), fabric.topology, *links);
+  const auto each = simulate::prepare_program(choose::program_of(all), fabric.topology, *links);
   EXPECT_TRUE(each);
   if (!one || !each) return false;
   EXPECT_LE(one->steps, each->steps);

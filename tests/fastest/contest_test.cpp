@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "choose/schedule_program.hpp"
 #include "fastest/fabrics.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/forest.hpp"
@@ -190,8 +191,8 @@ TEST(Contest, TreesAreLoweredOnce) {
   ASSERT_TRUE(first.chosen.schedule);
   const auto again = fastest::lower_candidate(first, fabric, contest->compile().lowering);
   ASSERT_TRUE(again);
-  EXPECT_EQ(fastest::fingerprint_of(fastest::program_of(*first.chosen.schedule)),
-            fastest::fingerprint_of(fastest::program_of(*again)));
+  EXPECT_EQ(fastest::fingerprint_of(choose::program_of(*first.chosen.schedule)),
+            fastest::fingerprint_of(choose::program_of(*again)));
 }
 
 // All ranks of a star do the same: of their steps a quarter is simulated, in every pass.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "audit/common/findings.hpp"
-#include "fastest/programs.hpp"
+#include "choose/schedule_program.hpp"
 #include "simulate/bundled_fabrics.hpp"
 #include "simulate/run/classes.hpp"
 #include "simulate/run/event_run.hpp"
@@ -70,7 +70,7 @@ double expect_same_times(const CollectiveForest& forest, const Topology& topolog
   options.instances = instances;
   const auto schedule = lower(forest, options);
   if (!schedule) return 1;
-  const Prepared prepared(forestcoll::fastest::program_of(*schedule), topology);
+  const Prepared prepared(forestcoll::choose::program_of(*schedule), topology);
   const FlowClasses each = each_by_itself(prepared.routes, prepared.fabric);
   const FlowClasses classes = program_classes(prepared.steps, prepared.routes, prepared.fabric);
   for (const double bytes : {1024.0, 3e6, 1e9}) {

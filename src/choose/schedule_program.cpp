@@ -1,10 +1,11 @@
+#include "choose/schedule_program.hpp"
+
 #include <utility>
 
 #include "base/check.hpp"
 #include "emit/msccl_programs.hpp"
-#include "fastest/programs.hpp"
 
-namespace forestcoll::fastest {
+namespace forestcoll::choose {
 namespace {
 
 audit::Buffer buffer_of(Buffer buffer) {
@@ -70,4 +71,4 @@ audit::Program program_of(const Schedule& schedule) {
   return program;
 }
 
-}  // namespace forestcoll::fastest
+}  // namespace forestcoll::choose
