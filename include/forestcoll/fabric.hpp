@@ -68,13 +68,13 @@ struct Fabric {
 
 // How long a schedule takes for a message.
 
-/// Seconds for 1 GiB, as `simulate` has it, with the figures of the fabric's GPU: a model, not a
-/// measurement. Nothing where the schedule cannot be simulated within 5 million operations, or
-/// `stop` asks to give up before the end. Cost: of `verify`, and of those operations.
-[[nodiscard]] std::optional<double> large_message_time(std::string_view schedule,
-                                                       const Fabric& fabric,
-                                                       const std::stop_token& stop = {});
-/// The same for so many bytes of the whole buffer.
+/// Bytes for which schedules are chosen where no size is asked for.
+inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;
+
+/// Seconds for so many bytes of the whole buffer, as `simulate` has it, with the figures of the
+/// fabric's GPU: a model, not a measurement. Nothing where the schedule cannot be simulated within
+/// 5 million operations, or `stop` asks to give up before the end. Cost: of `verify`, and of those
+/// operations.
 [[nodiscard]] std::optional<double> simulated_time(std::string_view schedule, const Fabric& fabric,
                                                    std::int64_t bytes,
                                                    const std::stop_token& stop = {});

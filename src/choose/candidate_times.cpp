@@ -37,16 +37,11 @@ std::optional<double> program_seconds(const Schedule& schedule, const std::strin
   program.protocol = protocol;
   auto prepared = simulate::prepare_program(std::move(program), fabric.topology, *std::move(links));
   if (!prepared) return std::nullopt;
-  return seconds_of(std::move(prepared->simulator), fabric, choose::kLargeMessage,
+  return seconds_of(std::move(prepared->simulator), fabric, kLargeMessage,
                     {.stop = stop, .max_events = scale::kMostEventsOfTrees});
 }
 
 }  // namespace
-
-std::optional<double> large_message_time(std::string_view schedule, const Fabric& fabric,
-                                         const std::stop_token& stop) {
-  return simulated_time(schedule, fabric, choose::kLargeMessage, stop);
-}
 
 std::optional<double> simulated_time(std::string_view schedule, const Fabric& fabric,
                                      std::int64_t bytes, const std::stop_token& stop) {

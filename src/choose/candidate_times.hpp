@@ -15,8 +15,6 @@
 
 namespace forestcoll::choose {
 
-inline constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;  ///< bytes
-
 /// Seconds for so many bytes, as `simulate` has them with the figures of the GPU that the fabric
 /// names; infinite beyond `limits.most_seconds`, none where they are not found within the limits.
 [[nodiscard]] std::optional<double> seconds_within(std::string_view schedule, const Fabric& fabric,

@@ -20,7 +20,6 @@
 #include <tuple>
 
 #include "choose/as_written.hpp"
-#include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/time_costs.hpp"
@@ -56,8 +55,8 @@ SimulationParameters links_alone() {
 // How high trees are is next to nothing of what a large message takes.
 Effort effort_of_low(const FastestOptions& options) {
   const Effort asked = options.compile.synthesis.packing.effort;
-  const bool are_large = std::ranges::all_of(
-      options.sizes, [](std::int64_t bytes) { return bytes >= choose::kLargeMessage; });
+  const bool are_large =
+      std::ranges::all_of(options.sizes, [](std::int64_t bytes) { return bytes >= kLargeMessage; });
   return are_large ? std::min(asked, Effort::fast) : asked;
 }
 

@@ -69,8 +69,8 @@ std::optional<double> seconds_of_rings(const CollectiveForest& rings, const Fabr
                                        const CompileOptions& options, const std::stop_token& stop) {
   const auto schedule = lower(rings, options.lowering);
   if (!schedule) return std::nullopt;
-  return large_message_time(to_msccl_xml(*schedule, rings, fabric.topology, options.xml), fabric,
-                            stop);
+  return simulated_time(to_msccl_xml(*schedule, rings, fabric.topology, options.xml), fabric,
+                        kLargeMessage, stop);
 }
 
 }  // namespace
@@ -145,7 +145,9 @@ std::optional<BesideRings> beside_rings(const Fabric& fabric, const Compilation&
   BesideRings beside{made->algbw, *verdict.algbw, made->note, {}, {}};
   if (!made->forest) return beside;
   beside.rings_seconds = seconds_of_rings(*made->forest, fabric, compiled.options, stop);
-  if (beside.rings_seconds) beside.our_seconds = large_message_time(compiled.text, fabric, stop);
+  if (beside.rings_seconds) {
+    beside.our_seconds = simulated_time(compiled.text, fabric, kLargeMessage, stop);
+  }
   return beside;
 }
 

@@ -17,6 +17,7 @@
 #include "common/synthesis/request/refusals.hpp"
 #include "common/synthesis/request/trace.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/fabric.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 #include "forestcoll/text.hpp"
@@ -28,7 +29,6 @@ namespace {
 constexpr std::int64_t kLongestSearch = 10'000;
 constexpr std::string_view kMaxPrefix = "max:";
 constexpr const char* kSizesOfDirectory = "1K:4G";
-constexpr std::int64_t kLargeMessage = std::int64_t{1} << 30;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
 constexpr std::int64_t kLeastBufferBytes = 64 << 10, kMostBufferBytes = 64 << 20;
 
