@@ -33,14 +33,14 @@ struct FastestOptions {
   /// trees or parts is asked for, these alone are looked at. REQUIRES: the format is that of a
   /// schedule; an all-to-all of one block for every pair, with no other's paths.
   CompileOptions compile = {};
-  std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending, at least one
-  std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
+  std::vector<std::int64_t> sizes;  ///< bytes of the whole buffer, ascending, at least one
+  std::optional<std::int32_t> instances = {};  ///< none: 1, 2, 4 or 8, by size
   /// `NCCL_BUFFSIZE` of the runtime, bytes; 0: not set; none: chosen by size.
   std::optional<std::int64_t> buffer_bytes = {};
   ServedCounts counts = ServedCounts::of_size;
   /// `fastest_of_each` has a row more, `kAsWritten`, of files for these.
   std::optional<ServedCounts> as_written = {};
-  std::optional<SimulationParameters> parameters;  ///< none: those of the fabric's GPU
+  std::optional<SimulationParameters> parameters = {};  ///< none: those of the fabric's GPU
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
   /// Where programs take long to make and to simulate. Of trees: those of `choose_forest` and what
@@ -178,16 +178,6 @@ struct FastestSchedule {
 
 // A set of schedules, one for each range of sizes.
 
-struct TuneOptions {
-  /// What all files have in common, as in FastestOptions; an empty protocol is chosen by size.
-  CompileOptions compile = {};
-  std::vector<std::int64_t> sizes;        ///< bytes of the whole buffer, ascending
-  std::optional<std::int32_t> instances;  ///< none: 1, 2, 4 or 8, by size
-  /// As in FastestOptions; all files are for one and the same.
-  std::optional<std::int64_t> buffer_bytes = {};
-  bool few_variants = false;  ///< as in FastestOptions
-};
-
 /// What switches do in a plan of MSCCL++.
 enum class SwitchUse {
   none,     ///< data goes along the trees, from GPU to GPU
@@ -241,6 +231,6 @@ struct Tuning {
 /// selects the file for them. For `Format::mscclpp` they are plans, with their ranges of sizes.
 /// Errors: those of `fastest_choices`. Cost: that, and of `verify` for
 /// each file.
-[[nodiscard]] Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options);
+[[nodiscard]] Expected<Tuning> tune(const Fabric& fabric, const FastestOptions& options);
 
 }  // namespace forestcoll

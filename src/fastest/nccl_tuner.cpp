@@ -78,10 +78,8 @@ class NcclTuner {
   Expected<void> hold() {
     FastestOptions asked{.compile = options_.compile,
                          .sizes = options_.sizes,
-                         .instances = {},
                          .buffer_bytes = bytes_of_buffers(),
                          .counts = ServedCounts::any,
-                         .parameters = {},
                          .baseline = options_.baseline,
                          .algorithms = algorithms(),
                          .few_variants = takes_long()};

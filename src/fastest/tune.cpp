@@ -23,7 +23,7 @@ using Winners = std::vector<std::optional<Winner>>;  // by size
 
 class Tuner {
  public:
-  Tuner(const TuneOptions& options, const Fabric& fabric, Contest contest)
+  Tuner(const FastestOptions& options, const Fabric& fabric, Contest contest)
       : options_(options), fabric_(fabric), contest_(std::move(contest)) {}
 
   // Of all files together: each is as good as it is at its sizes.
@@ -173,7 +173,7 @@ class Tuner {
     return size;
   }
 
-  const TuneOptions& options_;
+  const FastestOptions& options_;
   const Fabric& fabric_;
   Contest contest_;
   std::int64_t buffer_bytes_ = 0;
@@ -183,16 +183,9 @@ class Tuner {
 
 }  // namespace
 
-Expected<Tuning> tune(const Fabric& fabric, const TuneOptions& options) {
+Expected<Tuning> tune(const Fabric& fabric, const FastestOptions& options) {
   const Progress& progress = options.compile.synthesis.packing.progress;
-  auto contest = Contest::hold(fabric, {.compile = options.compile,
-                                        .sizes = options.sizes,
-                                        .instances = options.instances,
-                                        .buffer_bytes = options.buffer_bytes,
-                                        .parameters = {},
-                                        .baseline = {},
-                                        .algorithms = {},
-                                        .few_variants = options.few_variants});
+  auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
   Tuner tuner(options, fabric, *std::move(contest));
   tuner.choose_buffers();

@@ -113,7 +113,7 @@ TEST(Fastest, RefusesASizeThatNoRuntimeWouldSelectAnythingFor) {
 // The same choices whatever the order in which threads come to them.
 TEST(FastestLong, IsTheSameAgain) {
   const Fabric fabric = test::star_of(4);
-  const TuneOptions options{.compile = {}, .sizes = {4096, 1 << 20, 8 << 20}, .instances = {}};
+  const FastestOptions options{.compile = {}, .sizes = {4096, 1 << 20, 8 << 20}};
   const auto first = tune(fabric, options), second = tune(fabric, options);
   ASSERT_TRUE(first && second);
   ASSERT_EQ(first->files.size(), second->files.size());
@@ -155,7 +155,7 @@ TEST(FastestLong, SmallBuffersFillHighTreesSooner) {
 
 TEST(Tune, AllFilesAreForTheSameBuffers) {
   const Fabric fabric = test::star_of(4);
-  TuneOptions options{.compile = {}, .sizes = {1 << 20, 64 << 20, 512 << 20}, .instances = {}};
+  FastestOptions options{.compile = {}, .sizes = {1 << 20, 64 << 20, 512 << 20}};
   options.compile.xml.protocol = "Simple";
   options.buffer_bytes = 1 << 20;
   const auto tuned = tune(fabric, options);

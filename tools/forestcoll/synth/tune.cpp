@@ -216,11 +216,11 @@ Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, const Consol
   if (const auto done = refuse_directory(directory, deploys ? "--deploy" : "-o"); !done) {
     return done.errors();
   }
-  TuneOptions options{.compile = request.compile,
-                      .sizes = request.tune,
-                      .instances = arguments.instances,
-                      .buffer_bytes = request.buffer_bytes,
-                      .few_variants = are_few_plans(fabric, request.compile)};
+  FastestOptions options{.compile = request.compile,
+                         .sizes = request.tune,
+                         .instances = arguments.instances,
+                         .buffer_bytes = request.buffer_bytes,
+                         .few_variants = are_few_plans(fabric, request.compile)};
   auto tuning = under_bar(options.compile.synthesis, prepared.solver, prepared.limit, console,
                           [&] { return forestcoll::tune(fabric, options); });
   if (!tuning) return tuning.errors();

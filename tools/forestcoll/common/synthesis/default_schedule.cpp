@@ -115,9 +115,6 @@ Expected<ChosenSchedule> compile_for_size(const Fabric& fabric, const SynthReque
                                          .instances = arguments.instances,
                                          .buffer_bytes = request.buffer_bytes,
                                          .counts = search.counts,
-                                         .parameters = {},
-                                         .baseline = {},
-                                         .algorithms = {},
                                          .few_variants = search.few_variants});
   if (!found) return with_size_of_calls(found.errors(), *request.size, fabric, request.compile);
   return ChosenSchedule{std::move(found->compilation), std::move(found->choice),

@@ -173,12 +173,10 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
   if (is_asked(request, kOurs)) as_written = ServedCounts::or_around;
   FastestOptions options{.compile = {},
                          .sizes = request.sizes,
-                         .instances = {},
                          .counts = ServedCounts::any,
                          .as_written = as_written,
                          .parameters = request.parameters,
-                         .baseline = request.baseline,
-                         .algorithms = {}};
+                         .baseline = request.baseline};
   options.algorithms = algorithms_to_time(request);
   SynthesizeOptions& synthesis = options.compile.synthesis;
   synthesis.collective = request.collective;
