@@ -1,6 +1,7 @@
 // One plan of MSCCL++ for process groups that run a collective at the same time.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "forestcoll/compile.hpp"
@@ -17,6 +18,12 @@ struct PartForest {
   const CollectiveForest* forest = nullptr;  ///< on this part, or on one of the same shape
 };
 
+struct JointPlan {
+  Compilation made;
+  /// For a gibibyte of each group, simulated; none where that takes too long.
+  std::optional<double> seconds = {};
+};
+
 /// One plan over all ranks of the fabric, which carries out all forests at once: GPUs that relay in
 /// a part are ranks that pass data on through scratch. The whole buffers of all groups are of one
 /// size. Of the result, the chosen forest is empty; what the groups reach together is the verdict's
@@ -24,8 +31,8 @@ struct PartForest {
 /// options' collective, and all members of a group own the same. Errors: T06 a collective whose
 /// groups the checker does not follow, or a GPU that relays and is no rank of the fabric; those of
 /// `lower_to_plan`.
-[[nodiscard]] Expected<Compilation> compile_joint_plan(const Fabric& fabric,
-                                                       std::span<const PartForest> groups,
-                                                       const CompileOptions& options);
+[[nodiscard]] Expected<JointPlan> compile_joint_plan(const Fabric& fabric,
+                                                     std::span<const PartForest> groups,
+                                                     const CompileOptions& options);
 
 }  // namespace forestcoll

@@ -63,8 +63,8 @@ Expected<void> refuse_collective(Collective collective) {
 
 }  // namespace
 
-Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const PartForest> groups,
-                                         const CompileOptions& options) {
+Expected<JointPlan> compile_joint_plan(const Fabric& fabric, std::span<const PartForest> groups,
+                                       const CompileOptions& options) {
   const Collective collective = options.synthesis.collective;
   if (const auto done = refuse_collective(collective); !done) return done.errors();
   auto settled = choose::settle(fabric, options);
@@ -88,7 +88,7 @@ Expected<Compilation> compile_joint_plan(const Fabric& fabric, std::span<const P
       verify(result.text, "<schedule>", &fabric.topology, choose::runtime_of(result.options));
   if (!verdict) return verdict.errors();
   result.verdict = *std::move(verdict);
-  return result;
+  return JointPlan{std::move(result), plan->seconds};
 }
 
 }  // namespace forestcoll

@@ -272,7 +272,7 @@ Expected<ExitCode> make_schedules(const SynthArguments& arguments, const Job& jo
   const JobStep& step = job.steps[number];
   if (is_joint_plan(arguments)) return make_joint_plan(arguments, fabric, step, made, console);
   const std::string name = job.steps.size() > 1 ? fmt::format("step{}-", number) : std::string();
-  const ExitCode code = GroupMaker(arguments, fabric, step, name, console).make_all(made);
+  const ExitCode code = GroupMaker(arguments, fabric, step, name, console).make_all(made.groups);
   if (code != ExitCode::done || arguments.format == "none") return code;
   for (MadeGroup& group : made.groups) name_files(group, number, job);
   return code;

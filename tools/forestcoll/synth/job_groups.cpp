@@ -112,8 +112,8 @@ GroupMaker::GroupMaker(const SynthArguments& arguments, const Fabric& fabric, co
       console_(console),
       sharing_(most_groups_of_a_rank(step, fabric.network.ranks.size())) {}
 
-ExitCode GroupMaker::make_all(MadeStep& made) {
-  for (MadeGroup& group : made.groups) {
+ExitCode GroupMaker::make_all(std::vector<MadeGroup>& groups) {
+  for (MadeGroup& group : groups) {
     ExitCode code = ExitCode::done;
     group.made = make(group.part, code);
     if (!group.made) return code;

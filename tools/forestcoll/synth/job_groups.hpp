@@ -62,7 +62,7 @@ class GroupMaker {
              std::string name, const Console& console);
 
   /// Of all groups of the step. What ends the command has been told.
-  [[nodiscard]] ExitCode make_all(MadeStep& made);
+  [[nodiscard]] ExitCode make_all(std::vector<MadeGroup>& groups);
 
  private:
   std::shared_ptr<const GroupSchedule> make(const JobPart& part, ExitCode& code);

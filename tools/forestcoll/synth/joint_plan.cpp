@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "common/synthesis/judgement.hpp"
 #include "common/synthesis/output/runtime_settings.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/failures.hpp"
 #include "forestcoll/joint_plan.hpp"
 
 namespace forestcoll::cli {
@@ -24,12 +26,13 @@ namespace {
 constexpr const char* kOrEach = "or name a directory with -o for a schedule of each group";
 
 // The trees of a group are solved for, and what shapes the plan has no say in them.
-SynthArguments trees_alone(const SynthArguments& given, std::string_view trees) {
+SynthArguments trees_alone(const SynthArguments& given, std::string_view trees,
+                           std::string_view format) {
   SynthArguments one;
   one.topology = given.topology;
   one.collective = given.collective;
   one.collective_given = given.collective_given;
-  one.format = "none";
+  one.format = format;
   one.format_given = true;
   one.trees = given.trees.empty() ? trees : given.trees;
   one.solver = given.solver;
@@ -51,15 +54,75 @@ bool is_too_much(const Diagnostics& errors) {
   return std::ranges::find(kCodes, errors.front().code) != kCodes.end();
 }
 
-Expected<Compilation> plan_of(const MadeStep& made, const Fabric& fabric,
-                              const CompileOptions& options, const Console& console) {
-  std::vector<PartForest> groups;
-  for (const MadeGroup& group : made.groups) {
-    groups.push_back({&group.part.topology, &group.made->forest});
+Expected<JointPlan> plan_of(const std::vector<MadeGroup>& groups, const Fabric& fabric,
+                            const CompileOptions& options, const Console& console) {
+  std::vector<PartForest> forests;
+  for (const MadeGroup& group : groups) {
+    forests.push_back({&group.part.topology, &group.made->forest});
   }
   const ProgressBar bar("making the plan", console);
-  return compile_joint_plan(fabric, groups, options);
+  return compile_joint_plan(fabric, forests, options);
 }
+
+bool any_relays(const std::vector<MadeGroup>& groups) {
+  return std::ranges::any_of(
+      groups, [](const MadeGroup& group) { return has_relays(group.part.topology); });
+}
+
+/// Makes plans of several forests of the groups, and keeps the fastest.
+class JointPlanMaker {
+ public:
+  JointPlanMaker(const SynthArguments& arguments, const Fabric& fabric, const JobStep& step,
+                 const CompileOptions& options, const Console& console)
+      : arguments_(arguments), fabric_(fabric), step_(step), options_(options), console_(console) {}
+
+  // The optimum's trees, or fewer where those do not fit; and, where plans can be timed, what each
+  // group would have by itself, by the routes that a runtime takes. What ends the command has been
+  // told.
+  ExitCode try_all(const std::vector<MadeGroup>& groups) {
+    for (const std::string_view trees : {"", "auto", "max:4", "1"}) {
+      const ExitCode code = try_one(groups, trees, "none");
+      if (code != ExitCode::done) return code;
+      if (!were_too_many_ || !arguments_.trees.empty()) break;
+    }
+    return is_timed() && !any_relays(groups) ? try_one(groups, "", "mscclpp") : ExitCode::done;
+  }
+
+  [[nodiscard]] bool is_timed() const { return best_ && best_->seconds; }
+
+  Expected<ExitCode> finish(MadeStep& made) {
+    if (!best_) return errors_;
+    made.groups = std::move(groups_);
+    made.plan = std::move(best_->made);
+    return refuse_verdict(*made.plan, console_).value_or(ExitCode::done);
+  }
+
+ private:
+  ExitCode try_one(std::vector<MadeGroup> groups, std::string_view trees, std::string_view format) {
+    const SynthArguments alone = trees_alone(arguments_, trees, format);
+    const ExitCode code = GroupMaker(alone, fabric_, step_, "", console_).make_all(groups);
+    if (code != ExitCode::done) return code;
+    auto plan = plan_of(groups, fabric_, options_, console_);
+    were_too_many_ = !plan && is_too_much(plan.errors());
+    if (!plan) {
+      if (errors_.empty()) errors_ = plan.errors();
+    } else if (!best_ || (best_->seconds && plan->seconds && *plan->seconds < *best_->seconds)) {
+      best_ = *std::move(plan);
+      groups_ = std::move(groups);
+    }
+    return ExitCode::done;
+  }
+
+  const SynthArguments& arguments_;
+  const Fabric& fabric_;
+  const JobStep& step_;
+  const CompileOptions& options_;
+  const Console& console_;
+  std::optional<JointPlan> best_;
+  std::vector<MadeGroup> groups_;
+  bool were_too_many_ = false;  // the last trees, for MSCCL++
+  Diagnostics errors_;
+};
 
 }  // namespace
 
@@ -90,22 +153,17 @@ Expected<ExitCode> make_joint_plan(const SynthArguments& arguments, const Fabric
                                    const JobStep& step, MadeStep& made, const Console& console) {
   const auto options = options_of_plan(arguments, step.operations.front().collective);
   if (!options) return options.errors();
-  Diagnostics errors;
-  for (const std::string_view trees : {"", "auto", "max:4", "1"}) {
-    const SynthArguments alone = trees_alone(arguments, trees);
-    if (const ExitCode code = GroupMaker(alone, fabric, step, "", console).make_all(made);
-        code != ExitCode::done) {
-      return code;
+  JointPlanMaker maker(arguments, fabric, step, *options, console);
+  if (const ExitCode code = maker.try_all(made.groups); code != ExitCode::done) return code;
+  if (maker.is_timed() && any_relays(made.groups)) {
+    // Relays carry more, and take threadblocks of their own.
+    const auto without = divide(step, fabric, false, console);
+    if (without) {
+      const ExitCode code = maker.try_all(without->groups);
+      if (code != ExitCode::done) return code;
     }
-    auto plan = plan_of(made, fabric, *options, console);
-    if (plan) {
-      made.plan = *std::move(plan);
-      return refuse_verdict(*made.plan, console).value_or(ExitCode::done);
-    }
-    if (errors.empty()) errors = plan.errors();
-    if (!is_too_much(plan.errors()) || !arguments.trees.empty()) break;
   }
-  return errors;
+  return maker.finish(made);
 }
 
 Expected<void> write_joint_plan(const SynthArguments& arguments, const Compilation& plan,
