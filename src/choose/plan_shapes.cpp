@@ -20,9 +20,11 @@ namespace {
 
 // By simulation each is the fastest somewhere.
 constexpr std::int64_t kSmallUnit = std::int64_t{1} << 17;
-constexpr std::array<PlanShape, 5> kOfTrees = {{
+constexpr std::array<PlanShape, 7> kOfTrees = {{
     {kMostThreadblocks, 8, 4, kSmallUnit},    // large sizes: rounds overlap
-    {kMostThreadblocks, 4, 4, kSmallUnit},    // the same with fewer operations
+    {kMostThreadblocks, 4, 8, kSmallUnit},    // deeper pipelines, for higher trees
+    {kMostThreadblocks, 2, 8, kSmallUnit},    // the same with fewer operations
+    {kMostThreadblocks, 1, 8, kSmallUnit},    // and with the fewest: trees as wide as they come
     {kEnoughThreadblocks, 8, 1, kSmallUnit},  // smaller sizes: all levels in one threadblock
     {kEnoughThreadblocks, 1, 1, kSmallUnit},  // the same with the fewest operations
     {kEnoughThreadblocks},                    // few rounds

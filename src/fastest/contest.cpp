@@ -209,14 +209,16 @@ void Contest::make(const std::vector<std::size_t>& candidates) {
   });
 }
 
-// Baselines that are ours are made once. A runtime's own have more instances than ours may have.
+// Baselines that are ours are made once, and plans of any two that are alike. A runtime's own
+// programs have more instances than ours may have.
 void Contest::find_twins() {
   for (std::size_t c = 1; c < candidates_.size(); ++c) {
     const bool is_baseline = candidates_[c].algorithm != candidates_.front().algorithm;
-    if (of_plans() || !is_baseline || has_runtime_own(candidates_[c])) continue;
-    for (std::size_t ours = 0; ours < c && !made_[c]->twin; ++ours) {
-      if (candidates_[ours].algorithm != candidates_.front().algorithm) continue;
-      if (have_same_programs(candidates_[ours], candidates_[c])) made_[c]->twin = ours;
+    if (!is_baseline || (!of_plans() && has_runtime_own(candidates_[c]))) continue;
+    for (std::size_t other = 0; other < c && !made_[c]->twin; ++other) {
+      const bool is_ours = candidates_[other].algorithm == candidates_.front().algorithm;
+      if (!is_ours && !of_plans()) continue;
+      if (have_same_programs(candidates_[other], candidates_[c])) made_[c]->twin = other;
     }
   }
 }
@@ -231,7 +233,10 @@ Expected<std::vector<Program>> Contest::programs_of(std::size_t candidate) {
   }
   if (!made_[*twin]->errors.empty()) return made_[*twin]->errors;
   std::vector<Program> programs = made_[*twin]->programs;
-  for (Program& each : programs) each.candidate = candidate;
+  for (Program& each : programs) {
+    each.candidate = candidate;
+    if (of_plans()) each.plan_name = plan_name_of(candidates_[candidate], *fabric_);
+  }
   return programs;
 }
 

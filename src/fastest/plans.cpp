@@ -41,9 +41,7 @@ Expected<choose::NamedPlan> lowered_plan(const Candidate& candidate, const PlanS
                   ? choose::paths_plan(fabric, *candidate.routes, options, shape.threadblocks)
                   : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
-  return choose::NamedPlan{*std::move(plan),
-                           fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
-                                       to_string(forest.collective), forest.k)};
+  return choose::NamedPlan{*std::move(plan), plan_name_of(candidate, fabric)};
 }
 
 // The largest over the GPUs.
@@ -161,6 +159,12 @@ Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fab
   const auto maker =
       std::make_shared<const PlanMaker>(candidates, fabric, *std::move(links), options);
   return ProgramsOf([maker](std::size_t candidate) { return maker->make(candidate); });
+}
+
+std::string plan_name_of(const Candidate& candidate, const Fabric& fabric) {
+  const CollectiveForest& forest = candidate.forest();
+  return fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
+                     to_string(forest.collective), forest.k);
 }
 
 std::size_t plan_count() {
