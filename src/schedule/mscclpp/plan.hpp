@@ -121,8 +121,8 @@ struct PlanShape {
   /// follow one another without waiting for the last level of the one before; levels of both phases
   /// of an allreduce together.
   std::int32_t pipeline_depth = 1;
-  /// Of what an operation moves, in one round; a multiple of 16. Less fills the pipeline better, but
-  /// every operation takes a while, and a proxy sends only so many messages in a second.
+  /// Of what an operation moves, in one round; a multiple of 16. Less fills the pipeline better,
+  /// but every operation takes a while, and a proxy sends only so many messages in a second.
   std::int64_t unit_bytes = std::int64_t{1} << 20;
 
   bool operator==(const PlanShape&) const = default;
