@@ -56,12 +56,15 @@ std::optional<double> choose::seconds_within(std::string_view schedule, const Fa
 }
 
 std::optional<double> choose::plan_seconds(const ExecutionPlan& plan, const Fabric& fabric,
-                                           std::int64_t bytes, const std::stop_token& stop) {
+                                           std::int64_t bytes, const std::stop_token& stop,
+                                           double most_seconds) {
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
   if (!links) return std::nullopt;
-  return seconds_of(simulate::prepare_plan(to_mscclpp_json(plan, "plan"), plan.collective,
-                                           fabric.topology, *std::move(links)),
-                    fabric, bytes, {.stop = stop, .max_events = scale::kMostEventsOfTrees});
+  return seconds_of(
+      simulate::prepare_plan(to_mscclpp_json(plan, "plan"), plan.collective, fabric.topology,
+                             *std::move(links)),
+      fabric, bytes,
+      {.stop = stop, .most_seconds = most_seconds, .max_events = scale::kMostEventsOfTrees});
 }
 
 std::optional<double> choose::candidate_time(const ChosenForest& candidate, const Fabric& fabric,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <stop_token>
 #include <string_view>
@@ -23,8 +24,9 @@ namespace forestcoll::choose {
 
 /// The same of a plan that is known to be right, which is not verified. None where it cannot be
 /// simulated within `scale::kMostEventsOfTrees`, or the solver is asked to stop.
-[[nodiscard]] std::optional<double> plan_seconds(const ExecutionPlan& plan, const Fabric& fabric,
-                                                 std::int64_t bytes, const std::stop_token& stop);
+[[nodiscard]] std::optional<double> plan_seconds(
+    const ExecutionPlan& plan, const Fabric& fabric, std::int64_t bytes,
+    const std::stop_token& stop, double most_seconds = std::numeric_limits<double>::infinity());
 
 /// The same of the forest's schedule, for `kLargeMessage`. REQUIRES: the protocol of `options.xml`
 /// is chosen; for XML the forest has its schedule. Cost: that of simulating it, or the plan in each

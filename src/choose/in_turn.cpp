@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "choose/candidate_times.hpp"
 #include "choose/settle.hpp"
@@ -34,27 +35,42 @@ bool has_choice(const CompileOptions& options, const ChosenForest& chosen) {
 
 }  // namespace
 
+Expected<std::vector<ChosenForest>> choose::choose_both_ways(const Fabric& fabric,
+                                                             const CompileOptions& options) {
+  auto best = choose_trees(fabric, options);
+  if (!best) return best.errors();
+  std::vector<ChosenForest> found;
+  found.push_back(*std::move(best));
+  if (!has_choice(options, found.front())) return found;
+  CompileOptions apart = options;
+  apart.synthesis.at_once = false;
+  auto in_turn = choose_trees(fabric, apart);
+  if (!in_turn || in_turn->synthesis.stopped) return found;
+  const Synthesis& at_once = found.front().synthesis;
+  in_turn->synthesis.two_phases = at_once.two_phases;
+  in_turn->synthesis.forest.optimum = at_once.forest.optimum;
+  in_turn->synthesis.optimum_at_least = at_once.optimum_at_least;
+  found.push_back(*std::move(in_turn));
+  return found;
+}
+
 Expected<ChosenForest> choose_forest(const Fabric& fabric, const CompileOptions& given) {
   const auto options = choose::settle(fabric, given);
   if (!options) return options.errors();
-  auto best = choose::choose_trees(fabric, *options);
-  if (!best || !has_choice(*options, *best)) return best;
-  CompileOptions apart = *options;
-  apart.synthesis.at_once = false;
-  auto in_turn = choose::choose_trees(fabric, apart);
-  if (!in_turn || in_turn->synthesis.stopped) return best;
+  auto both = choose::choose_both_ways(fabric, *options);
+  if (!both) return both.errors();
+  ChosenForest& best = both->front();
+  if (both->size() == 1) return std::move(best);
+  ChosenForest& in_turn = both->back();
   std::optional<double> at_once_time, in_turn_time;
-  tbb::parallel_invoke([&] { at_once_time = seconds_of(*best, fabric, *options); },
-                       [&] { in_turn_time = seconds_of(*in_turn, fabric, *options); });
-  if (!at_once_time || !in_turn_time || *at_once_time <= *in_turn_time) return best;
-  in_turn->synthesis.two_phases = best->synthesis.two_phases;
-  in_turn->synthesis.forest.optimum = best->synthesis.forest.optimum;
-  in_turn->synthesis.optimum_at_least = best->synthesis.optimum_at_least;
-  in_turn->why = fmt::format(
+  tbb::parallel_invoke([&] { at_once_time = seconds_of(best, fabric, *options); },
+                       [&] { in_turn_time = seconds_of(in_turn, fabric, *options); });
+  if (!at_once_time || !in_turn_time || *at_once_time <= *in_turn_time) return std::move(best);
+  in_turn.why = fmt::format(
       "one phase after the other is faster for 1 GiB (model, not "
       "measurement): {:.2f} ms, both at once {:.2f} ms",
       *in_turn_time * 1e3, *at_once_time * 1e3);
-  return in_turn;
+  return std::move(in_turn);
 }
 
 }  // namespace forestcoll

@@ -1,6 +1,7 @@
 #include "choose/plan_shapes.hpp"
 
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
 
 #include <algorithm>
 #include <array>
@@ -25,10 +26,11 @@ constexpr std::array<PlanShape, 7> kOfTrees = {{
     {kMostThreadblocks, 4, 8, kSmallUnit},    // deeper pipelines, for higher trees
     {kMostThreadblocks, 2, 8, kSmallUnit},    // the same with fewer operations
     {kMostThreadblocks, 1, 8, kSmallUnit},    // and with the fewest: trees as wide as they come
-    {kEnoughThreadblocks, 8, 1, kSmallUnit},  // smaller sizes: all levels in one threadblock
-    {kEnoughThreadblocks, 1, 1, kSmallUnit},  // the same with the fewest operations
+    {kEnoughThreadblocks, 1, 1, kSmallUnit},  // all levels in one threadblock, as of one phase
+    {kEnoughThreadblocks, 8, 1, kSmallUnit},  // smaller sizes
     {kEnoughThreadblocks},                    // few rounds
 }};
+constexpr std::size_t kForLarge = 5;  // the first ones
 // They are in parts already.
 constexpr std::array<PlanShape, 3> kOfPaths = {{
     {1},                                         // as the paths come
@@ -48,6 +50,8 @@ std::span<const PlanShape> plan_shapes(PlanOf what) {
       return kOfPaths;
     case PlanOf::switches:
       return kOfSwitches;
+    case PlanOf::trees_for_large:
+      return std::span(kOfTrees).first(kForLarge);
   }
   return kOfTrees;
 }
@@ -68,17 +72,23 @@ Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
     return TimedPlan{*usual};
   }
   const std::int64_t bytes = std::min(kLargeMessage, usual->max_bytes);
-  std::vector<std::optional<TimedPlan>> plans(kOfTrees.size());
-  tbb::parallel_for(std::size_t{0}, kOfTrees.size(), [&](std::size_t s) {
+  std::vector<std::optional<TimedPlan>> plans(kForLarge);
+  const auto time = [&](std::size_t s, double most_seconds) {
     auto plan = s == 0 ? usual : planned(kOfTrees[s]);
     if (!plan) return;
-    const auto seconds = plan_seconds(*plan, fabric, bytes, options.synthesis.packing.stop);
+    const auto seconds =
+        plan_seconds(*plan, fabric, bytes, options.synthesis.packing.stop, most_seconds);
     plans[s] = TimedPlan{*std::move(plan), seconds};
-  });
-  const auto least = std::ranges::min_element(plans, {}, [](const auto& each) {
+  };
+  const auto seconds_of = [](const std::optional<TimedPlan>& each) {
     return each && each->seconds ? *each->seconds : std::numeric_limits<double>::infinity();
-  });
-  TimedPlan best = *std::move(*least);
+  };
+  // What the first ones take ends the others early; how early does not depend on who ends first.
+  tbb::parallel_invoke([&] { time(0, std::numeric_limits<double>::infinity()); },
+                       [&] { time(1, std::numeric_limits<double>::infinity()); });
+  const double most = std::min(seconds_of(plans[0]), seconds_of(plans[1]));
+  tbb::parallel_for(std::size_t{2}, kForLarge, [&](std::size_t s) { time(s, most); });
+  TimedPlan best = *std::move(*std::ranges::min_element(plans, {}, seconds_of));
   if (bytes < kLargeMessage) best.seconds.reset();
   return best;
 }

@@ -27,4 +27,10 @@ namespace forestcoll::choose {
 [[nodiscard]] Expected<ChosenForest> choose_trees(const Fabric& fabric,
                                                   const CompileOptions& given);
 
+/// What `choose_forest` chooses among by time: the trees, and where an allreduce has those of both
+/// phases at once, those of one phase after the other behind them. REQUIRES: `options` are settled.
+/// Errors: those of `choose_forest` for the first.
+[[nodiscard]] Expected<std::vector<ChosenForest>> choose_both_ways(const Fabric& fabric,
+                                                                   const CompileOptions& options);
+
 }  // namespace forestcoll::choose

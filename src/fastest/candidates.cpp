@@ -13,6 +13,7 @@
 #include "choose/branching.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
+#include "choose/trees.hpp"
 #include "fastest/our_trees.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/programs.hpp"
@@ -59,10 +60,10 @@ class CandidateFinder {
 
   Expected<void> add_ours() {
     if (asked_.few_variants && add_for_bounds()) return {};
-    auto best = choose_forest(fabric_, options_);
+    auto best = best_of_ours();
     if (!best) return best.errors();
-    optimum_ = best->synthesis.forest.optimum;
-    candidates_.push_back({"forestcoll", *std::move(best), {}});
+    optimum_ = best->front().synthesis.forest.optimum;
+    for (ChosenForest& each : *best) candidates_.push_back({"forestcoll", std::move(each), {}});
     const bool are_few = asked_.few_variants;
     if (options_.tree_count != TreeCount::chosen) return {};
     if (are_few && !is_optimum_of_few()) return {};
@@ -71,6 +72,15 @@ class CandidateFinder {
                         : find_our_trees(fabric_, first, options_, of_low_);
     for (std::size_t i = 1; i < ours.size(); ++i) add_of_any_number(std::move(ours[i]));
     return {};
+  }
+
+  // Both phases of an allreduce at once and one after the other are two candidates as plans, which
+  // take long to be timed.
+  [[nodiscard]] Expected<std::vector<ChosenForest>> best_of_ours() const {
+    if (options_.format == Format::mscclpp) return choose::choose_both_ways(fabric_, options_);
+    auto best = choose_forest(fabric_, options_);
+    if (!best) return best.errors();
+    return std::vector<ChosenForest>{*std::move(best)};
   }
 
   // In a plan a tree is one transfer, however many chunks wide: cut finely, three trees per root

@@ -52,12 +52,14 @@ SimulationParameters links_alone() {
   return parameters;
 }
 
+bool are_large(const std::vector<std::int64_t>& sizes) {
+  return std::ranges::all_of(sizes, [](std::int64_t bytes) { return bytes >= kLargeMessage; });
+}
+
 // How high trees are is next to nothing of what a large message takes.
 Effort effort_of_low(const FastestOptions& options) {
   const Effort asked = options.compile.synthesis.packing.effort;
-  const bool are_large =
-      std::ranges::all_of(options.sizes, [](std::int64_t bytes) { return bytes >= kLargeMessage; });
-  return are_large ? std::min(asked, Effort::fast) : asked;
+  return are_large(options.sizes) ? std::min(asked, Effort::fast) : asked;
 }
 
 }  // namespace
@@ -87,7 +89,8 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
 }
 
 Expected<void> Contest::begin() {
-  auto programs = of_plans() ? plans_of(candidates_, *fabric_, compile_)
+  const bool for_large = options_.few_variants && are_large(options_.sizes);
+  auto programs = of_plans() ? plans_of(candidates_, *fabric_, compile_, for_large)
                              : programs_in_instances(candidates_, *fabric_, compile_,
                                                      options_.instances, options_.few_variants);
   if (!programs) return programs.errors();
@@ -152,9 +155,10 @@ void Contest::add_contenders() {
   times_.resize(contenders_.size());
 }
 
-// Of few variants all are made; and what there are many trees of takes longer to be added up.
+// Of few variants of programs all are made; and what there are many trees of takes longer to be
+// added up. Plans take long to make.
 void Contest::note_least_of_links() {
-  if (options_.few_variants) return;
+  if (options_.few_variants && !of_plans()) return;
   double efficiency = 0;
   for (const std::string& protocol : of_plans() ? std::vector<std::string>{""} : protocols()) {
     efficiency = std::max(efficiency, parameters_.of_protocol(protocol).efficiency);

@@ -161,8 +161,7 @@ void PlanSource::read_node(const PlanFile& plan, const PlanGraph& graph, std::in
     const PlanThreadblock& tb = plan.gpus[static_cast<std::size_t>(source.rank)]
                                     .threadblocks[static_cast<std::size_t>(source.block - first)];
     const PlanOp& pipeline = tb.ops[static_cast<std::size_t>(op.loop)];
-    node.unit =
-        static_cast<double>(pipeline.unit_size) / static_cast<double>(pipeline.loop_chunks);
+    node.unit = static_cast<double>(pipeline.unit_size) / static_cast<double>(pipeline.loop_chunks);
     node.loop = op.loop;
   }
   node.by_proxy = source.kind == Kind::effect || source.kind == Kind::signal_effect;
