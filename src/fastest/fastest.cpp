@@ -100,7 +100,6 @@ Expected<std::vector<FastestChoice>> fastest_choices(const Fabric& fabric,
 Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOptions& given) {
   FastestOptions options = given;
   options.sizes.resize(1);
-  const std::int64_t bytes = options.sizes.front();
   Stopwatch stopwatch;
   const bool has_paths = is_personalized(options.compile.synthesis.collective);
   const auto settled = choose::settle(fabric, options.compile);
@@ -114,8 +113,10 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   const double proving = stopwatch.restart();
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  const auto winner = file_winner(*contest, fabric, bytes);
-  if (!winner) return nothing_served(*contest, "`size`");
+  const auto file = sized_file(*contest, fabric, options.sizes.front(), options.compile.xml);
+  if (!file) return nothing_served(*contest, "`size`");
+  const std::int64_t bytes = file->bytes;
+  const Winner* winner = &file->winner;
   FastestChoice choice = describe(*contest, *winner, bytes, fabric);
   // Nothing runs an all-to-all by itself where plans of one are run.
   const bool has_window = !has_paths || !contest->of_plans();

@@ -6,6 +6,7 @@
 #include "fastest/window.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <limits>
 #include <map>
@@ -24,6 +25,9 @@ constexpr double kMostOfTheBest = 1.1;
 constexpr double kMuchFaster = 2;
 constexpr std::int64_t kLeastLooked = std::int64_t{1} << 10;
 constexpr std::int64_t kMostLooked = std::int64_t{1} << 32;
+// Of a size, by which it grows where twice and half of it are out of reach.
+constexpr std::array<std::int64_t, 3> kParts = {2, 4, 8};
+constexpr std::int64_t kNextSize = 4;  // times or part, where no file is worth having at a size
 // Of what a contender takes at least by what it took at another size.
 constexpr double kSurely = 0.98;
 
@@ -35,6 +39,17 @@ std::optional<Selector> runtime_choice(const Contest& contest, const Fabric& fab
   const auto found = std::ranges::find(all, name, &Selector::name);
   if (found != all.end()) return std::move(*found);
   return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
+}
+
+// Bytes of which a runtime selects the file for multiples.
+std::int64_t multiple_of(const Contest& contest, std::size_t contender) {
+  return kElementBytes * contest.elements(contest.program(contender));
+}
+
+bool has_usable_size(const Contest& contest, std::size_t contender, const SizeWindow& window) {
+  const std::int64_t multiple = multiple_of(contest, contender);
+  return !window.last ||
+         *window.last / multiple * multiple >= std::max(window.first, std::int64_t{1});
 }
 
 class WindowFinder {
@@ -52,6 +67,7 @@ class WindowFinder {
     note_winning(bytes);
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
     while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
+    if (is_for_sizes_around_ && window.first == window.last) grow_by_parts(window);
     // What gave up early may be faster all the same. The largest sizes first: what is simulated of
     // them tells of the others.
     std::map<std::int64_t, TimeBeside> times;
@@ -60,8 +76,12 @@ class WindowFinder {
       return known != times.end() ? known->second
                                   : times.emplace(size, time_at(size)).first->second;
     };
-    while (*window.last > bytes && is_behind_runtime(at(*window.last))) *window.last /= 2;
-    while (window.first < bytes && is_behind_runtime(at(window.first))) window.first *= 2;
+    while (*window.last > bytes && is_behind_runtime(at(*window.last))) {
+      *window.last = std::max(bytes, *window.last / 2);
+    }
+    while (window.first < bytes && is_behind_runtime(at(window.first))) {
+      window.first = std::min(bytes, window.first * 2);
+    }
     const std::int64_t last = std::max(bytes, std::min(*window.last, kMostLooked));
     for (const std::int64_t size : std::set<std::int64_t>{window.first, bytes, last}) {
       window.times.push_back(at(size));
@@ -88,6 +108,16 @@ class WindowFinder {
     double seconds = 0;
     Contest::Takes covers;
   };
+
+  // Up to half as much again, and down to three quarters.
+  void grow_by_parts(SizeWindow& window) {
+    const std::int64_t bytes = window.first;
+    for (const std::int64_t part : kParts) {
+      if (*window.last == bytes && is_good(bytes + bytes / part)) *window.last += bytes / part;
+      const std::int64_t less = bytes / (2 * part);
+      if (window.first == bytes && is_good(bytes - less)) window.first -= less;
+    }
+  }
 
   // All others at the size at which it wins.
   void note_winning(std::int64_t bytes) {
@@ -162,8 +192,25 @@ std::optional<Winner> of_sizes_around(Contest& contest, const Fabric& fabric, st
   auto other = contest.winner(bytes, takes, Contest::Of::files_around);
   if (!other) return std::nullopt;
   const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
-  const bool is_for_more = window.first < bytes || bytes < window.last;
-  return is_for_more ? std::move(other) : std::nullopt;
+  return has_usable_size(contest, other->contender, window) ? std::move(other) : std::nullopt;
+}
+
+// No slower at `bytes` than the runtime's own choice, and for a size that calls may have.
+bool is_worth_having(Contest& contest, const Fabric& fabric, std::size_t contender,
+                     std::int64_t bytes) {
+  if (is_behind_runtime(time_beside(contest, fabric, contender, bytes, {}))) return false;
+  return contest.serves(contender, bytes) ||
+         has_usable_size(contest, contender, find_window(contest, fabric, contender, bytes, {}));
+}
+
+// The nearest first, and of two as near the smaller.
+std::vector<std::int64_t> sizes_near(std::int64_t bytes) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t by = kNextSize; bytes / by >= kLeastLooked; by *= kNextSize) {
+    sizes.push_back(bytes / by);
+    if (bytes * by <= kMostLooked) sizes.push_back(bytes * by);
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -208,11 +255,32 @@ std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::i
   return or_for_sizes_around(contest, fabric, *std::move(found), bytes, all, {});
 }
 
+std::optional<SizedFile> sized_file(Contest& contest, const Fabric& fabric, std::int64_t bytes,
+                                    const XmlOptions& asked) {
+  const auto found = file_winner(contest, fabric, bytes);
+  const auto is_good = [&](const std::optional<Winner>& winner, std::int64_t size) {
+    return winner && is_worth_having(contest, fabric, winner->contender, size);
+  };
+  if (contest.counts() == ServedCounts::around && !is_good(found, bytes)) {
+    for (const std::int64_t size : sizes_near(bytes)) {
+      if (size < asked.min_bytes || size > asked.max_bytes.value_or(size)) continue;
+      const auto other = file_winner(contest, fabric, size);
+      if (is_good(other, size)) return SizedFile{size, *other};
+    }
+  }
+  return found ? std::optional(SizedFile{bytes, *found}) : std::nullopt;
+}
+
 std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
                                          std::size_t contender, std::int64_t bytes,
                                          const XmlOptions& asked) {
   if (asked.min_bytes != 0 || asked.max_bytes) return std::nullopt;
-  return find_window(contest, fabric, contender, bytes, {});
+  SizeWindow window = find_window(contest, fabric, contender, bytes, {});
+  if (!has_usable_size(contest, contender, window)) {
+    const std::int64_t multiple = multiple_of(contest, contender);
+    window.last = (bytes / multiple + 1) * multiple;
+  }
+  return window;
 }
 
 bool is_behind_runtime(const TimeBeside& time) {

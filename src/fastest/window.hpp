@@ -14,14 +14,15 @@ namespace forestcoll::fastest {
 [[nodiscard]] bool runs_with(const Contest& contest, std::size_t contender,
                              std::int64_t buffer_bytes);
 
-/// The sizes around `bytes`, in powers of two times it, at which the contender is no slower than
-/// what the runtime itself would pick and takes at most 10 % more than the fastest contender, all
-/// by simulation, and that a runtime selects it at; from 1 byte on where it is good down to 1 KiB,
-/// and without an end where it is good up to 4 GiB, beyond which links alone count. With up to
-/// three sizes of it, the times there and those of the runtime's own choice, which runs with the
-/// same buffers, or its own: with `buffer_bytes` where the file is one of a set that shares them.
-/// REQUIRES: the contender wins at `bytes`. Cost: for every size, the simulations of those few
-/// contenders whose bounds are below.
+/// The sizes around `bytes`, in powers of two times it (of what its chunks do not
+/// divide also half as much again and a quarter less, or parts of that), at which the contender is
+/// no slower than what the runtime itself would pick and takes at most 10 % more than the fastest
+/// contender, all by simulation, and that a runtime selects it at; from 1 byte on where it is good
+/// down to 1 KiB, and without an end where it is good up to 4 GiB, beyond which links alone count.
+/// With up to three sizes of it, the times there and those of the runtime's own choice, which runs
+/// with the same buffers, or its own: with `buffer_bytes` where the file is one of a set that
+/// shares them. REQUIRES: the contender wins at `bytes`. Cost: for every size, the simulations of
+/// those few contenders whose bounds are below.
 [[nodiscard]] SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
                                      std::int64_t bytes, std::optional<std::int64_t> buffer_bytes);
 
@@ -38,7 +39,19 @@ namespace forestcoll::fastest {
 [[nodiscard]] std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric,
                                                 std::int64_t bytes);
 
-/// `find_window`, where `asked` names no sizes.
+/// A file, and the size that it is chosen for.
+struct SizedFile {
+  std::int64_t bytes = 0;
+  Winner winner;
+};
+/// `file_winner` at `bytes`. Where files may be for sizes around, and that one is slower than the
+/// runtime's own choice or has no usable size: the one of the nearest size, by factors of four and
+/// within those of `asked`, that is neither. Where there is none, that at `bytes` all the same.
+[[nodiscard]] std::optional<SizedFile> sized_file(Contest& contest, const Fabric& fabric,
+                                                  std::int64_t bytes, const XmlOptions& asked);
+
+/// `find_window`, where `asked` names no sizes; with the next multiple of its chunks where it has
+/// no usable size.
 [[nodiscard]] std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
                                                        std::size_t contender, std::int64_t bytes,
                                                        const XmlOptions& asked);

@@ -12,6 +12,9 @@
 #include "fastest/contest.hpp"
 #include "fastest/fabrics.hpp"
 #include "fastest/selectors.hpp"
+#include "forestcoll/failures.hpp"
+#include "forestcoll/generate.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "support/alltoall.hpp"
 
 namespace forestcoll {
@@ -150,6 +153,46 @@ TEST(WindowLong, OfAnAlltoallIsNoSlowerThanDirectSends) {
     for (const TimeBeside& time : made->window->times) {
       EXPECT_EQ(time.runtime_algorithm, "direct");
       EXPECT_LE(time.seconds, time.runtime_seconds) << name << ", " << time.bytes;
+    }
+  }
+}
+
+TEST(Window, IsOfTheSizeThatIsAskedForWhereAFileIsWorthHavingThere) {
+  const Fabric fabric = test::star_of(4);
+  for (const std::int64_t bytes : {std::int64_t{1} << 20, std::int64_t{1} << 30}) {
+    FastestOptions options;
+    options.sizes = {bytes};
+    options.counts = ServedCounts::around;
+    auto contest = Contest::hold(fabric, options);
+    ASSERT_TRUE(contest);
+    const auto file = sized_file(*contest, fabric, bytes, {});
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file->bytes, bytes);
+    EXPECT_TRUE(contest->serves(file->winner.contender, bytes));
+  }
+}
+
+// On 384 and 512 GPUs no file that 1 GiB selects is as fast as the runtime's double tree, and what
+// takes twice that size is not simulated.
+TEST(WindowLongest, OfDamagedClustersHasUsableSizes) {
+  for (const char* boxes : {"48", "64"}) {
+    const auto document = generate("dgx-h100", {{"boxes", boxes}, {"fabric", "rail-spine"}});
+    ASSERT_TRUE(document) << boxes;
+    const std::string text = to_topology_json(*document);
+    const auto left = degrade(parse_topology(text, boxes)->topology, {.drop = {"box3/nic2"}});
+    ASSERT_TRUE(left) << boxes;
+    FastestOptions options;
+    options.compile.synthesis.collective = Collective::allreduce;
+    options.sizes = {std::int64_t{1} << 30};
+    options.counts = ServedCounts::around;
+    options.few_variants = true;
+    const auto made = fastest_schedule(*make_fabric(left->topology, metadata_of(text)), options);
+    ASSERT_TRUE(made && made->window) << boxes;
+    EXPECT_TRUE(made->compilation.verdict.ok) << boxes;
+    EXPECT_TRUE(made->compilation.verdict.usable) << boxes;
+    for (const TimeBeside& time : made->window->times) {
+      EXPECT_LE(time.seconds, Contest::kWorthwhile * time.runtime_seconds)
+          << boxes << ", " << time.bytes;
     }
   }
 }

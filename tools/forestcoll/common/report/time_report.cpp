@@ -25,6 +25,12 @@ bool is_runtime_known(const TimeBeside& time) {
   return !time.runtime_algorithm.empty();
 }
 
+// Less than "1.00x".
+bool is_clearly_behind(const TimeBeside& time) {
+  constexpr double kAsFast = 0.995;
+  return is_runtime_known(time) && time.runtime_seconds < kAsFast * time.seconds;
+}
+
 // What is known of the runtime's own choice at the sizes of a window.
 std::string beside_runtime(const std::vector<TimeBeside>& times) {
   if (std::ranges::none_of(times, is_runtime_known)) {
@@ -155,7 +161,11 @@ std::string window_line(const SizeWindow& window, const std::optional<FastestCho
     line += fmt::format(", runtime {} ({:.2f}x)", time_in_words(time.runtime_seconds),
                         time.runtime_seconds / time.seconds);
   }
-  if (std::ranges::none_of(window.times, is_runtime_known)) line += "; runtime's own: not known";
+  if (std::ranges::none_of(window.times, is_runtime_known)) {
+    line += "; runtime's own: not known";
+  } else if (std::ranges::all_of(window.times, is_clearly_behind)) {
+    line += "; the runtime is faster without a file";
+  }
   if (choice && !choice->is_selected) {
     line += fmt::format("; {} itself, not divisible by the file's chunks, runs without it",
                         size_in_words(choice->bytes));
