@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace forestcoll::topology {
 namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // in UTF-8
 
 unsigned byte_at(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
@@ -33,12 +34,6 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   const bool malformed = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
                          (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
   return malformed ? 0 : length;
-}
-
-bool has_byte_order_mark(std::string_view text) {
-  constexpr std::array<std::string_view, 3> kMarks = {"\xEF\xBB\xBF", "\xFF\xFE", "\xFE\xFF"};
-  return std::any_of(kMarks.begin(), kMarks.end(),
-                     [&](std::string_view mark) { return text.starts_with(mark); });
 }
 
 // By its mark, or as every other byte of ASCII in UTF-16 is 0.
@@ -78,7 +73,7 @@ bool check_encoding(std::string_view text, Findings& findings) {
                    "Save it as UTF-8; editors of Windows call UTF-16 \"Unicode\".");
     return false;
   }
-  if (has_byte_order_mark(text)) {
+  if (text.starts_with(kByteOrderMark)) {
     findings.error(Code::E01, "1:1", "the file begins with a byte-order mark",
                    "Save it as UTF-8 without a byte-order mark.");
     return false;
@@ -94,6 +89,10 @@ bool check_encoding(std::string_view text, Findings& findings) {
     at += length;
   }
   return true;
+}
+
+std::string_view without_byte_order_mark(std::string_view text) {
+  return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
 }
 
 std::string line_and_column(std::string_view text, std::size_t offset) {

@@ -14,6 +14,9 @@ namespace forestcoll::topology {
 /// or otherwise not UTF-8. Cost: O(text).
 [[nodiscard]] bool check_encoding(std::string_view text, Findings& findings);
 
+/// Behind a byte-order mark of UTF-8, which tools of Windows write into what others make.
+[[nodiscard]] std::string_view without_byte_order_mark(std::string_view text);
+
 /// "12:7": the line and the byte column, both from 1, of the byte at `offset`.
 [[nodiscard]] std::string line_and_column(std::string_view text, std::size_t offset);
 

@@ -124,7 +124,7 @@ std::string Parameters::choice(std::string_view name, const std::vector<std::str
   if (std::ranges::find(choices, given) != choices.end()) return given;
   NearestText nearest(given);
   for (const std::string& choice : choices) nearest.offer(choice);
-  refuse(name, fmt::format("no {} is called {}", name, quote(given)),
+  refuse(name, fmt::format("{} is no choice here", quote(given)),
          nearest.best().empty() ? fmt::format("Choose from {}.", fmt::join(choices, ", "))
                                 : fmt::format("Did you mean {}?", quote(nearest.best())));
   return choices.front();

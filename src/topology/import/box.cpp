@@ -41,13 +41,21 @@ std::vector<std::size_t> device_order(const Machine& machine) {
   return order;
 }
 
-// The order of the ranks where the file gives each GPU its own.
-std::vector<std::size_t> rank_order(const Machine& machine) {
+// The order of the ranks where the file gives each GPU its own. That it gives two the same is said.
+std::vector<std::size_t> rank_order(const Context& context, const Machine& machine) {
   std::vector<std::size_t> order = device_order(machine);
   std::set<std::int64_t> ranks;
+  bool have_all = true;
   for (const Gpu& gpu : machine.gpus) {
-    if (!gpu.rank || !ranks.insert(*gpu.rank).second) return order;
+    have_all = have_all && gpu.rank.has_value();
+    if (!gpu.rank || ranks.insert(*gpu.rank).second) continue;
+    context.report.guesses.push_back(
+        fmt::format("the order of the ranks: that of the GPUs' numbers, for the file gives two of "
+                    "them rank {}",
+                    *gpu.rank));
+    return order;
   }
+  if (!have_all) return order;
   std::ranges::sort(order, {}, [&](std::size_t gpu) { return *machine.gpus[gpu].rank; });
   return order;
 }
@@ -236,7 +244,8 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
   if (!p2p) return std::nullopt;
   add_pcie(context, machine, options.with_nics, *p2p, box, links);
   box.section.links = compact(links);
-  for (const std::size_t gpu : rank_order(machine)) box.gpus.push_back(machine.gpus[gpu].id());
+  for (const std::size_t gpu : rank_order(context, machine))
+    box.gpus.push_back(machine.gpus[gpu].id());
   box.ranks_differ = box.gpus != gpus;
   describe_parts(machine, box);
   return box;

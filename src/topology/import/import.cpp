@@ -168,8 +168,9 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
   return findings;
 }
 
-Expected<Imported> import_topology(Source source, std::string_view text, std::string_view file,
+Expected<Imported> import_topology(Source source, std::string_view given, std::string_view file,
                                    const ImportOptions& options) {
+  const std::string_view text = topology::without_byte_order_mark(given);
   Findings findings(file), box_findings(options.box_file);
   Imported result;
   const Context context{.text = text,
@@ -197,8 +198,9 @@ Expected<Imported> import_topology(Source source, std::string_view text, std::st
   return result;
 }
 
-Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string_view text,
+Expected<std::vector<std::pair<std::string, Ratio>>> read_bandwidths(std::string_view given,
                                                                      std::string_view file) {
+  const std::string_view text = topology::without_byte_order_mark(given);
   Findings findings(file);
   if (!topology::check_encoding(text, findings)) return findings.all();
   const auto rows = importing::csv_rows(text);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/words.hpp"
+#include "topology/format/text_encoding.hpp"
 #include "topology/readers/context.hpp"
 
 namespace forestcoll {
@@ -230,7 +231,7 @@ std::optional<Source> find_source(std::string_view name) {
 }
 
 std::optional<Source> detect_source(std::string_view text) {
-  const std::string_view content = content_of(text);
+  const std::string_view content = content_of(topology::without_byte_order_mark(text));
   if (content.starts_with("<")) return detect_xml(content);
   if (content.starts_with("{")) return detect_json(content);
   if (begins_dot(content)) return Source::dot;

@@ -253,7 +253,7 @@ TEST(Generate, UnknownNames) {
   EXPECT_THAT(generate("dgx-a10").errors().front().remedy, HasSubstr("dgx-a100"));
   EXPECT_THAT(generate("xyzzy").errors().front().remedy, HasSubstr("`generators()`"));
   EXPECT_EQ(refusal("torus", {{"boxes", "3"}}), "G02 torus has no parameter `boxes`");
-  EXPECT_THAT(refusal("dgx-a100", {{"fabric", "rails"}}), HasSubstr("no fabric is called"));
+  EXPECT_THAT(refusal("dgx-a100", {{"fabric", "rails"}}), HasSubstr("\"rails\" is no choice here"));
 }
 
 TEST(Generate, RefusesWhatCannotBe) {

@@ -49,21 +49,24 @@ std::size_t reached(const std::multimap<std::string, std::string>& next, const s
   return seen.size();
 }
 
-// Is every line one direction, or both? If some line leads back along another, each is one. If none
-// does, and not all nodes reach each other that way, both were meant.
-bool is_directed(const Ends& lines) {
+// Is every line one direction, or both? If some line leads back along another, each is one, and so
+// it is where all nodes reach each other that way; else nothing, as both were meant.
+std::optional<std::string_view> why_directed(const Ends& lines) {
   const std::set<std::pair<std::string, std::string>> all(lines.begin(), lines.end());
   std::multimap<std::string, std::string> next, previous;
   std::set<std::string> nodes;
   for (const auto& [src, dst] : all) {
-    if (all.contains({dst, src})) return true;
+    if (all.contains({dst, src})) return "as one leads back along another";
     next.emplace(src, dst);
     previous.emplace(dst, src);
     nodes.insert({src, dst});
   }
-  if (nodes.empty()) return true;
+  constexpr std::string_view kJoined = "as all nodes reach each other along them";
+  if (nodes.empty()) return kJoined;
   const std::string& start = *nodes.begin();
-  return reached(next, start) == nodes.size() && reached(previous, start) == nodes.size();
+  const bool are_joined =
+      reached(next, start) == nodes.size() && reached(previous, start) == nodes.size();
+  return are_joined ? std::optional(kJoined) : std::nullopt;
 }
 
 // Columns without a name are nobody's.
@@ -145,16 +148,16 @@ std::optional<Graph> read_csv(const Context& context) {
     links.emplace_back(std::move(attributes), row.offset);
   }
   // Where the column is there, an empty field is the topology file's default: full.
-  const bool directed = !has("duplex") && is_directed(ends);
+  const auto why = has("duplex") ? std::nullopt : why_directed(ends);
   for (auto& [attributes, offset] : links) {
-    builder.add_link(attributes["src"], attributes["dst"], attributes, directed,
+    builder.add_link(attributes["src"], attributes["dst"], attributes, why.has_value(),
                      [&context, at = offset] { return context.place(at); });
   }
   if (!has("duplex")) {
-    context.report.guesses.emplace_back(
-        directed ? "every line is one direction (a column duplex with full or simplex says which)"
-                 : "every line is both directions, as no line leads back (a column duplex with "
-                   "full or simplex says which)");
+    context.report.guesses.push_back(
+        fmt::format("every line is {} (a column duplex with full or simplex says which)",
+                    why ? fmt::format("one direction, {}", *why)
+                        : "both directions, as along them not all nodes reach each other"));
   }
   if (!ok) return std::nullopt;
   return builder.finish(name, description);

@@ -57,9 +57,14 @@ Expected<Job> job_of_groups(const std::string& words, const JobContext& beside, 
   if (!groups) return groups.errors();
   const auto root = root_of(beside.root);
   if (!root) return root.errors();
+  const auto one = collective_of(beside.collective);
+  if (one && is_rooted(*one) && !*root) {
+    return make_error(Code::O07, fmt::format("{} needs a root", beside.collective),
+                      "name its rank within each group, such as --root 0");
+  }
   std::vector<Collective> collectives{Collective::allgather, Collective::reduce_scatter,
                                       Collective::allreduce};
-  if (const auto one = collective_of(beside.collective)) collectives = {*one};
+  if (one) collectives = {*one};
   Job job;
   for (const Collective collective : collectives) {
     const std::string name(to_string(collective));
