@@ -295,11 +295,14 @@ bool Contest::serves_around(std::size_t contender, std::int64_t bytes) const {
   return is_there(contender) && bytes <= max_bytes(contender);
 }
 
+bool Contest::is_divided(std::size_t contender, std::int64_t bytes) const {
+  return bytes % (kElementBytes * elements(program(contender))) == 0;
+}
+
 bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
   if (!is_made(contenders_[contender].candidate)) return true;
-  if (!serves_around(contender, bytes)) return false;
-  return counts() == ServedCounts::any ||
-         bytes % (kElementBytes * elements(program(contender))) == 0;
+  return serves_around(contender, bytes) &&
+         (counts() == ServedCounts::any || is_divided(contender, bytes));
 }
 
 std::size_t Contest::representative(std::size_t contender, std::int64_t bytes) const {

@@ -116,6 +116,8 @@ class Contest {
   [[nodiscard]] bool serves(std::size_t contender, std::int64_t bytes) const;
   /// The same of sizes around it, which its chunks divide.
   [[nodiscard]] bool serves_around(std::size_t contender, std::int64_t bytes) const;
+  /// Whether its chunks divide that size, whatever `counts` says. REQUIRES: it is there.
+  [[nodiscard]] bool is_divided(std::size_t contender, std::int64_t bytes) const;
   /// Up to which it is for: Simple has no room for more. REQUIRES: it is there.
   [[nodiscard]] std::int64_t max_bytes(std::size_t contender) const;
   /// A runtime selects it for multiples of so many elements of the whole buffer.

@@ -185,7 +185,8 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .steps = program.steps,
           .algbw = algbw_of(contest, winner.contender, fabric),
           .seconds = winner.seconds,
-          .is_selected = contest.serves(winner.contender, bytes),
+          .is_selected = contest.serves(winner.contender, bytes) &&
+                         contest.is_divided(winner.contender, bytes),
           .least = least_time(contest, bytes, fabric),
           .considered = winner.considered};
 }

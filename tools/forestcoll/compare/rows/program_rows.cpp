@@ -1,6 +1,7 @@
 #include "compare/rows/program_rows.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -105,6 +106,36 @@ std::string note_of(const std::vector<FastestChoice>& choices) {
                         i + 1 < choices.size() ? "; " : "");
   }
   return note;
+}
+
+bool is_of_nccl(const std::string& algorithm) {
+  const BaselineInfo* info = find_baseline(algorithm);
+  if (info == nullptr) info = find_alltoall_baseline(algorithm);
+  return is_selector(algorithm) || (info != nullptr && info->traits.picked_by_nccl);
+}
+
+// Where a runtime would pass over the files, whose chunks do not divide the size. What NCCL has
+// itself needs none.
+std::string unselected_of(const std::string& algorithm, const std::vector<FastestChoice>& choices) {
+  constexpr std::size_t kMostSizes = 3;
+  if (is_of_nccl(algorithm)) return "";
+  std::vector<std::string> sizes;
+  for (const FastestChoice& choice : choices) {
+    if (choice.is_selected) continue;
+    sizes.push_back(rounded_size_in_words(static_cast<double>(choice.bytes)));
+  }
+  if (sizes.empty()) return "";
+  const std::string named = sizes.size() > kMostSizes
+                                ? fmt::format("{} of the sizes, such as {}", sizes.size(), sizes[0])
+                                : fmt::format("{}", fmt::join(sizes, ", "));
+  return fmt::format("no runtime selects its file at {}: its chunks do not divide such a call",
+                     named);
+}
+
+void add_note(ComparedRow& row, const std::string& note) {
+  if (note.empty()) return;
+  if (!row.note.empty()) row.note += "; ";
+  row.note += note;
 }
 
 SimulatedTime time_of(const FastestChoice& choice, const Ratio& busbw_factor) {
@@ -217,13 +248,14 @@ void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_
     row.program_times_error.reset();
     auto choices = best_choices(request);
     if (!choices.empty()) {
-      if (!row.note.empty()) row.note += "; ";
-      row.note += "by size the fastest of all, as synth --size writes it: " + note_of(choices);
+      add_note(row, "by size the fastest of all, as synth --size writes it: " + note_of(choices));
+      add_note(row, unselected_of(row.algorithm, choices));
     }
     return set_choices(row, request, ranks, std::move(choices));
   }
   if (const AlgorithmTimes* times = find_times(request, row.algorithm)) {
     set_choices(row, request, ranks, choices_of(*times));
+    add_note(row, unselected_of(row.algorithm, row.choices));
     if (row.branching && !row.program_times.empty()) row.program_times_error.reset();
   } else if (row.program_error) {
     row.program_times_error = row.program_error;
@@ -252,6 +284,7 @@ void make_from_programs(ComparedRow& row, const RowsRequest& request, std::int64
   row.algbw = largest.algbw;
   row.program = ProgramSize{largest.chunks, largest.threadblocks, largest.channels, largest.steps};
   row.note = note_of(choices);
+  add_note(row, unselected_of(row.algorithm, choices));
   set_choices(row, request, ranks, std::move(choices));
   row.times = std::move(row.program_times);
   row.program_times.clear();
