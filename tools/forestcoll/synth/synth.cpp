@@ -46,7 +46,7 @@ Command add_synth(CLI::App& program) {
       "but\n"
       "broadcast and reduce. The default k is therefore a power of two. Where the number of ranks\n"
       "is no power of two, the roots of an allreduce sum unequal numbers of chunks, and the total\n"
-      "is a power of two. The summary says which counts a file is for.\n"
+      "is a power of two where that fits. The summary says which counts a file is for.\n"
       "\n"
       "algbw is the size of the data of all ranks together divided by the time. The `weight` of a\n"
       "node is the share that it owns: 0 only relays and receives. Files for unequal shares are\n"

@@ -143,11 +143,11 @@ std::string window_lines(const SizeWindow& window, const std::optional<FastestCh
                          time_in_words(time.runtime_seconds), time.runtime_seconds / time.seconds);
   }
   if (choice && !choice->is_selected) {
+    const bool is_known = std::ranges::any_of(window.times, is_runtime_known);
     lines += fmt::format(
-        "\n  {} itself is not divisible by the file's chunks: the runtime's own choice runs there, "
-        "as "
-        "no file for that size is as fast",
-        size_in_words(choice->bytes));
+        "\n  {} itself is not divisible by the file's chunks: the runtime's own choice runs "
+        "there{}",
+        size_in_words(choice->bytes), is_known ? ", as no file for that size is as fast" : "");
   }
   return lines;
 }
