@@ -140,6 +140,8 @@ TEST_F(BatchBaselineLong, ALowerRateIsOne) {
   EXPECT_EQ(run(before_, {"--allow", "rate:b*"}).code, 1);
   EXPECT_EQ(run(before_, {"--allow", "rate:a*"}).code, 0);
   EXPECT_EQ(run(before_, {"--allow", "rate"}).code, 0);
+  EXPECT_THAT(run(before_, {"--allow", "rate"}).err, HasSubstr(" (allowed by --allow)"));
+  EXPECT_THAT(run(before_, {"--allow", "file"}).err, Not(HasSubstr("allowed by --allow")));
   before_["items"][0]["algbw"]["exact"] = "9999999999999999/1000000000000000";
   EXPECT_EQ(run(before_).code, 0) << "a higher rate is none";
 }

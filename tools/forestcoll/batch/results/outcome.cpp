@@ -213,7 +213,9 @@ std::vector<Difference> differences_since(const Results& before, const Results& 
         {item, Grade::missing, "item", "is in the baseline and not in this run", "there", ""});
   }
   for (Difference& each : differences) {
-    each.fails = strictness.fail_on.contains(each.grade) && !is_allowed(each, strictness.allowed);
+    each.fails = strictness.fail_on.contains(each.grade);
+    each.is_allowed = each.fails && is_allowed(each, strictness.allowed);
+    if (each.is_allowed) each.fails = false;
   }
   return differences;
 }

@@ -169,7 +169,8 @@ std::string to_summary(const Results& results) {
     if (item.status == Status::failed) add(line_of(item));
   }
   for (const Difference& each : results.differences.value_or(std::vector<Difference>())) {
-    add(fmt::format("{:<7} {}: {}", to_string(each.grade), label(each.item), in_words(each)));
+    add(fmt::format("{:<7} {}: {}{}", to_string(each.grade), label(each.item), in_words(each),
+                    each.is_allowed ? " (allowed by --allow)" : ""));
   }
   if (lines > kMostLines) {
     text += fmt::format("  and {} more: see the report\n", lines - kMostLines);

@@ -33,6 +33,7 @@ struct Difference {
   std::string before, now;  ///< exactly: fractions, numbers, hashes
   std::optional<std::pair<Ratio, Ratio>> numbers = {};  ///< the same where they are such
   bool fails = false;                                   ///< the run, by `--fail-on` and `--allow`
+  bool is_allowed = false;                              ///< it would, but for `--allow`
 };
 /// "rate 171.43 -> 160.00 GB/s (-6.7 %), exactly 1200/7 -> 160".
 [[nodiscard]] std::string in_words(const Difference& difference);
