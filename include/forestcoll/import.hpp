@@ -43,6 +43,10 @@ struct SourceInfo {
 [[nodiscard]] const SourceInfo& info_of(Source source);
 [[nodiscard]] std::optional<Source> find_source(std::string_view name);
 
+/// E01 where the file is no text in UTF-8, such as one in UTF-16; a byte-order mark of UTF-8 may
+/// stand before what is imported. Cost: linear in the text.
+[[nodiscard]] Expected<void> check_text(std::string_view text, std::string_view file);
+
 /// What a text is, by its content. Nothing for a forestcoll topology file, and for what is not
 /// recognised. Cost: linear in the text at worst.
 [[nodiscard]] std::optional<Source> detect_source(std::string_view text);

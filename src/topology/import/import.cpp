@@ -168,6 +168,12 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
   return findings;
 }
 
+Expected<void> check_text(std::string_view text, std::string_view file) {
+  Findings findings(file);
+  if (topology::check_encoding(topology::without_byte_order_mark(text), findings)) return {};
+  return findings.all();
+}
+
 Expected<Imported> import_topology(Source source, std::string_view given, std::string_view file,
                                    const ImportOptions& options) {
   const std::string_view text = topology::without_byte_order_mark(given);

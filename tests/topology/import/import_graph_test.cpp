@@ -238,6 +238,24 @@ TEST(ImportGraph, NumbersAreExact) {
               Contains("a -> s 37080000000000001/100000000000000"));
 }
 
+// As tools of Windows write them.
+TEST(ImportGraph, AByteOrderMarkMayStandBefore) {
+  const std::string mark = "\xEF\xBB\xBF";
+  for (const auto& [text, source] : {std::pair(kNodeLink, Source::node_link),
+                                     {kJsonGraph, Source::json_graph},
+                                     {kGraphml, Source::graphml},
+                                     {kDot, Source::dot},
+                                     {kCsv, Source::csv}}) {
+    EXPECT_EQ(detect_source(mark + text), source);
+    EXPECT_TRUE(check_text(mark + text, "marked"));
+    EXPECT_EQ(arcs_of(import_fabric(source, mark + text)), arcs_of(import_fabric(source, text)));
+  }
+  const auto wide = check_text(std::string("\xFF\xFEs\0r\0", 6), "wide");
+  ASSERT_FALSE(wide);
+  EXPECT_THAT(wide.errors().front().message, HasSubstr("UTF-16"));
+  EXPECT_THAT(wide.errors().front().remedy, HasSubstr("UTF-8"));
+}
+
 TEST(ImportGraph, GpusAreNamedByAPattern) {
   const std::string text = "src,dst,bandwidth\ngpu0,sw,5\ngpu1,sw,5\n";
   const Imported all = import_valid(Source::csv, text);
@@ -249,13 +267,16 @@ TEST(ImportGraph, GpusAreNamedByAPattern) {
 
 TEST(ImportGraph, LinesOfCsvAreOneDirectionOrBoth) {
   const auto both = import_valid(Source::csv, "src,dst,bandwidth\na,b,5\nb,c,5\n");
-  EXPECT_THAT(both.report.guesses, Contains(HasSubstr("every line is both directions")));
+  EXPECT_THAT(both.report.guesses,
+              Contains(HasSubstr("every line is both directions, as along them not all nodes")));
   const std::string ring = "src,dst,bandwidth\na,b,5\nb,c,5\nc,a,5\n";
   EXPECT_THAT(import_valid(Source::csv, ring).report.guesses,
-              Contains(HasSubstr("every line is one direction")));
+              Contains(HasSubstr("every line is one direction, as all nodes reach each other")));
   EXPECT_EQ(arcs_of(import_fabric(Source::csv, ring)).size(), 3U);
   const std::string pairs = "src,dst,bandwidth\na,b,5\nb,a,5\n";
   EXPECT_THAT(arcs_of(import_fabric(Source::csv, pairs)), ElementsAre("a -> b 5", "b -> a 5"));
+  EXPECT_THAT(import_valid(Source::csv, pairs).report.guesses,
+              Contains(HasSubstr("every line is one direction, as one leads back")));
   const std::string said = "src,dst,bandwidth,duplex\na,b,5,full\nb,c,5,simplex\nc,a,5,full\n";
   EXPECT_EQ(arcs_of(import_fabric(Source::csv, said)).size(), 5U);
   EXPECT_THAT(import_valid(Source::csv, said).report.guesses,

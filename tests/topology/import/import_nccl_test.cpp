@@ -173,6 +173,9 @@ TEST(ImportNccl, RanksOrderTheGpus) {
   const Topology fabric = import_fabric(kNccl, swapped);
   ASSERT_EQ(fabric.ranks.size(), 2U);
   EXPECT_EQ(fabric.nodes[fabric.ranks[0]].id, "box0/gpu1");
+  const std::string twice = with(rccl_dump(2, full_mesh(2), "908"), "rank=\"1\"", "rank=\"0\"");
+  EXPECT_THAT(import_valid(kNccl, twice).report.guesses,
+              Contains(HasSubstr("for the file gives two of them rank 0")));
 }
 
 // NICs and PCIe.

@@ -177,7 +177,7 @@ TEST(ImportPcieWays, ModulesWithoutNvlinkAreDoubtful) {
   };
   EXPECT_THAT(
       told("90", "0x2330"),
-      AllOf(HasSubstr("; but by its device id 0x2330 GPU 0 is a H100 SXM5, which has NVLink, "
+      AllOf(HasSubstr("; but by its device id 0x2330 GPU 0 is of type H100 SXM5, which has NVLink, "
                       "and the file has none"),
             HasSubstr("`nvswitch=450` (GB/s of each GPU) or `box=dgx-h100`")));
   EXPECT_THAT(told("80", "0x20B2"), AllOf(HasSubstr("A100 SXM4"), HasSubstr("nvswitch=300"),

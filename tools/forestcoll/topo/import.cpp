@@ -54,6 +54,7 @@ Expected<Source> chosen_source(const std::string& name, std::string_view text,
                                const std::string& file) {
   const auto source = name == "auto" ? detect_source(text) : find_source(name);
   if (source) return *source;
+  if (const auto done = check_text(text, file); !done) return done.errors();
   return make_error(Code::I01, "this is none of the formats that can be imported",
                     "Name the format, if it is one: `forestcoll topo import --help` "
                     "lists them. A topology file of ours needs no import.",

@@ -236,8 +236,8 @@ class LinkReader : XmlReader {
       const std::int64_t sm = sm_of(elements[g]);
       if (const auto part = nvlink_part(device)) {
         machine_.nvlink_expected = fmt::format(
-            "by its device id {} GPU {} is a {}, which has NVLink, and the file has none", device,
-            machine_.gpus[g].dev, part->name);
+            "by its device id {} GPU {} is of type {}, which has NVLink, and the file has none",
+            device, machine_.gpus[g].dev, part->name);
         machine_.nvlink_box = part->box;
         machine_.nvlink_bandwidth = part->bandwidth.nominal;
       } else if (sm == kBlackwell || sm == kBlackwell + 3) {

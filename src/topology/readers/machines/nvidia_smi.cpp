@@ -188,7 +188,7 @@ class Links {
       machine.nvswitches.emplace_back("NVSwitch");
       const auto [fewest, most] = std::ranges::minmax(to_switch);
       context_.report.guesses.push_back(fmt::format(
-          "an NVSwitch with {} links from each GPU: all pairs show {}, and a {} has {} links",
+          "an NVSwitch with {} links from each GPU: all pairs show {}, where {} has {} links",
           range(fewest, most, ""), range(fewest, most, "NV"), model_.name, model_.nvlinks));
       for (std::size_t g = 0; g < matrix_.gpus; ++g) {
         if (to_switch[g] == 0) continue;
@@ -266,7 +266,7 @@ class Links {
       }
       if (sum <= model_.nvlinks) continue;
       context_.findings.error(Code::I03, context_.place(matrix_.offsets[g]),
-                              fmt::format("{} shows {} NVLinks, and a {} has {}", matrix_.labels[g],
+                              fmt::format("{} shows {} NVLinks, where {} has {}", matrix_.labels[g],
                                           sum, model_.name, model_.nvlinks),
                               "Is `gpu` right? Does the output hold all GPUs of the machine?");
       return false;
