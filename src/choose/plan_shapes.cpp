@@ -30,7 +30,6 @@ constexpr std::array<PlanShape, 7> kOfTrees = {{
     {kEnoughThreadblocks, 8, 1, kSmallUnit},  // smaller sizes
     {kEnoughThreadblocks},                    // few rounds
 }};
-constexpr std::size_t kForLarge = 5;  // the first ones
 // They are in parts already.
 constexpr std::array<PlanShape, 3> kOfPaths = {{
     {1},                                         // as the paths come
@@ -50,8 +49,6 @@ std::span<const PlanShape> plan_shapes(PlanOf what) {
       return kOfPaths;
     case PlanOf::switches:
       return kOfSwitches;
-    case PlanOf::trees_for_large:
-      return std::span(kOfTrees).first(kForLarge);
   }
   return kOfTrees;
 }
@@ -72,7 +69,7 @@ Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
     return TimedPlan{*usual};
   }
   const std::int64_t bytes = std::min(kLargeMessage, usual->max_bytes);
-  std::vector<std::optional<TimedPlan>> plans(kForLarge);
+  std::vector<std::optional<TimedPlan>> plans(kOfTrees.size());
   const auto time = [&](std::size_t s, double most_seconds) {
     auto plan = s == 0 ? usual : planned(kOfTrees[s]);
     if (!plan) return;
@@ -87,7 +84,7 @@ Expected<TimedPlan> plan_for_large_messages(std::span<const GroupForest> groups,
   tbb::parallel_invoke([&] { time(0, std::numeric_limits<double>::infinity()); },
                        [&] { time(1, std::numeric_limits<double>::infinity()); });
   const double most = std::min(seconds_of(plans[0]), seconds_of(plans[1]));
-  tbb::parallel_for(std::size_t{2}, kForLarge, [&](std::size_t s) { time(s, most); });
+  tbb::parallel_for(std::size_t{2}, kOfTrees.size(), [&](std::size_t s) { time(s, most); });
   TimedPlan best = *std::move(*std::ranges::min_element(plans, {}, seconds_of));
   if (bytes < kLargeMessage) best.seconds.reset();
   return best;

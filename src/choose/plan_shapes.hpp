@@ -11,9 +11,8 @@
 
 namespace forestcoll::choose {
 
-/// What a plan's data goes along; trees for large messages alone take fewer shapes. Plans of
-/// switches are in one, which is their own.
-enum class PlanOf { trees, trees_for_large, paths, switches };
+/// What a plan's data goes along. Plans of switches are in one shape, which is their own.
+enum class PlanOf { trees, paths, switches };
 
 /// The shapes to compare, at least one, each the fastest somewhere.
 [[nodiscard]] std::span<const PlanShape> plan_shapes(PlanOf what);

@@ -52,14 +52,12 @@ SimulationParameters links_alone() {
   return parameters;
 }
 
-bool are_large(const std::vector<std::int64_t>& sizes) {
-  return std::ranges::all_of(sizes, [](std::int64_t bytes) { return bytes >= kLargeMessage; });
-}
-
 // How high trees are is next to nothing of what a large message takes.
 Effort effort_of_low(const FastestOptions& options) {
   const Effort asked = options.compile.synthesis.packing.effort;
-  return are_large(options.sizes) ? std::min(asked, Effort::fast) : asked;
+  const bool are_large =
+      std::ranges::all_of(options.sizes, [](std::int64_t bytes) { return bytes >= kLargeMessage; });
+  return are_large ? std::min(asked, Effort::fast) : asked;
 }
 
 }  // namespace
@@ -89,8 +87,7 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
 }
 
 Expected<void> Contest::begin() {
-  const bool for_large = options_.few_variants && are_large(options_.sizes);
-  auto programs = of_plans() ? plans_of(candidates_, *fabric_, compile_, for_large)
+  auto programs = of_plans() ? plans_of(candidates_, *fabric_, compile_)
                              : programs_in_instances(candidates_, *fabric_, compile_,
                                                      options_.instances, options_.few_variants);
   if (!programs) return programs.errors();

@@ -23,10 +23,9 @@
 namespace forestcoll::fastest {
 namespace {
 
-choose::PlanOf plan_of(const Candidate& candidate, bool for_large) {
+choose::PlanOf plan_of(const Candidate& candidate) {
   if (candidate.routes) return choose::PlanOf::paths;
-  if (candidate.switched) return choose::PlanOf::switches;
-  return for_large ? choose::PlanOf::trees_for_large : choose::PlanOf::trees;
+  return candidate.switched ? choose::PlanOf::switches : choose::PlanOf::trees;
 }
 
 // Errors: those of `lower_to_plan`.
@@ -76,12 +75,8 @@ PlanSize size_of(const ExecutionPlan& plan) {
 class PlanMaker {
  public:
   PlanMaker(std::span<Candidate> candidates, const Fabric& fabric, simulate::Fabric links,
-            const CompileOptions& options, bool for_large)
-      : candidates_(candidates),
-        fabric_(fabric),
-        links_(std::move(links)),
-        options_(options),
-        for_large_(for_large) {}
+            const CompileOptions& options)
+      : candidates_(candidates), fabric_(fabric), links_(std::move(links)), options_(options) {}
 
   // In all shapes, as far as they fit and make a difference.
   [[nodiscard]] Expected<std::vector<Program>> make(std::size_t number) const {
@@ -92,7 +87,7 @@ class PlanMaker {
     }
     std::vector<Program> made;
     Diagnostics errors;
-    for (const PlanShape& shape : choose::plan_shapes(plan_of(candidate, for_large_))) {
+    for (const PlanShape& shape : choose::plan_shapes(plan_of(candidate))) {
       auto next = make_one(number, shape, made.empty());
       if (!next) {
         if (errors.empty()) errors = next.errors();
@@ -153,17 +148,16 @@ class PlanMaker {
   const Fabric& fabric_;
   simulate::Fabric links_;
   const CompileOptions options_;
-  const bool for_large_;
 };
 
 }  // namespace
 
 Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fabric,
-                              const CompileOptions& options, bool for_large) {
+                              const CompileOptions& options) {
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
   if (!links) return links.errors();
   const auto maker =
-      std::make_shared<const PlanMaker>(candidates, fabric, *std::move(links), options, for_large);
+      std::make_shared<const PlanMaker>(candidates, fabric, *std::move(links), options);
   return ProgramsOf([maker](std::size_t candidate) { return maker->make(candidate); });
 }
 

@@ -67,10 +67,9 @@ using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t cand
 /// So many numbers of instances are tried.
 [[nodiscard]] std::size_t instance_count(std::optional<std::int32_t> instances);
 
-/// As plans of MSCCL++, each for all sizes that it can be for, likewise: in several shapes, or
-/// those for large messages alone.
+/// As plans of MSCCL++, each for all sizes that it can be for, likewise: in several shapes.
 [[nodiscard]] Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fabric,
-                                            const CompileOptions& options, bool for_large);
+                                            const CompileOptions& options);
 /// What a plan of trees is called in its file.
 [[nodiscard]] std::string plan_name_of(const Candidate& candidate, const Fabric& fabric);
 /// How many shapes there are at most.
