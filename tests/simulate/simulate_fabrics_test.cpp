@@ -114,9 +114,11 @@ TEST(SimulateFabrics, ProgramsWithAThreadblockForEachEdgeReachItToo) {
   }
 }
 
-// The rounds of a plan's pipelines follow each other along a chain, by threads or by proxies.
+// The rounds of a plan's pipelines follow each other along a chain, by threads or by proxies. As in
+// MSCCL++'s executor, a round is of so many bytes of all chunks that an operation moves.
 TEST(SimulateFabrics, PlansSendRoundAfterRound) {
-  for (const bool boxes : {false, true}) {
+  for (const auto& [boxes, chunks] :
+       std::vector<std::pair<bool, int>>{{false, 1}, {true, 1}, {false, 4}, {true, 4}}) {
     Topology topology = row_fabric(4);
     for (const NodeId rank : topology.ranks) {
       if (boxes) topology.nodes[rank].box = topology.nodes[rank].id;
@@ -126,8 +128,12 @@ TEST(SimulateFabrics, PlansSendRoundAfterRound) {
     options.root = forestcoll::Rank(0);
     const auto forest = forestcoll::synthesize(*to_digraph(topology), options);
     ASSERT_TRUE(forest);
-    const auto plan = plan_of(forest->forest, topology);
+    CollectiveForest wide = forest->forest;
+    wide.k *= chunks;
+    wide.broadcast = wide.broadcast->scaled(chunks);
+    const auto plan = plan_of(wide, topology);
     EXPECT_EQ(plan.find("\"port\"") != std::string::npos, boxes);
+    EXPECT_NE(plan.find("\"num_chunks\":" + std::to_string(chunks)), std::string::npos);
     SimulationParameters parameters;
     parameters.hop_us = 5;
     const auto unit = forestcoll::PlanShape{}.unit_bytes;
@@ -135,7 +141,8 @@ TEST(SimulateFabrics, PlansSendRoundAfterRound) {
       const double seconds = seconds_for(plan, topology, rounds * unit, parameters);
       // Everyone says first that it is ready and, to a proxy, that it is done.
       const double expected = (boxes ? 10e-6 : 5e-6) + (rounds + 2.0) * unit / 10e9 + 3 * 5e-6;
-      EXPECT_NEAR(seconds, expected, 0.01 * expected) << rounds << " rounds, " << boxes;
+      EXPECT_NEAR(seconds, expected, 0.01 * expected)
+          << rounds << " rounds, " << boxes << ", of chunks " << chunks;
     }
   }
 }
