@@ -58,7 +58,7 @@ std::vector<std::string> arguments(const std::string& line, const Scratch& scrat
   std::vector<std::string> words;
   std::istringstream text(line);
   for (std::string word; text >> word;) {
-    if (word == "FILE" || word == "OUT") word = scratch / word;
+    if (word == "FILE" || word.starts_with("OUT")) word = scratch / word;
     if (word.starts_with("@")) word = topology(word.substr(1));
     words.push_back(word);
   }
