@@ -76,19 +76,27 @@ class JointPlanMaker {
                  const CompileOptions& options, const Console& console)
       : arguments_(arguments), fabric_(fabric), step_(step), options_(options), console_(console) {}
 
-  // The optimum's trees, or fewer where those do not fit; and, where plans can be timed, what each
-  // group would have by itself, by the routes that a runtime takes. What ends the command has been
-  // told.
-  ExitCode try_all(const std::vector<MadeGroup>& groups) {
-    for (const std::string_view trees : {"", "auto", "max:4", "1"}) {
-      const ExitCode code = try_one(groups, trees, "none");
-      if (code != ExitCode::done) return code;
-      if (!were_too_many_ || !arguments_.trees.empty()) break;
-    }
-    return is_timed() && !any_relays(groups) ? try_one(groups, "", "mscclpp") : ExitCode::done;
-  }
+  // The optimum's trees, or fewer where those do not fit. What ends the command has been told.
+  ExitCode try_trees(const std::vector<MadeGroup>& groups) { return try_trees(groups, console_); }
 
-  [[nodiscard]] bool is_timed() const { return best_ && best_->seconds; }
+  // Where plans can be timed: what each group would have by itself, by the routes that a runtime
+  // takes. Without relays, if there are any: they carry more, and take threadblocks of their own.
+  // Nobody is told of what fails, as there is a plan.
+  void try_others(const std::vector<MadeGroup>& groups) {
+    if (!best_ || !best_->seconds) return;
+    Diagnostics unheard;
+    Console silent = console_;
+    silent.quiet = true;
+    silent.findings = &unheard;
+    if (!any_relays(groups)) {
+      (void)try_one(groups, "", "mscclpp", silent);
+      return;
+    }
+    const auto without = divide(step_, fabric_, false, silent);
+    if (!without) return;
+    (void)try_trees(without->groups, silent);
+    (void)try_one(without->groups, "", "mscclpp", silent);
+  }
 
   Expected<ExitCode> finish(MadeStep& made) {
     if (!best_) return errors_;
@@ -98,11 +106,21 @@ class JointPlanMaker {
   }
 
  private:
-  ExitCode try_one(std::vector<MadeGroup> groups, std::string_view trees, std::string_view format) {
+  ExitCode try_trees(const std::vector<MadeGroup>& groups, const Console& console) {
+    for (const std::string_view trees : {"", "auto", "max:4", "1"}) {
+      const ExitCode code = try_one(groups, trees, "none", console);
+      if (code != ExitCode::done) return code;
+      if (!were_too_many_ || !arguments_.trees.empty()) break;
+    }
+    return ExitCode::done;
+  }
+
+  ExitCode try_one(std::vector<MadeGroup> groups, std::string_view trees, std::string_view format,
+                   const Console& console) {
     const SynthArguments alone = trees_alone(arguments_, trees, format);
-    const ExitCode code = GroupMaker(alone, fabric_, step_, "", console_).make_all(groups);
+    const ExitCode code = GroupMaker(alone, fabric_, step_, "", console).make_all(groups);
     if (code != ExitCode::done) return code;
-    auto plan = plan_of(groups, fabric_, options_, console_);
+    auto plan = plan_of(groups, fabric_, options_, console);
     were_too_many_ = !plan && is_too_much(plan.errors());
     if (!plan) {
       if (errors_.empty()) errors_ = plan.errors();
@@ -154,15 +172,8 @@ Expected<ExitCode> make_joint_plan(const SynthArguments& arguments, const Fabric
   const auto options = options_of_plan(arguments, step.operations.front().collective);
   if (!options) return options.errors();
   JointPlanMaker maker(arguments, fabric, step, *options, console);
-  if (const ExitCode code = maker.try_all(made.groups); code != ExitCode::done) return code;
-  if (maker.is_timed() && any_relays(made.groups)) {
-    // Relays carry more, and take threadblocks of their own.
-    const auto without = divide(step, fabric, false, console);
-    if (without) {
-      const ExitCode code = maker.try_all(without->groups);
-      if (code != ExitCode::done) return code;
-    }
-  }
+  if (const ExitCode code = maker.try_trees(made.groups); code != ExitCode::done) return code;
+  maker.try_others(made.groups);
   return maker.finish(made);
 }
 
