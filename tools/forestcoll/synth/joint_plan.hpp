@@ -20,10 +20,10 @@ namespace forestcoll::cli {
 /// S04 a job of several collectives.
 [[nodiscard]] Expected<void> refuse_job_of_joint_plan(const Job& job);
 
-/// Makes the trees of all groups in their parts, and of these a plan: those of the exact optimum, or
-/// where these do not fit MSCCL++ and no number of trees is asked for, fewer. Those that each
-/// group's own plan has, and such without relays, are taken where they are 5 % faster by simulation.
-/// What ends the command has been told.
+/// Makes the trees of all groups in their parts, and of these a plan: those of the exact optimum,
+/// or where these do not fit MSCCL++ and no number of trees is asked for, fewer. Those that each
+/// group's own plan has, and such without relays, are taken where they are 5 % faster by
+/// simulation. What ends the command has been told.
 [[nodiscard]] Expected<ExitCode> make_joint_plan(const SynthArguments& arguments,
                                                  const Fabric& fabric, const JobStep& step,
                                                  MadeStep& made, const Console& console);
