@@ -81,8 +81,10 @@ std::string emit_forest(const CollectiveForest& forest, const Lowered& lowered,
   return to_symmetric_forest_json(forest, topology);
 }
 
-std::string plan_name(const Topology& topology, const CollectiveForest& forest) {
-  return fmt::format("forestcoll-{}-{}-k{}", topology.name, to_string(forest.collective), forest.k);
+std::string plan_name(const Topology& topology, const CollectiveForest& forest,
+                      std::string_view algorithm) {
+  return fmt::format("{}-{}-{}-k{}", algorithm, topology.name, to_string(forest.collective),
+                     forest.k);
 }
 
 void verify_text(const std::string& text, const Topology& topology, Compilation& result) {

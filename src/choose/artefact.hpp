@@ -27,8 +27,9 @@ using Lowered = std::variant<std::monostate, Schedule, ExecutionPlan>;
 [[nodiscard]] std::string emit_forest(const CollectiveForest& forest, const Lowered& lowered,
                                       const Topology& topology, const CompileOptions& options);
 
-/// What a plan of ours is called.
-[[nodiscard]] std::string plan_name(const Topology& topology, const CollectiveForest& forest);
+/// What a plan of trees is called.
+[[nodiscard]] std::string plan_name(const Topology& topology, const CollectiveForest& forest,
+                                    std::string_view algorithm = "forestcoll");
 
 /// Of trees that branch at switches.
 struct BranchingText {

@@ -19,6 +19,7 @@
 #include <set>
 #include <tuple>
 
+#include "choose/artefact.hpp"
 #include "choose/as_written.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
@@ -236,7 +237,9 @@ Expected<std::vector<Program>> Contest::programs_of(std::size_t candidate) {
   std::vector<Program> programs = made_[*twin]->programs;
   for (Program& each : programs) {
     each.candidate = candidate;
-    if (of_plans()) each.plan_name = plan_name_of(candidates_[candidate], *fabric_);
+    if (!of_plans()) continue;
+    const Candidate& own = candidates_[candidate];
+    each.plan_name = choose::plan_name(fabric_->topology, own.forest(), own.algorithm);
   }
   return programs;
 }

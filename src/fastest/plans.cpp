@@ -1,11 +1,10 @@
 // Candidates as plans of MSCCL++, which have no protocols, and shapes in place of instances.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "choose/artefact.hpp"
 #include "choose/paths_artefact.hpp"
 #include "choose/plan_shapes.hpp"
 #include "choose/settle.hpp"
@@ -41,7 +40,8 @@ Expected<choose::NamedPlan> lowered_plan(const Candidate& candidate, const PlanS
                   ? choose::paths_plan(fabric, *candidate.routes, options, shape.threadblocks)
                   : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
   if (!plan) return plan.errors();
-  return choose::NamedPlan{*std::move(plan), plan_name_of(candidate, fabric)};
+  return choose::NamedPlan{*std::move(plan),
+                           choose::plan_name(fabric.topology, forest, candidate.algorithm)};
 }
 
 // The largest over the GPUs.
@@ -159,12 +159,6 @@ Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fab
   const auto maker =
       std::make_shared<const PlanMaker>(candidates, fabric, *std::move(links), options);
   return ProgramsOf([maker](std::size_t candidate) { return maker->make(candidate); });
-}
-
-std::string plan_name_of(const Candidate& candidate, const Fabric& fabric) {
-  const CollectiveForest& forest = candidate.forest();
-  return fmt::format("{}-{}-{}-k{}", candidate.algorithm, fabric.topology.name,
-                     to_string(forest.collective), forest.k);
 }
 
 std::size_t plan_count() {

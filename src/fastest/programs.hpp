@@ -70,8 +70,6 @@ using ProgramsOf = std::function<Expected<std::vector<Program>>(std::size_t cand
 /// As plans of MSCCL++, each for all sizes that it can be for, likewise: in several shapes.
 [[nodiscard]] Expected<ProgramsOf> plans_of(std::span<Candidate> candidates, const Fabric& fabric,
                                             const CompileOptions& options);
-/// What a plan of trees is called in its file.
-[[nodiscard]] std::string plan_name_of(const Candidate& candidate, const Fabric& fabric);
 /// How many shapes there are at most.
 [[nodiscard]] std::size_t plan_count();
 
