@@ -175,6 +175,13 @@ class Simulator {
   [[nodiscard]] double least_seconds(std::int64_t bytes,
                                      const SimulationParameters& parameters) const;
 
+  /// Seconds that the busiest link needs for each byte of the buffer, if it carries nothing but
+  /// data. Cost: linear in operations.
+  [[nodiscard]] double link_seconds() const;
+  /// Of a program of threadblocks, operations that a simulation of every pass has, one of each
+  /// class of threadblocks; 0 of all else. Cost: linear in its steps.
+  [[nodiscard]] double operations(std::int64_t bytes, const SimulationParameters& parameters) const;
+
   [[nodiscard]] const std::shared_ptr<const Model>& model() const { return model_; }
 
  private:

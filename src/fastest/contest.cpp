@@ -33,9 +33,6 @@
 namespace forestcoll::fastest {
 namespace {
 
-// So many that the first pass of one byte of each chunk is less than this part of them.
-constexpr std::int64_t kManyBytes = std::int64_t{1} << 50;
-constexpr double kFirstPass = 1e-6;
 constexpr double kBytesOfGigabyte = 1e9;
 // Of what links need by exact arithmetic, so that rounding makes no bound too high.
 constexpr double kOfExact = 0.999;
@@ -43,15 +40,6 @@ constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
-
-// Free of all but links: passes as small as can be, so that none waits for the first to arrive.
-SimulationParameters links_alone() {
-  SimulationParameters parameters;
-  parameters.link_latency_part = 0;
-  parameters.simple.pass_bytes = 1;
-  for (ProtocolParameters* each : {&parameters.ll, &parameters.ll128}) *each = parameters.simple;
-  return parameters;
-}
 
 // How high trees are is next to nothing of what a large message takes.
 Effort effort_of_low(const FastestOptions& options) {
@@ -336,8 +324,13 @@ double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
     const auto known = times.least.find(bytes);
     if (known != times.least.end()) return known->second;
   }
+  const Simulator& simulator = program(contender).simulator;
+  const SimulationParameters parameters = parameters_for(contenders_[contender]);
+  const double operations = simulator.operations(bytes, parameters);
+  // What is never simulated need not be known better.
+  const bool is_too_long = operations > static_cast<double>(most_events());
   const double least =
-      program(contender).simulator.least_seconds(bytes, parameters_for(contenders_[contender]));
+      is_too_long ? quick_bound(contender, bytes) : simulator.least_seconds(bytes, parameters);
   const std::lock_guard lock(times.mutex);
   times.least.emplace(bytes, least);
   return least;
@@ -347,10 +340,7 @@ double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
 void Contest::find_lines(std::size_t candidate) {
   const std::vector<Program>& programs = made_[candidate]->programs;
   std::vector<double> of_links;  // seconds for a byte
-  for (const Program& each : programs) {
-    of_links.push_back(each.simulator.least_seconds(kManyBytes, links_alone()) /
-                       static_cast<double>(kManyBytes) / (1 + kFirstPass));
-  }
+  for (const Program& each : programs) of_links.push_back(kOfExact * each.simulator.link_seconds());
   const std::size_t count = contenders_.size() / candidates_.size();
   for (std::size_t c = candidate * count; c < (candidate + 1) * count; ++c) {
     const Contender& contender = contenders_[c];

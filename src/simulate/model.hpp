@@ -44,6 +44,11 @@ class Simulator::Model {
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
   /// That no simulation of every pass is below, with the tolerance that it has by default.
   [[nodiscard]] double least_seconds(const SimulationParameters& parameters, double bytes) const;
+  /// Activities of what `make` would make, each counted in every pass; 0 where only making it says
+  /// so.
+  [[nodiscard]] double activities(const SimulationParameters& parameters, double bytes) const;
+  /// That the busiest link or worker needs for each byte of the buffer.
+  [[nodiscard]] double link_seconds() const;
   /// Without looking for classes that its source does not know of.
   [[nodiscard]] simulate::ClassGraph make(const SimulationParameters& parameters,
                                           double bytes) const;

@@ -23,6 +23,8 @@
 namespace forestcoll {
 namespace {
 
+constexpr double kManyBytes = 0x1p50;  // so many that rounding them to whole units is nothing
+
 // Each activity and each link is a class.
 simulate::ClassGraph by_itself(simulate::EventGraph graph, const simulate::Fabric& fabric) {
   const std::span<const double> links = fabric.capacity();
@@ -60,6 +62,31 @@ simulate::ClassGraph Simulator::Model::make_each(const SimulationParameters& par
     }
   };
   return std::visit(make, source_);
+}
+
+double Simulator::Model::activities(const SimulationParameters& parameters, double bytes) const {
+  const auto count = [&](const auto& source) -> double {
+    if constexpr (requires { source.activities(parameters, bytes); }) {
+      return source.activities(parameters, bytes);
+    } else {
+      return 0;
+    }
+  };
+  return std::visit(count, source_);
+}
+
+// All of it in one pass, which has the fewest activities.
+double Simulator::Model::link_seconds() const {
+  SimulationParameters parameters;
+  parameters.simple.pass_bytes = std::numeric_limits<double>::max();
+  for (ProtocolParameters* each : {&parameters.ll, &parameters.ll128}) *each = parameters.simple;
+  const simulate::ClassGraph classes = make(parameters, kManyBytes);
+  const std::vector<double> loads = simulate::link_loads(classes);
+  double most = 0;
+  for (std::size_t l = 0; l < loads.size(); ++l) {
+    most = std::max(most, loads[l] / classes.capacity[l]);
+  }
+  return most / kManyBytes;
 }
 
 double Simulator::Model::least_seconds(const SimulationParameters& parameters, double bytes) const {
@@ -306,6 +333,14 @@ Expected<Simulation> Simulator::run(const std::vector<std::int64_t>& sizes,
                                     const SimulationParameters& parameters,
                                     const SimulationOptions& options) const {
   return Sweep(*model_, parameters, options).run(sizes);
+}
+
+double Simulator::link_seconds() const {
+  return model_->link_seconds();
+}
+
+double Simulator::operations(std::int64_t bytes, const SimulationParameters& parameters) const {
+  return model_->activities(parameters, static_cast<double>(bytes));
 }
 
 double Simulator::least_seconds(std::int64_t bytes, const SimulationParameters& parameters) const {

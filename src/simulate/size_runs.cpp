@@ -10,24 +10,17 @@
 
 #include "simulate/run/classes.hpp"
 #include "simulate/run/event_run.hpp"
+#include "simulate/run/least_time.hpp"
 
 namespace forestcoll::simulate {
 namespace {
 
 // By link of the fabric, of each byte of the buffer.
 std::vector<double> loads_of(const ClassGraph& classes, double bytes) {
-  std::vector<double> by_class(classes.capacity.size(), 0);
-  for (const Activity& activity : classes.graph.activities) {
-    if (activity.kind < 0) continue;
-    const double all =
-        activity.bytes * activity.weight * static_cast<double>(activity.repeats) / bytes;
-    for (const auto& part : classes.graph.kinds[static_cast<std::size_t>(activity.kind)].route) {
-      by_class[static_cast<std::size_t>(part.link)] += all * part.part;
-    }
-  }
+  const std::vector<double> by_class = link_loads(classes);
   std::vector<double> loads;
   for (const std::int32_t of : classes.of_link) {
-    loads.push_back(of < 0 ? 0 : by_class[static_cast<std::size_t>(of)]);
+    loads.push_back(of < 0 ? 0 : by_class[index(of)] / bytes);
   }
   return loads;
 }
@@ -64,10 +57,15 @@ const SizeRun& SizeRuns::at(double bytes, double followed) {
 
 SizeRun SizeRuns::simulate(double bytes, double followed) {
   SizeRun run;
+  const double known = model_.activities(parameters_, bytes);
+  if (known > 0 && !claim(known, followed)) {
+    run.end = SizeRun::End::too_many;
+    return run;
+  }
   const ClassGraph classes = coarsest(model_.make(parameters_, bytes));
   run.link_bytes = loads_of(classes, bytes);
   const double activities = classes.graph.total_repeats();
-  if (!claim(activities, followed)) {
+  if (known == 0 && !claim(activities, followed)) {
     run.end = SizeRun::End::too_many;
     return run;
   }

@@ -2,6 +2,7 @@
 // links.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -49,6 +50,47 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   EXPECT_FALSE(known.by_bytes.empty());
   limited.most_seconds = 0.6 * taken;
   EXPECT_TRUE(std::isinf(seconds_for(xml, topology, 64 * size, parameters, limited)));
+}
+
+// What a run will have is known before its graph is made, so that one that is too large never is.
+TEST(SimulateOperations, AreCountedAsTheyAreRun) {
+  const Topology topology = bundled_topology("torus-4x4");
+  const auto forest = forest_by("multitree", topology, Collective::allreduce);
+  ASSERT_TRUE(forest);
+  const std::string xml = xml_of(*forest, topology);
+  const auto simulator = prepare_simulation(xml, "x.xml", topology);
+  ASSERT_TRUE(simulator);
+  SimulationOptions all;
+  all.every_pass = true;
+  for (const char* gpu : {"ideal", "a100"}) {
+    const auto parameters = *forestcoll::find_simulation_parameters(gpu);
+    for (const std::int64_t size : {std::int64_t{1} << 12, std::int64_t{48} << 20}) {
+      const auto run = simulator->run({size}, parameters, all);
+      ASSERT_TRUE(run);
+      const auto count = static_cast<double>(run->events);
+      EXPECT_EQ(simulator->operations(size, parameters), count) << gpu << " " << size;
+      SimulationOptions too_few = all;
+      too_few.max_events = run->events - 1;
+      EXPECT_FALSE(simulator->run({size}, parameters, too_few)) << gpu << " " << size;
+    }
+  }
+}
+
+// At full efficiency, what the busiest link is busy with.
+TEST(SimulateOperations, BusiestLinkIsKnown) {
+  const Topology topology = bundled_topology("dgx-a100-x2-degraded");
+  const auto forest = forest_by("forestcoll", topology, Collective::allgather);
+  ASSERT_TRUE(forest);
+  const std::string xml = xml_of(*forest, topology);
+  const auto simulator = prepare_simulation(xml, "x.xml", topology);
+  ASSERT_TRUE(simulator);
+  constexpr std::int64_t kSize = std::int64_t{64} << 20;
+  const auto run = simulator->run({kSize}, *forestcoll::find_simulation_parameters("ideal"));
+  ASSERT_TRUE(run);
+  double busiest = 0;
+  for (const auto& link : run->links) busiest = std::max(busiest, link.busy);
+  EXPECT_NEAR(simulator->link_seconds() * kSize, busiest * run->times.front().seconds,
+              1e-9 * run->times.front().seconds);
 }
 
 // No limit that is above the time of one that is not extrapolated gives it up, and those that are

@@ -173,6 +173,18 @@ double least_link_seconds(const EventGraph& graph, std::span<const double> capac
 
 }  // namespace
 
+std::vector<double> link_loads(const ClassGraph& classes) {
+  std::vector<double> loads(classes.capacity.size(), 0);
+  for (const Activity& activity : classes.graph.activities) {
+    if (activity.kind < 0) continue;
+    const double all = activity.bytes * activity.weight * static_cast<double>(activity.repeats);
+    for (const LinkPart& part : classes.graph.kinds[index(activity.kind)].route) {
+      loads[index(part.link)] += all * part.part;
+    }
+  }
+  return loads;
+}
+
 double least_seconds(const ClassGraph& classes) {
   const EventGraph& graph = classes.graph;
   const std::span<const double> capacity = classes.capacity;

@@ -1,6 +1,8 @@
 // What a run of a graph takes at least, without running it.
 #pragma once
 
+#include <vector>
+
 #include "simulate/fabric/event_graph.hpp"
 
 namespace forestcoll::simulate {
@@ -12,5 +14,9 @@ namespace forestcoll::simulate {
 /// with the longest chain of first rounds that leads to it, and that of last rounds that follows.
 /// Cost: linear in activities, waits and routes; some tenths of what one round takes to run.
 [[nodiscard]] double least_seconds(const ClassGraph& classes);
+
+/// Bytes that cross a link of each class, and the work of each worker. Cost: linear in activities
+/// and routes.
+[[nodiscard]] std::vector<double> link_loads(const ClassGraph& classes);
 
 }  // namespace forestcoll::simulate

@@ -16,6 +16,12 @@ using audit::kMaxCount;
 using audit::Operation;
 using audit::StepGraph;
 
+// Of one activity of the step.
+std::int32_t most_chunks(const StepGraph::Node& node, const ChunkPasses& chunk) {
+  const bool is_message = node.message_from >= 0 || node.message_to >= 0;
+  return is_message ? chunk.split : node.step->count;
+}
+
 class ProgramGraph {
  public:
   ProgramGraph(const StepGraph& steps, std::span<const std::int32_t> routes,
@@ -24,11 +30,7 @@ class ProgramGraph {
         routes_(routes),
         classes_(classes),
         maker_(std::move(maker)),
-        passes_(passes_for(chunk_bytes, maker_.protocol().pass_bytes)),
-        pass_bytes_(chunk_bytes / static_cast<double>(passes_)) {
-    const double fit = maker_.protocol().pass_bytes / pass_bytes_ + 1e-9;
-    split_ = static_cast<std::int32_t>(std::clamp(fit, 1.0, static_cast<double>(kMaxCount)));
-  }
+        chunk_(passes_of_chunk(maker_.protocol(), chunk_bytes)) {}
 
   EventGraph build() {
     for (const std::int32_t b : classes_.first) add_steps(block(b));
@@ -68,12 +70,11 @@ class ProgramGraph {
 
   void add_step(std::int32_t s) {
     const StepGraph::Node& node = steps_.node(s);
-    const bool message = node.message_from >= 0 || node.message_to >= 0;
-    const std::int32_t most = message ? split_ : node.step->count;
+    const std::int32_t most = most_chunks(node, chunk_);
     std::int32_t left = node.step->count;
     do {
       const std::int32_t chunks = std::min(left, most);
-      maker_.graph.add(operation(node, chunks * pass_bytes_));
+      maker_.graph.add(operation(node, chunks * chunk_.bytes));
       left -= chunks;
     } while (left > 0);
   }
@@ -81,7 +82,7 @@ class ProgramGraph {
   [[nodiscard]] Activity operation(const StepGraph::Node& node, double bytes) {
     const Operation& operation = *node.step->operation;
     Activity activity;
-    activity.repeats = passes_;
+    activity.repeats = chunk_.passes;
     if (operation.is_nop()) return activity;
     if (node.message_to < 0) {
       activity.seconds =
@@ -147,15 +148,36 @@ class ProgramGraph {
   std::span<const std::int32_t> routes_;
   const FlowClasses& classes_;
   GraphMaker maker_;
-  std::int64_t passes_;
-  double pass_bytes_;       // of a chunk in a pass
-  std::int32_t split_ = 1;  // chunks of an operation
+  ChunkPasses chunk_;
   std::vector<std::size_t> begin_of_class_;
   std::vector<std::int32_t> begin_;  // activity of every step of a class, and that after the last
   std::map<std::pair<std::int32_t, double>, std::int32_t> kinds_;  // by route, and what it takes
 };
 
 }  // namespace
+
+ChunkPasses passes_of_chunk(const ProtocolParameters& protocol, double chunk_bytes) {
+  ChunkPasses chunk;
+  chunk.passes = passes_for(chunk_bytes, protocol.pass_bytes);
+  chunk.bytes = chunk_bytes / static_cast<double>(chunk.passes);
+  const double fit = protocol.pass_bytes / chunk.bytes + 1e-9;
+  chunk.split = static_cast<std::int32_t>(std::clamp(fit, 1.0, static_cast<double>(kMaxCount)));
+  return chunk;
+}
+
+double activity_count(const StepGraph& steps, const FlowClasses& classes,
+                      const ChunkPasses& chunk) {
+  std::int64_t count = 0;
+  for (const std::int32_t b : classes.first) {
+    const StepGraph::Block& block = steps.blocks[index(b)];
+    for (std::int32_t s = block.begin; s < block.end; ++s) {
+      const StepGraph::Node& node = steps.node(s);
+      const std::int32_t chunks = node.step->count;
+      count += chunks > 0 ? (chunks - 1) / most_chunks(node, chunk) + 1 : 1;
+    }
+  }
+  return static_cast<double>(count) * static_cast<double>(chunk.passes);
+}
 
 ClassGraph program_graph(const StepGraph& steps, std::span<const std::int32_t> routes,
                          const FlowClasses& classes, GraphMaker maker, double chunk_bytes) {

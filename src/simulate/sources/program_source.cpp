@@ -55,6 +55,13 @@ double ProgramSource::full_pass(const SimulationParameters& parameters) const {
   return as_set.of_protocol(program_.protocol).pass_bytes * static_cast<double>(program_.chunks);
 }
 
+double ProgramSource::activities(const SimulationParameters& parameters, double bytes) const {
+  const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);
+  const double chunk_bytes = bytes / static_cast<double>(program_.chunks);
+  return activity_count(steps_, classes_,
+                        passes_of_chunk(as_set.of_protocol(program_.protocol), chunk_bytes));
+}
+
 ClassGraph ProgramSource::make(const FlowClasses& classes, const Fabric& fabric,
                                const SimulationParameters& parameters, double bytes) const {
   const SimulationParameters as_set = with_buffers(parameters, program_.buffer_bytes);

@@ -32,6 +32,8 @@ class ProgramSource {
   [[nodiscard]] double full_pass(const SimulationParameters& parameters) const;
   /// Of one of each class of threadblocks. REQUIRES: there are routes for all connections.
   [[nodiscard]] std::int64_t simulated_steps() const;
+  /// Of what `make` would make, each counted in every pass. Cost: linear in the simulated steps.
+  [[nodiscard]] double activities(const SimulationParameters& parameters, double bytes) const;
   /// For a buffer of so many bytes, each class of threadblocks once.
   ///
   /// An operation is an activity of its threadblock: a step of `cnt` chunks is split as the runtime
