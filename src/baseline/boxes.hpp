@@ -24,4 +24,11 @@ struct Boxes {
 /// The ranks of a box from which switches lead out of it; with one box, all.
 [[nodiscard]] std::vector<Rank> doors_of(const Boxes& boxes, std::size_t box, PathFinder& finder);
 
+/// The doors of each box by rail, as many of each: the doors in their order; or, where boxes have
+/// different numbers of them or switches do not join those of one place, as after a failure, each
+/// of a box with the fewest, and the nearest one of every other box. Doors that some box has no
+/// counterpart of are left out, but where that leaves none.
+/// Cost: a search per door, and one more for each door of one box.
+[[nodiscard]] std::vector<std::vector<Rank>> doors_by_rail(const Boxes& boxes, PathFinder& finder);
+
 }  // namespace forestcoll::baseline

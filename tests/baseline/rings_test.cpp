@@ -1,4 +1,5 @@
 // Rings: that they are some, what the options do, and what is refused.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,22 +127,24 @@ TEST(Rails, CrossNicExchangesThemInPairs) {
   for (const auto& [from, to] : rails_used(fabric, crossed)) EXPECT_EQ(from, to);
 }
 
-std::string rails_without_spine(int boxes) {
-  const std::string n = std::to_string(boxes - 1);
-  return R"({"format": "forestcoll-topology", "version": 1, "name": "rails",
-    "templates": {"b": {"nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "sw", "type": "switch"}],
-      "links": [{"src": "g[0-3]", "dst": "sw", "bandwidth": 100}]}},
-    "boxes": [{"id": "b[0-)" +
-         n + R"(]", "template": "b"}],
-    "nodes": [{"id": "rail[0-3]", "type": "switch"}],
-    "links": [{"src": "b[0-)" +
-         n + R"(]/g0", "dst": "rail0", "bandwidth": 10},
-      {"src": "b[0-)" +
-         n + R"(]/g1", "dst": "rail1", "bandwidth": 10},
-      {"src": "b[0-)" +
-         n + R"(]/g2", "dst": "rail2", "bandwidth": 10},
-      {"src": "b[0-)" +
-         n + R"(]/g3", "dst": "rail3", "bandwidth": 10}]})";
+// Of box 0 and of the last one NICs are dead where `is_damaged`, of different rails.
+std::string rails_without_spine(int boxes, bool first_is_damaged = false,
+                                bool last_is_damaged = false) {
+  const auto link = [](int from, int to, int gpu) {
+    return fmt::format(R"({{"src": "b[{}-{}]/g{}", "dst": "rail{}", "bandwidth": 10}})", from, to,
+                       gpu, gpu);
+  };
+  const int last = boxes - 1;
+  return fmt::format(
+      R"({{"format": "forestcoll-topology", "version": 1, "name": "rails",
+    "templates": {{"b": {{"nodes": [{{"id": "g[0-3]", "type": "compute"}},
+                                    {{"id": "sw", "type": "switch"}}],
+      "links": [{{"src": "g[0-3]", "dst": "sw", "bandwidth": 100}}]}}}},
+    "boxes": [{{"id": "b[0-{}]", "template": "b"}}],
+    "nodes": [{{"id": "rail[0-3]", "type": "switch"}}],
+    "links": [{}, {}, {}, {}]}})",
+      last, link(0, last, 0), link(first_is_damaged ? 1 : 0, last, 1),
+      link(0, last_is_damaged ? last - 1 : last, 2), link(0, last, 3));
 }
 
 // The network joins no two rails: with an odd number of boxes a third one helps out.
@@ -152,6 +155,30 @@ TEST(Rails, WithoutASpineChangeInsideTheBoxes) {
     const int n = 4 * boxes;
     EXPECT_EQ(result.algbw, Ratio(n, n - 1) * Ratio(40)) << boxes;
     EXPECT_TRUE(result.forest) << boxes;
+  }
+}
+
+// A rail that lacks a NIC in some box is left out, and the others stay what they are.
+TEST(Rails, OfDamagedBoxesAreThoseThatAllHave) {
+  for (const int boxes : {2, 3, 4, 5}) {
+    const TestFabric one(test::parse(rails_without_spine(boxes, false, true)));
+    const TestFabric other(test::parse(rails_without_spine(boxes, true, false)));
+    const int n = 4 * boxes;
+    for (const TestFabric* fabric : {&one, &other}) {
+      const auto ring = make("nccl-ring", *fabric);
+      EXPECT_EQ(ring.algbw, Ratio(n, n - 1) * Ratio(30)) << boxes;
+      EXPECT_TRUE(ring.forest) << boxes;
+      const auto tree = make("double-tree", *fabric, Collective::allreduce);
+      EXPECT_TRUE(tree.forest) << boxes;
+    }
+  }
+  for (const int boxes : {2, 4}) {
+    const TestFabric both(test::parse(rails_without_spine(boxes, true, true)));
+    const int n = 4 * boxes;
+    const auto ring = make("nccl-ring", both);
+    EXPECT_EQ(ring.algbw, Ratio(n, n - 1) * Ratio(20)) << boxes;
+    EXPECT_TRUE(ring.forest) << boxes;
+    EXPECT_TRUE(make("double-tree", both, Collective::allreduce).forest) << boxes;
   }
 }
 

@@ -145,8 +145,8 @@ Expected<void> BoxRings::take_graph(const Request& request) {
   return {};
 }
 
-std::vector<Rank> BoxRings::doors(std::size_t box) {
-  return doors_of(*boxes_, box, *finder_);
+std::vector<std::vector<Rank>> BoxRings::doors_by_rail() {
+  return baseline::doors_by_rail(*boxes_, *finder_);
 }
 
 Path BoxRings::step(Rank from, Rank to) {

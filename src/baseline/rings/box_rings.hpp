@@ -33,8 +33,8 @@ class BoxRings {
   /// Where the first box has its rings from, in words: "NCCL search".
   [[nodiscard]] const std::string& origin() const { return origin_; }
 
-  /// The ranks of a box from which switches lead out of it; with one box, all.
-  [[nodiscard]] std::vector<Rank> doors(std::size_t box);
+  /// By box, its doors by rail: see `baseline::doors_by_rail`.
+  [[nodiscard]] std::vector<std::vector<Rank>> doors_by_rail();
   /// The path from a rank to the next in its box: through the box's switches, else through others.
   /// Empty: there is none.
   [[nodiscard]] Path step(Rank from, Rank to);

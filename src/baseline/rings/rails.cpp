@@ -28,10 +28,11 @@ struct Tour {
 
 class Rails {
  public:
-  Rails(const Request& request, BoxRings& rings) : request_(request), rings_(rings) {
-    for (std::size_t b = 0; b < boxes(); ++b) doors_.push_back(rings.doors(b));
-    rails_ = doors_.front().size();
-    for (const auto& doors : doors_) rails_ = std::min(rails_, doors.size());
+  Rails(const Request& request, BoxRings& rings)
+      : request_(request),
+        rings_(rings),
+        doors_(rings.doors_by_rail()),
+        rails_(doors_.front().size()) {
     measure();
   }
 
@@ -174,11 +175,11 @@ class Rails {
     return false;
   }
 
-  // Rails c and c ± 1 change places from box to box; with an odd number of boxes, a third rail
-  // helps out in the last.
+  // Rails c and c ± 1 change places from box to box, or of an odd number all in turn; with an odd
+  // number of boxes, another rail helps out in the last.
   std::optional<Visits> exchanged() {
-    const bool odd = boxes() % 2 == 1;
-    if (rails_ % 2 == 1 || (odd && rails_ < 4)) return std::nullopt;
+    const bool is_odd = boxes() % 2 == 1;
+    if (rails_ < 2 || (is_odd && rails_ == 2)) return std::nullopt;
     for (std::size_t b = 0; b < boxes(); ++b) {
       for (std::size_t c = 0; c < rails_; ++c) {
         if (arcs(doors_[b][c], c) == 0) return std::nullopt;
@@ -199,9 +200,10 @@ class Rails {
   }
 
   [[nodiscard]] std::size_t entry_rail(std::size_t c, std::size_t b) const {
-    const bool last = b + 1 == boxes();
-    if (last && boxes() % 2 == 1) return (c + 2) % rails_;
-    return b % 2 == 1 ? c ^ 1U : c;
+    const bool is_last = b + 1 == boxes();
+    if (is_last && boxes() % 2 == 1) return (c + 2) % rails_;
+    if (b % 2 == 0) return c;
+    return rails_ % 2 == 1 ? (c + 1) % rails_ : c ^ 1U;
   }
 
   std::optional<RankOrder> tour_between(std::size_t b, Rank entry, Rank exit, bool free,
@@ -277,7 +279,7 @@ class Rails {
 
   const Request& request_;
   BoxRings& rings_;
-  std::vector<std::vector<Rank>> doors_;  ///< by box; the first `rails_` of them are used
+  std::vector<std::vector<Rank>> doors_;  ///< by box, then by rail
   std::size_t rails_ = 0;
   std::vector<std::vector<std::int32_t>> arcs_;  ///< by rank and rail of the next box; 0: no path
   // Of the choice at hand.

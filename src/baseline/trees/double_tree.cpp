@@ -18,13 +18,13 @@ constexpr std::size_t kMostDoubleTreeEdges = std::size_t{1} << 25;
 class DoubleTree {
  public:
   DoubleTree(const Request& request, BoxRings& rings)
-      : request_(request), rings_(rings), table_(request.network.ranks.size()) {
-    for (std::size_t b = 0; b < boxes(); ++b) doors_.push_back(rings.doors(b));
-  }
+      : request_(request),
+        rings_(rings),
+        table_(request.network.ranks.size()),
+        doors_(rings.doors_by_rail()) {}
 
   Expected<ImplicitForest> build() {
-    std::size_t rails = doors_.front().size();
-    for (const auto& doors : doors_) rails = std::min(rails, doors.size());
+    const std::size_t rails = doors_.front().size();
     FORESTCOLL_CHECK(rails > 0, "some switches lead out of every box");
     if (2 * rails > kMostDoubleTreeEdges / request_.network.ranks.size()) {
       return too_large("the trees have more than 33 million edges");
@@ -82,7 +82,7 @@ class DoubleTree {
   const Request& request_;
   BoxRings& rings_;
   TreeTable table_;
-  std::vector<std::vector<Rank>> doors_;
+  std::vector<std::vector<Rank>> doors_;  // by box, then by rail
 };
 
 }  // namespace

@@ -120,11 +120,8 @@ class Nvls {
 
   [[nodiscard]] Expected<void> find_heads() {
     std::size_t edges = network_.ranks.size() + boxes_.size();
-    std::size_t rails = std::numeric_limits<std::size_t>::max();
-    for (std::size_t b = 0; b < boxes_.size(); ++b) {
-      heads_.push_back(doors_of(boxes_, b, finder_));
-      rails = std::min(rails, heads_.back().size());
-    }
+    heads_ = doors_by_rail(boxes_, finder_);
+    const std::size_t rails = heads_.front().size();
     if (rails == 0) {
       return make_error(Code::B08, "no switches lead out of a box",
                         "compare with another algorithm");
