@@ -76,8 +76,8 @@ struct CompileOptions {
   /// Of a plan of MSCCL++: other GPUs and switches reach this GPU's scratch alone, so that callers
   /// may pass any buffers; see `PlanOptions`.
   bool any_buffers = false;
-  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says. No rank gets more,
-  /// nor more than `lowering.max_threadblocks`.
+  /// Threadblocks that a GPU holds at once; 0: as many as `default_sms` says of target and GPU. No
+  /// rank gets more, nor more than `lowering.max_threadblocks`.
   std::int32_t sms = 0;
 };
 

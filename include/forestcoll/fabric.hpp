@@ -27,6 +27,10 @@ struct ChosenGpu {
 /// Cost: O(n + m) and the length of the texts.
 [[nodiscard]] ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata);
 
+/// Threadblocks that a GPU holds at once, one per multiprocessor: the target's `default_sms`, which
+/// are those of a usual GPU, or as many as this one has, if it has fewer.
+[[nodiscard]] std::int32_t default_sms(std::string_view target, const ChosenGpu& gpu);
+
 /// What is derived from a topology once: schedules are compiled for it.
 struct Fabric {
   Topology topology;

@@ -127,8 +127,8 @@ struct TargetLimits {
 [[nodiscard]] const TargetLimits* find_target(std::string_view name);
 /// The names, for messages: "azure, rccl-5.7, …".
 [[nodiscard]] std::string known_targets();
-/// The target's `default_sms`; those of "azure" where there is no such target, as of MSCCL++: 104
-/// for RCCL (MI250), 108 for the others (A100).
+/// The target's `default_sms`, whatever the GPU; those of "azure" where there is no such target, as
+/// of MSCCL++: 104 for RCCL (MI250), 108 for the others (A100).
 [[nodiscard]] std::int32_t default_sms(std::string_view target);
 
 /// Which calls a schedule serves. Out of place, no input is ever written.

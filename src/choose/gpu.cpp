@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/schedule.hpp"
+#include "forestcoll/simulate.hpp"
 
 namespace forestcoll {
 namespace {
@@ -108,6 +110,13 @@ std::optional<std::string> gpu_by_links(const Topology& topology) {
 }
 
 }  // namespace
+
+std::int32_t default_sms(std::string_view target, const ChosenGpu& gpu) {
+  const std::int32_t usual = default_sms(target);
+  const auto figures = find_simulation_parameters(gpu.name);
+  if (!figures) return usual;
+  return static_cast<std::int32_t>(std::min<double>(usual, figures->threadblocks));
+}
 
 ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata) {
   const std::string assumed = "a100";

@@ -112,7 +112,7 @@ Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
   }
   const std::size_t ranks = fabric.network.ranks.size();
   if (const auto done = settle_trees(ranks, options); !done) return done.errors();
-  if (options.sms == 0) options.sms = default_sms(options.lowering.target);
+  if (options.sms == 0) options.sms = default_sms(options.lowering.target, fabric.gpu);
   options.lowering.max_threadblocks = std::min(options.lowering.max_threadblocks, options.sms);
   if (options.format == Format::mscclpp) {
     if (const auto done = settle_release(options.lowering.target); !done) return done.errors();

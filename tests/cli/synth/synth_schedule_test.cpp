@@ -260,6 +260,28 @@ TEST(SynthScheduleLong, ThreadblocksAtMostByTarget) {
   EXPECT_THAT(synth({"--sms", "50"}).err, HasSubstr("of 50; "));
 }
 
+// Of a GPU with fewer multiprocessors than the usual one as many as it has: with more, what waits
+// for each other would not run at the same time.
+TEST(SynthScheduleLong, ThreadblocksAtMostByGpu) {
+  const Scratch scratch;
+  const std::string v100 = topology("dgx-1-v100"), file = scratch / "x";
+  for (const std::string format : {"msccl", "mscclpp"}) {
+    const auto made =
+        run({"synth", v100, "--format", format, "--size", "1G", "--json", "-v", "-o", file});
+    EXPECT_THAT(made.err, HasSubstr("of 80 assumed")) << format;
+    const auto json = nlohmann::json::parse(made.out);
+    EXPECT_EQ(json["sms"], 80) << format;
+    EXPECT_LE(json["threadblocks"], 80) << format;
+    EXPECT_EQ(run({"verify", file, "--topology", v100}).code, 0) << format;
+  }
+  // Whoever knows better says so.
+  ASSERT_EQ(run({"synth", v100, "-k", "16", "--sms", "108", "-o", file}).code, 0);
+  const auto refused = run({"verify", file, "--topology", v100});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr("80"));
+  EXPECT_EQ(run({"verify", file, "--topology", v100, "--sms", "108"}).code, 0);
+}
+
 // N·k chunks divide no power of two where N is none: roots sum a chunk more or less than others.
 TEST(SynthScheduleLong, AnAllreduceOverAnyNumberOfRanksHasAPowerOfTwoOfChunks) {
   const Scratch scratch;

@@ -42,7 +42,8 @@ std::int64_t divisible(std::int64_t bytes, std::size_t members) {
 
 // What `synth` would be asked for of this group alone.
 SynthArguments arguments_for(const SynthArguments& given, const JobOperation& operation,
-                             const Topology& part, std::int32_t groups_of_a_rank) {
+                             const Topology& part, const ChosenGpu& gpu,
+                             std::int32_t groups_of_a_rank) {
   SynthArguments one = given;
   one.output = "-";
   one.json = false;
@@ -55,7 +56,7 @@ SynthArguments arguments_for(const SynthArguments& given, const JobOperation& op
   if (is_paths && given.trees == "optimal") one.trees.clear();  // a word of trees alone
   if (!is_paths && given.format == "flows") one.format = "forest";
   if (!is_program(one.format)) return one;
-  one.sms = given.sms.value_or(default_sms(given.target)) / groups_of_a_rank;
+  one.sms = given.sms.value_or(default_sms(given.target, gpu)) / groups_of_a_rank;
   const bool is_free = given.trees.empty() && given.size.empty() && !given.baseline.chosen();
   if (operation.bytes && is_free) {
     one.size = std::to_string(divisible(*operation.bytes, part.ranks.size()));
@@ -133,7 +134,8 @@ std::shared_ptr<const GroupSchedule> GroupMaker::make(const JobPart& part, ExitC
 
 std::shared_ptr<const GroupSchedule> GroupMaker::make_anew(const JobPart& part, ExitCode& code) {
   const JobOperation& operation = step_.operations[part.operation];
-  const auto asked = with_format(arguments_for(arguments_, operation, part.topology, sharing_));
+  const auto asked =
+      with_format(arguments_for(arguments_, operation, part.topology, fabric_.gpu, sharing_));
   if (!asked) return refused(asked.errors(), operation, code);
   if (asked->sms == 0) {
     return refused({make_error(Code::S03,

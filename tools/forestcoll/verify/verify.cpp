@@ -70,8 +70,10 @@ Diagnostic refuse_target() {
                     "leave --target out; plans have releases of mscclpp, MSCCL XML the others");
 }
 
-VerifyOptions asked_for(const std::string& target, const VerifyArguments& options) {
-  VerifyOptions asked{.target = target, .sms = options.sms.value_or(default_sms(target))};
+VerifyOptions asked_for(const std::string& target, const VerifyArguments& options,
+                        const std::optional<LoadedTopology>& on) {
+  const std::int32_t usual = on ? default_sms(target, on->gpu) : default_sms(target);
+  VerifyOptions asked{.target = target, .sms = options.sms.value_or(usual)};
   if (!options.json) asked.max_findings = kMostGrouped;
   return asked;
 }
@@ -86,19 +88,20 @@ std::vector<std::string> targets_of(const std::string& format) {
 }
 
 Expected<ExitCode> run_all(const VerifyArguments& options, const std::string& text,
-                           const Topology* topology, const Console& console) {
+                           const std::optional<LoadedTopology>& on, const Console& console) {
+  const Topology* topology = on ? &on->topology : nullptr;
   std::vector<JudgedTarget> rows;
   const std::string file = display_name(options.schedule);
   ProgressBar bar("checking", console);
   // Without a target of its kind, a file is judged by the first of them.
-  auto first = verify(text, file, topology, asked_for(VerifyOptions{}.target, options));
+  auto first = verify(text, file, topology, asked_for(VerifyOptions{}.target, options, on));
   if (!first) return first.errors();
   const std::vector<std::string> targets = targets_of(first->format);
   if (targets.empty()) return refuse_target();
   rows.push_back({targets.front(), *std::move(first)});
   for (std::size_t t = 1; t < targets.size(); ++t) {
     bar.update(static_cast<double>(t) / static_cast<double>(targets.size()));
-    auto verdict = verify(text, file, topology, asked_for(targets[t], options));
+    auto verdict = verify(text, file, topology, asked_for(targets[t], options, on));
     if (!verdict) return verdict.errors();
     rows.push_back({targets[t], *std::move(verdict)});
   }
@@ -163,17 +166,17 @@ Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& con
     }
     return verify_job(*text,
                       {options.schedule, topology ? &topology->topology : nullptr, options.reading,
-                       asked_for(options.target, options), options.json},
+                       asked_for(options.target, options, topology), options.json},
                       console);
   }
   if (is_table(options.target)) {
-    return run_all(options, *text, topology ? &topology->topology : nullptr, console);
+    return run_all(options, *text, topology, console);
   }
   const std::string file = display_name(options.schedule);
   const Topology* of_links = topology ? &topology->topology : nullptr;
   const auto judge = [&] {
     const ProgressBar bar("checking", console);
-    return verify(*text, file, of_links, asked_for(options.target, options));
+    return verify(*text, file, of_links, asked_for(options.target, options, topology));
   };
   const auto verdict = judge();
   if (!verdict) return verdict.errors();

@@ -51,11 +51,13 @@ void add_target_options(CLI::App& command, std::string& target, std::optional<st
 void add_sms_option(CLI::App& command, std::optional<std::int32_t>& sms) {
   const OptionGroup general(command);
   general
-      .option("--sms", sms, "N",
-              fmt::format(
-                  "Threadblocks that a GPU runs at once (its streaming multiprocessors); default\n"
-                  "{}, for RCCL {}. A schedule with more hangs",
-                  default_sms("azure"), default_sms("rccl-6")))
+      .option(
+          "--sms", sms, "N",
+          fmt::format(
+              "Threadblocks that a GPU runs at once (its streaming multiprocessors); default\n"
+              "{}, for RCCL {}, or those of the fabric's GPU, if it has fewer. A schedule with\n"
+              "more hangs",
+              default_sms("azure"), default_sms("rccl-6")))
       ->check(number_from(1, kSmsAtMost));
 }
 

@@ -83,7 +83,8 @@ Expected<void> read_fabric(PreparedSynthesis& prepared, const Console& console) 
   return {};
 }
 
-// What of the request only the fabric can tell: the root, and whether Simple would hang.
+// What of the request only the fabric can tell: the root, how many threadblocks its GPUs hold, and
+// whether Simple would hang.
 Expected<void> fit_to_fabric(PreparedSynthesis& prepared, const Console& console) {
   CompileOptions& options = prepared.request.compile;
   const SynthArguments& arguments = prepared.arguments;
@@ -91,6 +92,7 @@ Expected<void> fit_to_fabric(PreparedSynthesis& prepared, const Console& console
   const auto root = find_root(topology, options.synthesis.collective, arguments.root);
   if (!root) return root.errors();
   options.synthesis.root = *root;
+  if (options.sms == 0) options.sms = default_sms(arguments.target, prepared.fabric.gpu);
   if (auto done = refuse_force_simple(arguments, options, topology); !done) return done;
   if (auto done = refuse_deployed_shares(arguments, options, prepared.fabric.network); !done) {
     return done;

@@ -224,7 +224,6 @@ std::int64_t large_message(const CompileOptions& compile, const std::string& tar
 Expected<void> read_lowering(const SynthArguments& arguments, bool has_paths,
                              LowerOptions& lowering) {
   lowering.target = arguments.target;
-  const std::int32_t sms = lowering.max_threadblocks;
   lowering.instances = arguments.instances.value_or(1);
   lowering.forward = !arguments.unfused;
   if (arguments.out_of_place || (has_paths && !arguments.in_place)) {
@@ -245,7 +244,8 @@ Expected<void> read_lowering(const SynthArguments& arguments, bool has_paths,
                                     use),
                         "write --threadblocks merge for the fewest");
     }
-    lowering.max_threadblocks = static_cast<std::int32_t>(std::min<std::int64_t>(*most, sms));
+    lowering.max_threadblocks =
+        static_cast<std::int32_t>(std::min<std::int64_t>(*most, lowering.max_threadblocks));
   }
   return {};
 }
@@ -318,8 +318,7 @@ Expected<SynthRequest> resolve(const SynthArguments& given) {
   if (!counted) return counted.errors();
   compile.xml.protocol = arguments.protocol;
   compile.force_simple = arguments.force_simple;
-  compile.sms = arguments.sms.value_or(default_sms(arguments.target));
-  compile.lowering.max_threadblocks = compile.sms;
+  if (arguments.sms) compile.sms = compile.lowering.max_threadblocks = *arguments.sms;
   compile.any_buffers = arguments.any_buffers;
   if (is_trace(arguments.format)) {
     const auto bytes = resolve_trace(arguments);

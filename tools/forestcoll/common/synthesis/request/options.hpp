@@ -35,7 +35,7 @@ struct SynthArguments {
   bool format_given = false;
   std::string target = "azure";
   bool target_given = false;
-  std::optional<std::int32_t> sms;              ///< none: `default_sms` of the target
+  std::optional<std::int32_t> sms;              ///< none: `default_sms` of target and GPU
   bool in_place = false, out_of_place = false;  ///< neither: in place
   std::string protocol;  ///< empty: Simple or LL (see `choose_protocol`), or what --tune chooses
   bool force_simple = false;              ///< also where it hangs
