@@ -113,13 +113,16 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
   const double proving = stopwatch.restart();
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
-  const auto file = sized_file(*contest, fabric, options.sizes.front(), options.compile.xml);
+  const fastest::FileSearch files(*contest, fabric);
+  const auto file = files.at_or_near(options.sizes.front());
   if (!file) return nothing_served(*contest, "`size`");
   const std::int64_t bytes = file->bytes;
   const Winner* winner = &file->winner;
   FastestChoice choice = describe(*contest, *winner, bytes, fabric);
   // Nothing runs an all-to-all by itself where plans of one are run.
-  const bool has_window = !has_paths || !contest->of_plans();
+  const XmlOptions& asked = options.compile.xml;
+  const bool has_window =
+      (!has_paths || !contest->of_plans()) && asked.min_bytes == 0 && !asked.max_bytes;
   std::optional<SizeWindow> window;
   tbb::parallel_invoke(
       [&] {
@@ -127,8 +130,7 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
         if (!options.few_variants || !is_large) choice.costs = contest->costs(*winner, bytes);
       },
       [&] {
-        if (!has_window) return;
-        window = window_if_open(*contest, fabric, winner->contender, bytes, options.compile.xml);
+        if (has_window) window = files.window(winner->contender, bytes);
       });
   const double choosing = stopwatch.restart();
   auto compilation = compile_winner(*contest, winner->contender, fabric, window);
@@ -181,10 +183,9 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(
   }
   if (options.as_written) {
     contest->require(*options.as_written);
+    const fastest::FileSearch files(*contest, fabric);
     std::vector<std::optional<Winner>> written;
-    for (const std::int64_t bytes : options.sizes) {
-      written.push_back(file_winner(*contest, fabric, bytes));
-    }
+    for (const std::int64_t bytes : options.sizes) written.push_back(files.at(bytes));
     all.push_back(times_of(kAsWritten, written));
   }
   return all;

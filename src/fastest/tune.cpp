@@ -16,6 +16,7 @@ namespace forestcoll {
 namespace {
 
 using fastest::Contest;
+using fastest::FileSearch;
 using fastest::SizeRange;
 using fastest::Winner;
 
@@ -29,19 +30,22 @@ class Tuner {
   // Of all files together: each is as good as it is at its sizes.
   void choose_buffers() {
     const std::vector<std::int64_t> buffers = contest_.buffers();
+    std::vector<FileSearch> searches;
     std::vector<Contest::Takes> takes;
     for (const std::int64_t bytes : buffers) {
-      takes.emplace_back([this, bytes](std::size_t c) { return runs_with(c, bytes); });
+      searches.emplace_back(contest_, fabric_, bytes);
+      takes.push_back(searches.back().takes());
     }
     std::vector<Winners> sets = contest_.winners(takes);
     for (std::size_t b = 0; b < buffers.size(); ++b) {
-      take_those_for_sizes_around(takes[b], buffers[b], sets[b]);
+      take_those_for_sizes_around(searches[b], sets[b]);
     }
     std::size_t chosen = 0;
     for (std::size_t b = 1; b < buffers.size(); ++b) {
       if (cost(sets[b], sets.front()) < cost(sets[chosen], sets.front())) chosen = b;
     }
     buffer_bytes_ = buffers[chosen];
+    files_ = std::move(searches[chosen]);
     winners_ = std::move(sets[chosen]);
     leave_to_the_runtime();
   }
@@ -94,18 +98,15 @@ class Tuner {
 
  private:
   [[nodiscard]] TimeBeside beside(std::size_t contender, std::int64_t bytes) {
-    return fastest::time_beside(contest_, fabric_, contender, bytes, buffer_bytes_);
+    return files_->beside(contender, bytes);
   }
 
   // Only where two sizes that follow one another have the same: a file for one size alone is never
   // selected where its chunks do not divide it.
-  void take_those_for_sizes_around(const Contest::Takes& takes, std::int64_t buffer_bytes,
-                                   Winners& winners) {
+  void take_those_for_sizes_around(const FileSearch& files, Winners& winners) const {
     Winners around = winners;
     for (std::size_t i = 0; i < around.size(); ++i) {
-      if (!around[i]) continue;
-      around[i] = fastest::or_for_sizes_around(contest_, fabric_, *std::move(around[i]),
-                                               options_.sizes[i], takes, buffer_bytes);
+      if (around[i]) around[i] = files.at(options_.sizes[i], std::move(around[i]));
     }
     const auto are_same = [&](std::size_t a, std::size_t b) {
       return b < around.size() && around[a] && around[b] &&
@@ -150,12 +151,6 @@ class Tuner {
     return sum;
   }
 
-  // Buffers matter in Simple alone.
-  [[nodiscard]] bool runs_with(std::size_t contender, std::int64_t bytes) const {
-    const fastest::Contender& each = contest_.contenders()[contender];
-    return each.protocol != "Simple" || each.buffer_bytes == bytes;
-  }
-
   // Halved as long as the next winner is as fast, and above what the one before is chosen for.
   [[nodiscard]] std::int64_t first_size_for(Winner& next, const SizeRange& before,
                                             std::int64_t size) {
@@ -177,7 +172,8 @@ class Tuner {
   const Fabric& fabric_;
   Contest contest_;
   std::int64_t buffer_bytes_ = 0;
-  Winners winners_;            // with them
+  std::optional<FileSearch> files_;  // with them
+  Winners winners_;
   std::vector<bool> is_left_;  // to the runtime's own choice
 };
 

@@ -9,13 +9,10 @@
 #include <array>
 #include <functional>
 #include <limits>
-#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include "fastest/selectors.hpp"
 
 namespace forestcoll::fastest {
 namespace {
@@ -52,14 +49,22 @@ bool has_usable_size(const Contest& contest, std::size_t contender, const SizeWi
          *window.last / multiple * multiple >= std::max(window.first, std::int64_t{1});
 }
 
-class WindowFinder {
+// The nearest first, and of two as near the smaller.
+std::vector<std::int64_t> sizes_near(std::int64_t bytes) {
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t by = kNextSize; bytes / by >= kLeastLooked; by *= kNextSize) {
+    sizes.push_back(bytes / by);
+    if (bytes * by <= kMostLooked) sizes.push_back(bytes * by);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+class FileSearch::WindowFinder {
  public:
-  WindowFinder(Contest& contest, const Fabric& fabric, std::size_t contender,
-               std::optional<std::int64_t> buffer_bytes)
-      : contest_(contest),
-        contender_(contender),
-        buffer_bytes_(buffer_bytes.value_or(contest.contenders()[contender].buffer_bytes)),
-        runtime_(runtime_choice(contest, fabric)) {}
+  WindowFinder(const FileSearch& files, std::size_t contender)
+      : files_(files), contest_(*files.contest_), contender_(contender) {}
 
   SizeWindow find(std::int64_t bytes) {
     is_for_sizes_around_ = !contest_.serves(contender_, bytes);
@@ -70,12 +75,7 @@ class WindowFinder {
     if (is_for_sizes_around_ && window.first == window.last) grow_by_parts(window);
     // What gave up early may be faster all the same. The largest sizes first: what is simulated of
     // them tells of the others.
-    std::map<std::int64_t, TimeBeside> times;
-    const auto at = [&](std::int64_t size) {
-      const auto known = times.find(size);
-      return known != times.end() ? known->second
-                                  : times.emplace(size, time_at(size)).first->second;
-    };
+    const auto at = [&](std::int64_t size) { return files_.beside(contender_, size); };
     while (*window.last > bytes && is_behind_runtime(at(*window.last))) {
       *window.last = std::max(bytes, *window.last / 2);
     }
@@ -89,16 +89,6 @@ class WindowFinder {
     if (window.first <= kLeastLooked) window.first = 0;
     if (*window.last >= kMostLooked) window.last.reset();
     return window;
-  }
-
-  [[nodiscard]] TimeBeside time_at(std::int64_t bytes) {
-    TimeBeside time{.bytes = bytes, .seconds = contest_.seconds(contender_, bytes).value_or(0)};
-    if (!runtime_) return time;
-    const auto own = contest_.winner(bytes, runtime_takes(bytes), Contest::Of::all);
-    if (!own) return time;
-    time.runtime_algorithm = contest_.candidate(own->contender).algorithm;
-    time.runtime_seconds = own->seconds;
-    return time;
   }
 
  private:
@@ -123,7 +113,7 @@ class WindowFinder {
   void note_winning(std::int64_t bytes) {
     const auto seconds = contest_.seconds(contender_, bytes);
     if (!seconds) return;
-    if (runtime_) (void)is_runtime_faster(bytes, *seconds);
+    (void)is_runtime_faster(bytes, *seconds);
     (void)has_faster_file(bytes, *seconds);
   }
 
@@ -134,7 +124,7 @@ class WindowFinder {
     const auto seconds = contest_.seconds(contender_, bytes);
     if (!seconds) return false;
     return !has_faster_file(bytes, *seconds / kMostOfTheBest) &&
-           (!runtime_ || !is_runtime_faster(bytes, *seconds / Contest::kWorthwhile));
+           !is_runtime_faster(bytes, *seconds / Contest::kWorthwhile);
   }
 
   [[nodiscard]] bool has_faster_file(std::int64_t bytes, double seconds) {
@@ -143,14 +133,8 @@ class WindowFinder {
   }
 
   [[nodiscard]] bool is_runtime_faster(std::int64_t bytes, double seconds) {
-    return is_any_faster(bytes, seconds, Contest::Of::all, runtime_takes(bytes));
-  }
-
-  // With the buffers that the file needs, which hold for all that the runtime runs, or its own.
-  [[nodiscard]] Contest::Takes runtime_takes(std::int64_t bytes) const {
-    return [this, picked = takes(contest_, *runtime_, bytes)](std::size_t c) {
-      return picked(c) && runs_with(contest_, c, buffer_bytes_);
-    };
+    return is_any_faster(bytes, seconds, Contest::Of::all,
+                         files_.runtime_takes(bytes, files_.buffers_of(contender_)));
   }
 
   [[nodiscard]] bool is_any_faster(std::int64_t bytes, double seconds, Contest::Of of,
@@ -177,119 +161,118 @@ class WindowFinder {
     return kSurely * least;
   }
 
+  const FileSearch& files_;
   Contest& contest_;
   std::size_t contender_;
-  std::int64_t buffer_bytes_;
-  std::optional<Selector> runtime_;
   bool is_for_sizes_around_ = false;
   std::vector<Known> known_;
 };
-
-// Of those that a runtime selects at sizes around this one; none where it does so at no other.
-std::optional<Winner> of_sizes_around(Contest& contest, const Fabric& fabric, std::int64_t bytes,
-                                      const Contest::Takes& takes,
-                                      std::optional<std::int64_t> buffer_bytes) {
-  auto other = contest.winner(bytes, takes, Contest::Of::files_around);
-  if (!other) return std::nullopt;
-  const SizeWindow window = find_window(contest, fabric, other->contender, bytes, buffer_bytes);
-  return has_usable_size(contest, other->contender, window) ? std::move(other) : std::nullopt;
-}
-
-// No slower at `bytes` than the runtime's own choice, and for a size that calls may have.
-bool is_worth_having(Contest& contest, const Fabric& fabric, std::size_t contender,
-                     std::int64_t bytes) {
-  if (is_behind_runtime(time_beside(contest, fabric, contender, bytes, {}))) return false;
-  return contest.serves(contender, bytes) ||
-         has_usable_size(contest, contender, find_window(contest, fabric, contender, bytes, {}));
-}
-
-// The nearest first, and of two as near the smaller.
-std::vector<std::int64_t> sizes_near(std::int64_t bytes) {
-  std::vector<std::int64_t> sizes;
-  for (std::int64_t by = kNextSize; bytes / by >= kLeastLooked; by *= kNextSize) {
-    sizes.push_back(bytes / by);
-    if (bytes * by <= kMostLooked) sizes.push_back(bytes * by);
-  }
-  return sizes;
-}
-
-}  // namespace
 
 bool runs_with(const Contest& contest, std::size_t contender, std::int64_t buffer_bytes) {
   const std::int64_t needed = contest.contenders()[contender].buffer_bytes;
   return needed == 0 || needed == buffer_bytes;
 }
 
-SizeWindow find_window(Contest& contest, const Fabric& fabric, std::size_t contender,
-                       std::int64_t bytes, std::optional<std::int64_t> buffer_bytes) {
-  return WindowFinder(contest, fabric, contender, buffer_bytes).find(bytes);
+bool is_behind_runtime(const TimeBeside& time) {
+  return time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
 }
 
-Winner or_for_sizes_around(Contest& contest, const Fabric& fabric, Winner found, std::int64_t bytes,
-                           const Contest::Takes& takes, std::optional<std::int64_t> buffer_bytes) {
-  const auto runtime = runtime_choice(contest, fabric);
-  if (!runtime) return found;
-  const auto may_run = [&, picked = fastest::takes(contest, *runtime, bytes)](std::size_t c) {
-    return picked(c) && (!buffer_bytes || runs_with(contest, c, *buffer_bytes));
+FileSearch::FileSearch(Contest& contest, const Fabric& fabric,
+                       std::optional<std::int64_t> buffer_bytes)
+    : contest_(&contest), runtime_(runtime_choice(contest, fabric)), buffer_bytes_(buffer_bytes) {}
+
+// Buffers matter in Simple alone.
+Contest::Takes FileSearch::takes() const {
+  return [contest = contest_, set = buffer_bytes_](std::size_t c) {
+    const Contender& each = contest->contenders()[c];
+    return !set || each.protocol != "Simple" || each.buffer_bytes == *set;
   };
-  if (!contest.is_below(bytes, found.seconds / Contest::kWorthwhile, may_run, Contest::Of::all)) {
-    return found;
-  }
-  const auto own = contest.winner(bytes, may_run, Contest::Of::all);
-  if (!own) return found;
-  auto other = of_sizes_around(contest, fabric, bytes, takes, buffer_bytes);
-  if (!other || other->seconds > Contest::kWorthwhile * own->seconds) return found;
-  return *std::move(other);
 }
 
-std::optional<Winner> file_winner(Contest& contest, const Fabric& fabric, std::int64_t bytes) {
-  const Contest::Takes all = [](std::size_t) { return true; };
-  const auto around = Contest::Of::files_around;
-  const ServedCounts counts = contest.counts();
-  auto found = contest.winner(bytes, all);
-  if (!found) return counts == ServedCounts::of_size ? found : contest.winner(bytes, all, around);
-  const double much_faster = found->seconds / kMuchFaster;
-  if (counts == ServedCounts::around && contest.is_below(bytes, much_faster, all, around)) {
-    if (auto other = of_sizes_around(contest, fabric, bytes, all, {})) return other;
-  }
-  return or_for_sizes_around(contest, fabric, *std::move(found), bytes, all, {});
+std::optional<Winner> FileSearch::at(std::int64_t bytes) const {
+  return at(bytes, contest_->winner(bytes, takes()));
 }
 
-std::optional<SizedFile> sized_file(Contest& contest, const Fabric& fabric, std::int64_t bytes,
-                                    const XmlOptions& asked) {
-  const auto found = file_winner(contest, fabric, bytes);
-  const auto is_good = [&](const std::optional<Winner>& winner, std::int64_t size) {
-    return winner && is_worth_having(contest, fabric, winner->contender, size);
-  };
-  if (contest.counts() == ServedCounts::around && !is_good(found, bytes)) {
+std::optional<Winner> FileSearch::at(std::int64_t bytes, std::optional<Winner> selected) const {
+  constexpr auto kAround = Contest::Of::files_around;
+  if (!selected) {
+    const bool is_asked = contest_->counts() != ServedCounts::of_size;
+    return is_asked ? contest_->winner(bytes, takes(), kAround) : std::nullopt;
+  }
+  const auto most = most_for_sizes_around(bytes, selected->seconds);
+  if (!most) return selected;
+  auto around = contest_->winner(bytes, takes(), kAround);
+  if (!around || around->seconds > *most) return selected;
+  const SizeWindow window = WindowFinder(*this, around->contender).find(bytes);
+  return has_usable_size(*contest_, around->contender, window) ? around : selected;
+}
+
+// Seconds that what is written in place of the fastest file at the size may take; none where that
+// is good enough.
+std::optional<double> FileSearch::most_for_sizes_around(std::int64_t bytes, double selected) const {
+  const bool may_be_around = contest_->counts() == ServedCounts::around;
+  const double much_faster = selected / kMuchFaster;
+  if (may_be_around && contest_->is_below(bytes, much_faster, takes(), Contest::Of::files_around)) {
+    return selected;
+  }
+  const Contest::Takes own = runtime_takes(bytes, buffer_bytes_);
+  if (!contest_->is_below(bytes, selected / Contest::kWorthwhile, own, Contest::Of::all)) {
+    return std::nullopt;
+  }
+  const auto winner = contest_->winner(bytes, own, Contest::Of::all);
+  return winner ? std::optional(Contest::kWorthwhile * winner->seconds) : std::nullopt;
+}
+
+std::optional<SizedFile> FileSearch::at_or_near(std::int64_t bytes) const {
+  const auto found = at(bytes);
+  if (contest_->counts() == ServedCounts::around && !is_worth_having(found, bytes)) {
+    const XmlOptions& asked = contest_->compile().xml;
     for (const std::int64_t size : sizes_near(bytes)) {
       if (size < asked.min_bytes || size > asked.max_bytes.value_or(size)) continue;
-      const auto other = file_winner(contest, fabric, size);
-      if (is_good(other, size)) return SizedFile{size, *other};
+      const auto other = at(size);
+      if (is_worth_having(other, size)) return SizedFile{size, *other};
     }
   }
   return found ? std::optional(SizedFile{bytes, *found}) : std::nullopt;
 }
 
-std::optional<SizeWindow> window_if_open(Contest& contest, const Fabric& fabric,
-                                         std::size_t contender, std::int64_t bytes,
-                                         const XmlOptions& asked) {
-  if (asked.min_bytes != 0 || asked.max_bytes) return std::nullopt;
-  SizeWindow window = find_window(contest, fabric, contender, bytes, {});
-  if (!has_usable_size(contest, contender, window)) {
-    const std::int64_t multiple = multiple_of(contest, contender);
+// No slower at `bytes` than the runtime's own choice, and for a size that calls may have.
+bool FileSearch::is_worth_having(const std::optional<Winner>& file, std::int64_t bytes) const {
+  if (!file || is_behind_runtime(beside(file->contender, bytes))) return false;
+  return contest_->serves(file->contender, bytes) ||
+         has_usable_size(*contest_, file->contender,
+                         WindowFinder(*this, file->contender).find(bytes));
+}
+
+SizeWindow FileSearch::window(std::size_t contender, std::int64_t bytes) const {
+  SizeWindow window = WindowFinder(*this, contender).find(bytes);
+  if (!has_usable_size(*contest_, contender, window)) {
+    const std::int64_t multiple = multiple_of(*contest_, contender);
     window.last = (bytes / multiple + 1) * multiple;
   }
   return window;
 }
 
-bool is_behind_runtime(const TimeBeside& time) {
-  return time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
+TimeBeside FileSearch::beside(std::size_t contender, std::int64_t bytes) const {
+  TimeBeside time{.bytes = bytes, .seconds = contest_->seconds(contender, bytes).value_or(0)};
+  const auto own =
+      contest_->winner(bytes, runtime_takes(bytes, buffers_of(contender)), Contest::Of::all);
+  if (!own) return time;
+  time.runtime_algorithm = contest_->candidate(own->contender).algorithm;
+  time.runtime_seconds = own->seconds;
+  return time;
 }
 
-TimeBeside time_beside(Contest& contest, const Fabric& fabric, std::size_t contender,
-                       std::int64_t bytes, std::optional<std::int64_t> buffer_bytes) {
-  return WindowFinder(contest, fabric, contender, buffer_bytes).time_at(bytes);
+Contest::Takes FileSearch::runtime_takes(std::int64_t bytes,
+                                         std::optional<std::int64_t> buffer_bytes) const {
+  if (!runtime_) return [](std::size_t) { return false; };
+  return [this, buffer_bytes, picked = fastest::takes(*contest_, *runtime_, bytes)](std::size_t c) {
+    return picked(c) && (!buffer_bytes || runs_with(*contest_, c, *buffer_bytes));
+  };
+}
+
+std::int64_t FileSearch::buffers_of(std::size_t contender) const {
+  return buffer_bytes_.value_or(contest_->contenders()[contender].buffer_bytes);
 }
 
 }  // namespace forestcoll::fastest

@@ -62,7 +62,7 @@ void expect_window_by_definition(const Fabric& fabric, std::int64_t bytes,
   ASSERT_TRUE(winner);
   const auto nccl = fastest::selectors(*contest, fabric).front();
   ASSERT_EQ(nccl.name, "nccl-pick");
-  const SizeWindow window = find_window(*contest, fabric, winner->contender, bytes, {});
+  const SizeWindow window = fastest::FileSearch(*contest, fabric).window(winner->contender, bytes);
   (void)contest->all_programs();
   std::int64_t first = bytes, last = bytes;
   while (first > kLeast && is_good(*contest, nccl, winner->contender, first / 2)) first /= 2;
@@ -165,7 +165,7 @@ TEST(Window, IsOfTheSizeThatIsAskedForWhereAFileIsWorthHavingThere) {
     options.counts = ServedCounts::around;
     auto contest = Contest::hold(fabric, options);
     ASSERT_TRUE(contest);
-    const auto file = sized_file(*contest, fabric, bytes, {});
+    const auto file = fastest::FileSearch(*contest, fabric).at_or_near(bytes);
     ASSERT_TRUE(file);
     EXPECT_EQ(file->bytes, bytes);
     EXPECT_TRUE(contest->serves(file->winner.contender, bytes));
