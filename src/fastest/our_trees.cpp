@@ -85,7 +85,10 @@ class OurTrees {
                              link_loads(synthesis.forest, fabric_.links());
     };
     if (std::ranges::any_of(found_, is_same)) return;
-    synthesis.forest.optimum = found_.front().forest.optimum;
+    const Synthesis& best = found_.front();  // what is known of the fabric, and of no other
+    synthesis.forest.optimum = best.forest.optimum;
+    synthesis.optimum_at_least = best.optimum_at_least;
+    synthesis.two_phases = best.two_phases;
     found_.push_back(std::move(synthesis));
   }
 

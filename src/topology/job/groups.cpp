@@ -88,7 +88,12 @@ std::string names_of_axes(const Mesh& mesh) {
 
 Expected<Groups> groups_along(std::string_view text, std::size_t ranks, const Mesh* mesh,
                               const ErrorPlace& place) {
-  if (mesh == nullptr) return no_groups(text, place);
+  if (mesh == nullptr) {
+    return make_error(Code::O02,
+                      fmt::format("expected groups, found {}, and no mesh whose axes it could name",
+                                  topology::quote(text)),
+                      std::string(kGroupsRemedy) + "; axes need a mesh, such as tp=8,dp=4", place);
+  }
   std::vector<bool> varies(mesh->axes.size(), false);
   for (const std::string_view name : parts_between(text, '-')) {
     const auto at = std::ranges::find(mesh->axes, name, &MeshAxis::name);

@@ -55,8 +55,9 @@ std::string given_up_line(const Synthesis& synthesis) {
 
 // A stop explains a loss by itself.
 std::string raised_line(const Synthesis& synthesis) {
-  if (!synthesis.raised || synthesis.stopped) return {};
   const CollectiveForest& forest = synthesis.forest;
+  const bool is_less = forest.algbw < synthesis.allowed;
+  if (!synthesis.raised || synthesis.stopped || !is_less) return {};
   return fmt::format(
       "  {} below the {} GB/s that the cuts allow at this k: trees as low as asked for, or "
       "switches "

@@ -31,6 +31,12 @@ bool is_clearly_behind(const TimeBeside& time) {
   return is_runtime_known(time) && time.runtime_seconds < kAsFast * time.seconds;
 }
 
+// No more than "1.00x".
+bool is_no_faster(const TimeBeside& time) {
+  constexpr double kFaster = 1.005;
+  return is_runtime_known(time) && time.runtime_seconds < kFaster * time.seconds;
+}
+
 // What is known of the runtime's own choice at the sizes of a window.
 std::string beside_runtime(const std::vector<TimeBeside>& times) {
   if (std::ranges::none_of(times, is_runtime_known)) {
@@ -46,6 +52,9 @@ std::string beside_runtime(const std::vector<TimeBeside>& times) {
   }
   if (std::ranges::any_of(times, is_behind)) {
     return "though the runtime's own choice is faster at some";
+  }
+  if (std::ranges::all_of(times, is_no_faster)) {
+    return "where the runtime's own choice is as fast and needs no file";
   }
   return std::ranges::all_of(times, is_runtime_known)
              ? "where it is not slower than the runtime's own choice"
@@ -165,6 +174,8 @@ std::string window_line(const SizeWindow& window, const std::optional<FastestCho
     line += "; runtime's own: not known";
   } else if (std::ranges::all_of(window.times, is_clearly_behind)) {
     line += "; the runtime is faster without a file";
+  } else if (std::ranges::all_of(window.times, is_no_faster)) {
+    line += "; the runtime is as fast without a file";
   }
   if (choice && !choice->is_selected) {
     line += fmt::format("; {} itself, not divisible by the file's chunks, runs without it",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -31,15 +33,32 @@ void raise_to(const Expected<Ratio>& reached, Expected<RateFigure>& figure) {
 
 constexpr std::int64_t kLargestKOfTradeoff = 16;
 
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t kSmall = kMebibyte, kMiddle = 64 * kMebibyte, kLarge = 1024 * kMebibyte;
+constexpr std::int64_t kLargest = 4 * kLarge;
+
+// Three at which a runtime would run both files: the ends of what both are for, and the size that
+// both were chosen for. Where they are for any sizes, or share none, usual ones.
+std::set<std::int64_t> sizes_for(const std::optional<SizeWindow>& before,
+                                 const std::optional<SizeWindow>& after) {
+  if (!before || !after) return {kSmall, kMiddle, kLarge};
+  const std::int64_t first = std::max({before->first, after->first, kMebibyte});
+  const std::int64_t last =
+      std::min({before->last.value_or(kLargest), after->last.value_or(kLargest), kLargest});
+  const std::int64_t whole = last / kMebibyte * kMebibyte;
+  if (whole < first) return {kSmall, kMiddle, kLarge};
+  const std::int64_t begin = (first + kMebibyte - 1) / kMebibyte * kMebibyte;
+  return {std::min(begin, whole), std::clamp(kLarge, std::min(begin, whole), whole), whole};
+}
+
 // Times of both schedules, or none. Cost: that of `simulated_time` six times.
-void add_times(FailurePrice& price, const std::string& schedule_before,
-               const forestcoll::Fabric& before, const std::string& schedule_after,
+void add_times(FailurePrice& price, const MadeSchedule& made_before,
+               const forestcoll::Fabric& before, const MadeSchedule& made_after,
                const forestcoll::Fabric& after) {
   std::vector<SimulatedTime> first, second;
-  for (const std::int64_t bytes :
-       {std::int64_t{1} << 20, std::int64_t{64} << 20, std::int64_t{1} << 30}) {
-    const auto from = simulated_time(schedule_before, before, bytes);
-    const auto to = from ? simulated_time(schedule_after, after, bytes) : from;
+  for (const std::int64_t bytes : sizes_for(made_before.window, made_after.window)) {
+    const auto from = simulated_time(made_before.compiled.text, before, bytes);
+    const auto to = from ? simulated_time(made_after.compiled.text, after, bytes) : from;
     if (!to) return;
     first.push_back({.bytes = static_cast<double>(bytes), .seconds = *from});
     second.push_back({.bytes = static_cast<double>(bytes), .seconds = *to});
@@ -116,7 +135,7 @@ Expected<std::optional<FailurePrice>> price_of(const MadeSchedule& after,
       .reached_before = made ? Expected(reached_by(made->compiled)) : made.errors(),
       .reached_after = after.figures->reached};
   if (made) {
-    add_times(price, made->compiled.text, before.fabric, after.compiled.text, prepared.fabric);
+    add_times(price, *made, before.fabric, after, prepared.fabric);
   }
   return std::optional(std::move(price));
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +24,27 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* kTooMany =
-    "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: --size "
-    "1G does";
-constexpr const char* kOfFewVariants =
-    "of few variants, as comparing all takes longer (--size 1G does), ";
+// As `--size` takes it.
+std::string flag_of_size(std::int64_t bytes) {
+  constexpr std::array<std::pair<char, int>, 3> kUnits = {{{'G', 30}, {'M', 20}, {'K', 10}}};
+  for (const auto& [unit, bits] : kUnits) {
+    if (bytes % (std::int64_t{1} << bits) == 0) return fmt::format("{}{}", bytes >> bits, unit);
+  }
+  return std::to_string(bytes);
+}
+
+// What the option that takes longer does not leave out.
+std::string by_rate_alone(std::int64_t size) {
+  return fmt::format(
+      "chosen by rate and bounds, as simulating all algorithms takes longer on so many GPUs: "
+      "--size {} does",
+      flag_of_size(size));
+}
+
+std::string of_few_variants(std::int64_t size) {
+  return fmt::format("of few variants, as comparing all takes longer: --size {} does",
+                     flag_of_size(size));
+}
 
 // Up to which something is simulated.
 std::size_t most_simulated(const CompileOptions& compile) {
@@ -125,20 +142,27 @@ Expected<ChosenSchedule> compile_by_default(const Fabric& fabric, const SynthReq
                                             const SynthArguments& arguments) {
   const std::size_t ranks = fabric.network.ranks.size();
   const bool of_few = are_few(fabric, request.compile);
+  const std::int64_t size = size_of_calls(*request.size, fabric, request.compile);
   if (ranks <= most_simulated(request.compile)) {
     SynthRequest calls = request;
-    calls.size = size_of_calls(*request.size, fabric, request.compile);
+    calls.size = size;
     auto found = compile_for_size(fabric, calls, arguments,
                                   {.few_variants = of_few, .counts = ServedCounts::around});
-    if (found && of_few) found->compiled.chosen.why.insert(0, kOfFewVariants);
+    if (found && of_few) {
+      found->left_out = of_few_variants(size);
+      found->compiled.chosen.why.insert(0, found->left_out + ", ");
+    }
     if (found) return found;
     if (const auto done = refuse_stopped(); !done) return done.errors();
   }
   auto compiled = compile(fabric, request.compile);
   if (!compiled) return compiled.errors();
-  std::string& why = compiled->chosen.why;
-  if (of_few) why = why.empty() ? kTooMany : fmt::format("{}; {}", why, kTooMany);
-  return ChosenSchedule{*std::move(compiled)};
+  ChosenSchedule chosen{*std::move(compiled)};
+  if (!of_few) return chosen;
+  chosen.left_out = by_rate_alone(size);
+  std::string& why = chosen.compiled.chosen.why;
+  why = why.empty() ? chosen.left_out : fmt::format("{}; {}", why, chosen.left_out);
+  return chosen;
 }
 
 Expected<Ratio> reached_by_default(const Fabric& given, Collective collective,

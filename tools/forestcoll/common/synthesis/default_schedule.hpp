@@ -26,6 +26,7 @@ struct ChosenSchedule {
   Compilation compiled;
   std::optional<FastestChoice> choice = {};  ///< for a size; none: by rate
   std::optional<SizeWindow> window = {};  ///< the sizes that its file is for, where it chose them
+  std::string left_out = {};  ///< in words, what was not compared, and how to; empty: nothing
 };
 
 /// How a schedule is looked for: see `FastestOptions`.

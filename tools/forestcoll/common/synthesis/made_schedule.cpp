@@ -26,6 +26,7 @@ Expected<Compilation> take_choice(Expected<ChosenSchedule> chosen, MadeSchedule&
   if (!chosen) return chosen.errors();
   made.choice = std::move(chosen->choice);
   made.window = std::move(chosen->window);
+  made.left_out = std::move(chosen->left_out);
   return std::move(chosen->compiled);
 }
 

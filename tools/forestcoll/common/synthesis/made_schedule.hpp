@@ -42,6 +42,7 @@ struct MadeSchedule {
   std::optional<SolvedBaseline> baseline;
   std::optional<FastestChoice> choice;  ///< for --size, and by default
   std::optional<SizeWindow> window;
+  std::string left_out;  ///< see `ChosenSchedule`
   std::optional<BesideRings> beside;
   std::optional<ThreeFigures> figures;
   std::optional<GroupRates> group;

@@ -85,6 +85,7 @@ ScheduleNotes notes_of(const MadeSchedule& made, const PreparedSynthesis& prepar
       .window = made.window ? window_lines(*made.window, made.choice) : "",
       .window_in_short = made.window ? window_line(*made.window, made.choice) : "",
       .all_sizes = all_sizes_line(made, arguments),
+      .left_out = made.left_out,
       .branching = compiled.branching ? &*compiled.branching : nullptr,
       .branching_as = written_as(compiled),
       .kept = compiled.kept};

@@ -145,6 +145,7 @@ std::string use_lines(const Verdict& verdict, const ScheduleNotes& notes, bool v
   std::string text;
   const std::string& window = verbose ? notes.window : notes.window_in_short;
   if (!window.empty()) text += window + "\n";
+  if (!verbose && !notes.left_out.empty()) text += fmt::format("  {}\n", notes.left_out);
   if (verdict.threadblocks == 0) return text;
   if (!verdict.free_at_one_in_flight) text += deadlock_line();
   text += fmt::format("  {}\n", verdict.usable_counts) + condition_lines(verdict);

@@ -53,6 +53,7 @@ struct ScheduleNotes {
   std::string window;            ///< lines on the sizes that it is for, where it chose them itself
   std::string window_in_short;   ///< the same in one line
   std::string all_sizes;  ///< a line, where the file is for all sizes though none were compared
+  std::string left_out;   ///< what was not compared, which `why` says too; empty: nothing
   const BranchingForest* branching = nullptr;  ///< written in place of the synthesis, if any
   Branching branching_as = Branching::trees;
   std::optional<RepackStatistics> kept = {};  ///< of previous trees that branched
