@@ -242,17 +242,12 @@ std::optional<Synthesis> with_shares(const Synthesis& equal, IdVector<Rank, std:
                                      const Fabric& fabric, const CompileOptions& options) {
   const bool has_room = equal.forest.k <= *std::ranges::min_element(shares);
   if (equal.forest.weight.empty() && has_room && shares.size() > scale::kMostRanksPacked) {
-    Synthesis unequal = equal;
-    CollectiveForest& forest = unequal.forest;
-    forest.k = 1;
-    for (auto* phase : {&forest.reduce, &forest.broadcast}) {
-      if (*phase) *phase = (*phase)->spread_over(shares);
-    }
-    const auto algbw = congestion_algbw(forest, fabric.network);
+    auto forest = choose::cut_into(equal.forest, shares, fabric.network);
     const auto least = checked_mul(equal.forest.algbw, kLeastOfEqualShares);
-    if (algbw && least && *algbw >= *least) {
-      forest.algbw = unequal.allowed = *algbw;
-      forest.weight = std::move(shares);
+    if (forest && least && forest->algbw >= *least) {
+      Synthesis unequal = equal;
+      unequal.forest = *std::move(forest);
+      unequal.allowed = unequal.forest.algbw;
       return unequal;
     }
   }
@@ -285,8 +280,24 @@ std::optional<Synthesis> synthesize_at(const Network& network, const SynthesizeO
   return *std::move(found);
 }
 
-std::vector<Synthesis> in_powers_of_two(const Synthesis& equal, const Fabric& fabric,
-                                        const CompileOptions& options) {
+std::optional<CollectiveForest> cut_into(CollectiveForest forest,
+                                         const IdVector<Rank, std::int64_t>& shares,
+                                         const Network& network) {
+  for (auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase) *phase = (*phase)->spread_over(shares);
+  }
+  const auto algbw = congestion_algbw(forest, network);
+  if (!algbw) return std::nullopt;
+  forest.algbw = *algbw;
+  const auto [least, most] = std::ranges::minmax_element(shares);
+  const bool are_equal = *least == *most;
+  forest.k = are_equal ? *most : 1;
+  forest.weight = are_equal ? IdVector<Rank, std::int64_t>() : shares;
+  return forest;
+}
+
+std::vector<Synthesis> of_unequal_shares(const Synthesis& equal, const Fabric& fabric,
+                                         const CompileOptions& options) {
   const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
   std::vector<Synthesis> found;
   if (options.synthesis.collective != Collective::allreduce || options.format != Format::msccl ||
@@ -334,7 +345,7 @@ Expected<ChosenForest> choose_within_parts(const Fabric& fabric, const CompileOp
   }
   const Synthesis& highest = found.back().chosen.synthesis;
   std::vector<FittedForest> even;
-  for (Synthesis& each : choose::in_powers_of_two(highest, fabric, options)) {
+  for (Synthesis& each : choose::of_unequal_shares(highest, fabric, options)) {
     take_bounds_of(highest, each);
     even.push_back(fit_threadblocks(std::move(each), fabric, options));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forestcoll/compile.hpp"
+#include "forestcoll/id.hpp"
 
 namespace forestcoll::choose {
 
@@ -14,14 +15,22 @@ namespace forestcoll::choose {
                                                      const SynthesizeOptions& asked,
                                                      std::int64_t k);
 
+/// The same trees, those of every root as wide together as its share: k chunks where all have as
+/// many, else unequal shares. With the rate that the network carries; none where exact arithmetic
+/// does not hold that. REQUIRES: no root has more chunks now, and the trees follow the network's
+/// arcs. Cost: of their edges.
+[[nodiscard]] std::optional<CollectiveForest> cut_into(CollectiveForest forest,
+                                                       const IdVector<Rank, std::int64_t>& shares,
+                                                       const Network& network);
+
 /// Forests for an allreduce by XML over N ranks, N no power of two, whose roots sum unequal numbers
 /// of chunks, 2^m in all: N·k chunks divide no power of two. Each has shares within 5 % of N equal
 /// ones, and closer ones than those before it. Empty where that is not what is asked for, or where
 /// N·k chunks are better: where N is a power of two, or shares come from the topology. The trees
 /// are those of `equal`, where these carry nearly as much with unequal shares, else packed anew.
 /// Cost: of the edges of `equal`, or that of `synthesize`, at most four times.
-[[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Synthesis& equal, const Fabric& fabric,
-                                                      const CompileOptions& options);
+[[nodiscard]] std::vector<Synthesis> of_unequal_shares(const Synthesis& equal, const Fabric& fabric,
+                                                       const CompileOptions& options);
 
 /// `choose_forest`, of forests that `synthesize` makes with the options as they are.
 [[nodiscard]] Expected<ChosenForest> choose_trees(const Fabric& fabric,

@@ -18,7 +18,6 @@
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/congestion.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/search_scale.hpp"
 #include "forestcoll/simulate.hpp"
@@ -87,7 +86,7 @@ class CandidateFinder {
   // serve powers of two.
   void add_of_any_number(Synthesis synthesis) {
     if (options_.format == Format::mscclpp) {
-      for (CollectiveForest& even : in_powers_of_two(synthesis.forest)) {
+      for (CollectiveForest& even : cut_in_powers_of_two(synthesis.forest)) {
         Synthesis each = synthesis;
         each.allowed = even.algbw;
         each.forest = std::move(even);
@@ -156,7 +155,7 @@ class CandidateFinder {
       auto& made = all_made[b];
       if (made && made->branching) add_nvls(info.name, *std::move(made->branching));
       if (!made || !made->forest) continue;
-      std::vector<CollectiveForest> even = in_powers_of_two(*made->forest);
+      std::vector<CollectiveForest> even = cut_in_powers_of_two(*made->forest);
       add_baseline(info.name, *std::move(made->forest), made->algbw);
       for (CollectiveForest& each : even) {
         const Ratio algbw = each.algbw;
@@ -180,24 +179,16 @@ class CandidateFinder {
   // Five rings per root, say, as 16 chunks: 4, 3, 3, 3 and 3; or as many more, for what the links
   // carry more evenly. A runtime that has rings of its own runs them at all sizes, but takes files
   // for multiples of their chunks only.
-  [[nodiscard]] std::vector<CollectiveForest> in_powers_of_two(
+  [[nodiscard]] std::vector<CollectiveForest> cut_in_powers_of_two(
       const CollectiveForest& forest) const {
     std::vector<CollectiveForest> found;
     if (std::has_single_bit(static_cast<std::uint64_t>(forest.k))) return found;
     if (forest.k > scale::kMostTrees || !forest.weight.empty()) return found;
     for (const std::int64_t chunks : {scale::kMostTrees, kFineChunks}) {
-      CollectiveForest even = forest;
-      even.k = chunks;
-      for (auto* phase : {&even.reduce, &even.broadcast}) {
-        if (*phase) {
-          *phase =
-              (*phase)->spread_over(IdVector<Rank, std::int64_t>((*phase)->rank_count(), chunks));
-        }
-      }
-      const auto algbw = congestion_algbw(even, fabric_.links());
-      if (!algbw || (!found.empty() && !gains(*algbw, found.back().algbw))) continue;
-      even.algbw = *algbw;
-      found.push_back(std::move(even));
+      const IdVector<Rank, std::int64_t> shares(fabric_.network.ranks.size(), chunks);
+      auto even = choose::cut_into(forest, shares, fabric_.links());
+      if (!even || (!found.empty() && !gains(even->algbw, found.back().algbw))) continue;
+      found.push_back(*std::move(even));
     }
     return found;
   }

@@ -52,7 +52,7 @@ class OurTrees {
     const std::vector<Synthesis> found = found_by(numbers);
     for (const Synthesis& each : found) add(each);
     const Synthesis equal = of_equal_shares(found);
-    std::vector<Search> further = {[&] { return in_powers_of_two(equal); },
+    std::vector<Search> further = {[&] { return of_unequal_shares(equal); },
                                    [this] { return optimal(); },
                                    [&] { return lower_trees(found); }};
     const std::vector<Network> narrower = narrower_between_boxes();
@@ -114,8 +114,8 @@ class OurTrees {
                                      [](const Synthesis& each) { return each.forest.algbw; });
   }
 
-  [[nodiscard]] std::vector<Synthesis> in_powers_of_two(const Synthesis& equal) const {
-    return choose::in_powers_of_two(equal, fabric_, options_);
+  [[nodiscard]] std::vector<Synthesis> of_unequal_shares(const Synthesis& equal) const {
+    return choose::of_unequal_shares(equal, fabric_, options_);
   }
 
   [[nodiscard]] std::vector<Synthesis> of_number(std::int64_t k) const {
