@@ -67,9 +67,9 @@ class CandidateFinder {
     if (options_.tree_count != TreeCount::chosen) return {};
     if (are_few && !is_optimum_of_few()) return {};
     const Synthesis& first = candidates_.front().chosen.synthesis;
-    auto ours = are_few ? find_few_of_our_trees(fabric_, first, options_)
-                        : find_our_trees(fabric_, first, options_, of_low_);
-    for (std::size_t i = 1; i < ours.size(); ++i) add_of_any_number(std::move(ours[i]));
+    for (Synthesis& each : find_our_trees(fabric_, first, options_, {are_few, of_low_})) {
+      add_of_any_number(std::move(each));
+    }
     return {};
   }
 

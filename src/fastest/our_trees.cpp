@@ -38,40 +38,41 @@ bool have_same_trees(const Forest& a, std::int64_t of_a, const Forest& b, std::i
 
 class OurTrees {
  public:
-  OurTrees(const Fabric& fabric, Synthesis best, const CompileOptions& options, Effort of_low)
-      : fabric_(fabric), options_(options), of_low_(of_low) {
+  OurTrees(const Fabric& fabric, Synthesis best, const CompileOptions& options,
+           const OurTreesAsked& asked)
+      : fabric_(fabric), options_(options), asked_(asked) {
     options_.synthesis.packing.progress = nullptr;
     found_.push_back(std::move(best));
   }
 
   std::vector<Synthesis> find() {
+    for (Synthesis& each : asked_.few ? optimal() : all()) add(std::move(each));
+    found_.erase(found_.begin());
+    return std::move(found_);
+  }
+
+ private:
+  using Search = std::function<std::vector<Synthesis>()>;
+
+  [[nodiscard]] std::vector<Synthesis> all() const {
     std::vector<Search> numbers;
     for (std::int64_t k = 1; k <= scale::kMostTrees; k *= 2) {
       numbers.emplace_back([this, k] { return of_number(k); });
     }
-    const std::vector<Synthesis> found = found_by(numbers);
-    for (const Synthesis& each : found) add(each);
-    const Synthesis equal = of_equal_shares(found);
-    std::vector<Search> further = {[&] { return of_unequal_shares(equal); },
-                                   [this] { return optimal(); },
-                                   [&] { return lower_trees(found); }};
+    std::vector<Synthesis> found = found_by(numbers);
+    const Synthesis& equal = of_equal_shares(found);
+    std::vector<Search> further = {
+        [&] { return choose::of_unequal_shares(equal, fabric_, options_); },
+        [this] { return optimal(); }, [&] { return lower_trees(found); }};
     const std::vector<Network> narrower = narrower_between_boxes();
     for (const Network& network : narrower) {
       for (std::int64_t k = 1; k <= scale::kMostTrees; k *= 2) {
         further.emplace_back([&, k] { return of_narrower(network, k); });
       }
     }
-    for (Synthesis& each : found_by(further)) add(std::move(each));
-    return std::move(found_);
+    std::ranges::move(found_by(further), std::back_inserter(found));
+    return found;
   }
-
-  std::vector<Synthesis> find_few() {
-    for (Synthesis& each : optimal()) add(std::move(each));
-    return std::move(found_);
-  }
-
- private:
-  using Search = std::function<std::vector<Synthesis>()>;
 
   // One that is there already is not taken again, nor, of many ranks, whose programs are large as
   // they are, one that has the same trees in more chunks.
@@ -107,15 +108,11 @@ class OurTrees {
 
   // Ours; or where its shares are unequal, the fastest of `numbers`, whose trees can be as wide as
   // any shares make them.
-  [[nodiscard]] Synthesis of_equal_shares(const std::vector<Synthesis>& numbers) const {
+  [[nodiscard]] const Synthesis& of_equal_shares(const std::vector<Synthesis>& numbers) const {
     const Synthesis& ours = found_.front();
     if (ours.forest.weight.empty() || numbers.empty()) return ours;
     return *std::ranges::max_element(numbers, {},
                                      [](const Synthesis& each) { return each.forest.algbw; });
-  }
-
-  [[nodiscard]] std::vector<Synthesis> of_unequal_shares(const Synthesis& equal) const {
-    return choose::of_unequal_shares(equal, fabric_, options_);
   }
 
   [[nodiscard]] std::vector<Synthesis> of_number(std::int64_t k) const {
@@ -149,7 +146,7 @@ class OurTrees {
     const std::int32_t least = numbers.front().least_height;
     SynthesizeOptions asked = options_.synthesis;
     asked.beside_less = false;
-    asked.packing.effort = of_low_;
+    asked.packing.effort = asked_.of_low;
     asked.trees_per_root = {TreesPerRoot::Mode::fixed, 1};
     while (height > least && !is_stopped()) {
       asked.max_height = height - 1;
@@ -183,7 +180,7 @@ class OurTrees {
   [[nodiscard]] std::vector<Synthesis> of_narrower(const Network& narrower, std::int64_t k) const {
     std::vector<Synthesis> result;
     SynthesizeOptions asked = options_.synthesis;
-    asked.packing.effort = of_low_;
+    asked.packing.effort = asked_.of_low;
     auto found = choose::synthesize_at(narrower, asked, k);
     if (!found) return result;
     const auto algbw = congestion_algbw(found->forest, fabric_.links());
@@ -195,7 +192,7 @@ class OurTrees {
 
   const Fabric& fabric_;
   CompileOptions options_;  // no progress is told, by several threads at once
-  const Effort of_low_;
+  const OurTreesAsked asked_;
   std::vector<Synthesis> found_;
 };
 
@@ -209,14 +206,8 @@ bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
 }
 
 std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
-                                      const CompileOptions& options, Effort of_low) {
-  return OurTrees(fabric, std::move(best), options, of_low).find();
-}
-
-std::vector<Synthesis> find_few_of_our_trees(const Fabric& fabric, Synthesis best,
-                                             const CompileOptions& options) {
-  const Effort effort = options.synthesis.packing.effort;
-  return OurTrees(fabric, std::move(best), options, effort).find_few();
+                                      const CompileOptions& options, const OurTreesAsked& asked) {
+  return OurTrees(fabric, std::move(best), options, asked).find();
 }
 
 }  // namespace forestcoll::fastest

@@ -15,15 +15,18 @@ namespace forestcoll::fastest {
 /// their roots have. Cost: O(edges).
 [[nodiscard]] bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b);
 
-/// `best`, and beside it: 1, 2, 4 … `scale::kMostTrees` trees per root, those of the highest rate,
-/// shares in powers of two, and, of few GPUs, lower trees and such that send less between boxes.
-/// Each once. `of_low`: the effort for trees that are lower than those of the highest rate need be.
-/// Cost: that of `synthesize`, some twenty times, side by side.
-[[nodiscard]] std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
-                                                    const CompileOptions& options, Effort of_low);
+/// Which trees are looked for beside the best.
+struct OurTreesAsked {
+  /// Those of the highest rate alone, which costs what `synthesize` does.
+  bool few = false;
+  Effort of_low;  ///< for trees that are lower than those of the highest rate need be
+};
 
-/// `best`, and those of the highest rate where they are others. Cost: that of `synthesize`.
-[[nodiscard]] std::vector<Synthesis> find_few_of_our_trees(const Fabric& fabric, Synthesis best,
-                                                           const CompileOptions& options);
+/// Beside `best`: 1, 2, 4 … `scale::kMostTrees` trees per root, those of the highest rate, shares
+/// in powers of two, and, of few GPUs, lower trees and such that send less between boxes. Each
+/// once, and none that is `best`. Cost: that of `synthesize`, some twenty times, side by side.
+[[nodiscard]] std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
+                                                    const CompileOptions& options,
+                                                    const OurTreesAsked& asked);
 
 }  // namespace forestcoll::fastest
