@@ -85,10 +85,6 @@ class ProgramMaker {
   }
 
  private:
-  struct Lowered {
-    std::optional<Schedule> here;  // none: the candidate has it
-  };
-
   // By taller trees with fewer peers.
   [[nodiscard]] bool may_be_fitted(std::size_t number, std::int32_t instances) const {
     const Candidate& candidate = candidates_[number];
@@ -129,18 +125,20 @@ class ProgramMaker {
     }
   }
 
-  Expected<Lowered> lower(std::size_t number, std::int32_t instances) const {
+  // None where the candidate has it.
+  Expected<std::optional<Schedule>> lower(std::size_t number, std::int32_t instances) const {
+    const std::optional<Schedule> none;
     Candidate& candidate = candidates_[number];
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
-    if (candidate.chosen.schedule && instances == options_.lowering.instances) return Lowered();
+    if (candidate.chosen.schedule && instances == options_.lowering.instances) return none;
     auto schedule = lower_candidate(candidate, fabric_, lowering);
-    if (schedule) return Lowered{*std::move(schedule)};
+    if (schedule) return std::optional(*std::move(schedule));
     if (!may_be_fitted(number, instances)) return schedule.errors();
     auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
     if (!fitted.fits) return schedule.errors();
     candidate.chosen = std::move(fitted.chosen);
-    return Lowered();
+    return none;
   }
 
   static constexpr double kAny = std::numeric_limits<double>::infinity();
@@ -160,7 +158,7 @@ class ProgramMaker {
     }
     auto lowered = lower(candidate, instances);
     if (!lowered) return lowered.errors();
-    const Schedule& schedule = lowered->here ? *lowered->here : known(candidate);
+    const Schedule& schedule = *lowered ? **lowered : known(candidate);
     const auto steps = static_cast<double>(step_count(schedule));
     if (steps > most) return MadeOne{steps, true};
     return MadeOne{steps, false, prepared(candidate, instances, schedule, {})};
