@@ -118,12 +118,14 @@ bool is_nearly_optimal(const CollectiveForest& forest) {
 Expected<Synthesis> pack_low_allreduce(const Problem& problem,
                                        const std::optional<solver::AllreduceParts>& parts,
                                        const SynthesizeOptions& options, Synthesis begun) {
-  auto low = solver::pack_low_at_once(problem, options, begun_at_once(begun, parts));
+  auto low =
+      solver::pack_low_at_once(problem, options, begun_at_once(begun, parts), begun.forest.algbw);
   if (low && (low->is_optimal || low->synthesis.forest.algbw == low->synthesis.forest.optimum)) {
     return std::move(low->synthesis);
   }
   SynthesizeOptions rest = options;
   if (low && is_nearly_optimal(low->synthesis.forest)) rest.packing.effort = Effort::fast;
+  if (low) begun.forest.algbw = std::max(begun.forest.algbw, low->synthesis.forest.algbw);
   auto other = pack_at_any_height(problem, parts, rest, std::move(begun));
   const bool are_few = problem.network.ranks.size() <= solver::kFewRanks;
   if (are_few && !low && !other && other.errors().front().code == Code::E16) {
@@ -259,8 +261,9 @@ void prefer_cold(const Known& known, const SynthesizeOptions& options, Synthesis
   warm = *std::move(cold);
 }
 
+// Forests slower than `least` (GB/s) are worth nothing.
 Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOptions& options,
-                                  bool may_round);
+                                  const Ratio& least, bool may_round);
 
 // How much of a cut may be rounded away, as a power of two: the least first.
 constexpr std::array<int, 5> kRoundedBits = {22, 20, 17, 14, 10};
@@ -288,7 +291,7 @@ void try_rounded(const Known& known, const SynthesizeOptions& options,
   for (const int bits : kRoundedBits) {
     const auto less = solver::coarser(network, *least_cut, bits);
     if (!less) continue;
-    auto found = synthesize_on(less->network, options, false);
+    auto found = synthesize_on(less->network, options, Ratio(0), false);
     if (!found || found->stopped) continue;
     const auto carried = congestion_algbw(found->forest, network);
     if (carried) found->forest.algbw = std::max(found->forest.algbw, *carried);
@@ -305,13 +308,14 @@ void try_rounded(const Known& known, const SynthesizeOptions& options,
 }
 
 Expected<Synthesis> synthesize_on(const Network& network, const SynthesizeOptions& options,
-                                  bool may_round) {
+                                  const Ratio& least, bool may_round) {
   FORESTCOLL_CHECK(options.previous == nullptr || !options.max_height, "one of the two");
   Synthesis begun;
   CollectiveForest& forest = begun.forest;
   forest.collective = options.collective;
   forest.root = options.root;
   if (!options.root) forest.weight = network.weight;
+  forest.algbw = least;
   if (options.previous != nullptr) {
     const auto done = refuse_previous(*options.previous, network, options);
     if (!done) return done.errors();
@@ -373,8 +377,8 @@ Expected<Synthesis> synthesize(const Network& network, const SynthesizeOptions& 
   if (const auto done = refuse_without_owner(network, options.collective); !done) {
     return done.errors();
   }
-  const auto attempt = [&](const SynthesizeOptions& asked) {
-    return synthesize_on(network, asked, true);
+  const auto attempt = [&](const SynthesizeOptions& asked, const Ratio& least) {
+    return synthesize_on(network, asked, least, true);
   };
   return solver::best_beside_less(network, options, attempt);
 }

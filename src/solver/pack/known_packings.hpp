@@ -11,13 +11,15 @@
 #include "forestcoll/network.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/height/height.hpp"
+#include "solver/low/known_programs.hpp"
 
 namespace forestcoll {
 
 /// All that a packing depends on, and what it came to. A search that tries numbers of trees,
 /// divisions of links and copies of fewer trees asks the same several times over. May be shared by
 /// threads: those that ask at the same time both work. Cost: memory of some megabytes, as it knows
-/// nothing of more than `kMostRanks`, nor more than `kMostKnown` packings.
+/// nothing of more than `kMostRanks`, nor more than `kMostKnown` packings, and that of as many
+/// programs as `KnownPrograms` has.
 class KnownPackings {
  public:
   static constexpr std::size_t kMostRanks = 128, kMostKnown = 256;
@@ -45,6 +47,9 @@ class KnownPackings {
     return std::nullopt;
   }
 
+  /// What is known of the programs of low trees.
+  [[nodiscard]] solver::KnownPrograms& programs() { return programs_; }
+
   void add(Question question, const Packing& packing) {
     const std::lock_guard lock(mutex_);
     if (known_.size() < kMostKnown) known_.emplace_back(std::move(question), packing);
@@ -53,6 +58,15 @@ class KnownPackings {
  private:
   mutable std::mutex mutex_;
   std::vector<std::pair<Question, Packing>> known_;
+  solver::KnownPrograms programs_;
 };
 
+namespace solver {
+
+/// Null where nothing is known.
+[[nodiscard]] inline KnownPrograms* programs_known(const PackOptions& options) {
+  return options.known ? &options.known->programs() : nullptr;
+}
+
+}  // namespace solver
 }  // namespace forestcoll

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "solver/pack/known_packings.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 
@@ -60,14 +62,16 @@ class Attempts {
     }
   }
 
-  // False where there is none, as where trees cannot be so low.
+  // False where there is none, as where trees cannot be so low, or so low and as fast.
   bool add(const SynthesizeOptions& options) {
-    auto found = attempt_(options);
+    const Ratio least = best_.forest.algbw;
+    auto found = attempt_(options, least);
     if (!found) return false;
     const bool stopped = best_.stopped || found->stopped;
+    const bool is_as_fast = found->forest.algbw >= least;
     if (is_better(found->forest, best_.forest)) best_ = *std::move(found);
     best_.stopped = stopped;
-    return true;
+    return is_as_fast;
   }
 
   // Of all numbers that divide the one of these options: copies of their trees are as many.
@@ -77,7 +81,7 @@ class Attempts {
       if (k % times != 0) continue;
       if (best_.stopped || is_at_optimum()) return;
       options.trees_per_root.value = k / times;
-      auto found = attempt_(options);
+      auto found = attempt_(options, best_.forest.algbw);
       if (!found) continue;
       best_.stopped |= found->stopped;
       if (found->forest.algbw <= best_.forest.algbw) continue;
@@ -111,11 +115,13 @@ Expected<Synthesis> best_beside_less(const Network& network, const SynthesizeOpt
   // No tree of so many ranks is higher.
   const auto most = static_cast<std::int32_t>(network.ranks.size()) - 1;
   if (asked.max_height) asked.max_height = std::min(*asked.max_height, std::max(most, 1));
-  auto first = attempt(asked);
+  if (!asked.packing.known) asked.packing.known = std::make_shared<KnownPackings>();
+  auto first = attempt(asked, Ratio(0));
   if (!first || first->stopped || !options.beside_less || options.previous != nullptr ||
       network.ranks.size() > kMostRanksOfAttempts) {
     return first;
   }
+  asked.packing.effort = std::min(asked.packing.effort, Effort::normal);
   Attempts attempts(attempt, *std::move(first));
   attempts.add_lower(asked);
   if (has_rounded_shares(options)) attempts.add_divisors(asked);

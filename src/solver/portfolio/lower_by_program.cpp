@@ -48,7 +48,7 @@ std::optional<Packing> as_fast(const Problem& problem, const SynthesizeOptions& 
                                const Synthesis& packed, std::int32_t height) {
   const PhaseProblem& phase = problem.phases.front();
   auto found = pack_by_program(phase.network, phase.weights, height, numbers_of(packed, options),
-                               false, options.packing.stop);
+                               false, options.packing);
   for (Packing& packing : found.packings) {
     const auto algbw = algbw_of(problem.phases, {{packing.scaling.scale, packing.scaling.k}});
     if (algbw && packed.forest.algbw <= *algbw) return std::move(packing);

@@ -1,6 +1,7 @@
 #include "solver/portfolio/pack_low_at_once.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -10,8 +11,10 @@
 #include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/height/bound/bound.hpp"
+#include "solver/low/known_programs.hpp"
 #include "solver/low/low_counts.hpp"
 #include "solver/low/low_program.hpp"
+#include "solver/pack/known_packings.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 
@@ -48,7 +51,7 @@ class LowSearch {
       : problem_(problem),
         options_(options),
         low_(low_of(problem.network, height, least)),
-        solution_(solve_low(low_, options.packing.stop)) {}
+        solution_(solve_low_once(low_, programs_known(options.packing), options.packing.stop)) {}
 
   [[nodiscard]] std::int64_t steps() const { return solution_ ? solution_->steps : 0; }
 
@@ -121,7 +124,7 @@ class LowSearch {
   const Problem& problem_;
   const SynthesizeOptions& options_;
   const LowProblem low_;
-  const std::optional<LowSolution> solution_;
+  const std::shared_ptr<const LowSolution> solution_;
 };
 
 }  // namespace
@@ -146,7 +149,7 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
   for (std::int32_t height = *options.max_height - 1;
        best && height >= 1 && (is_exact || steps < kMostStepsOfAll); --height) {
     std::optional<LowAtOnce> lower;
-    LowSearch search_lower(problem, options, height, least);
+    LowSearch search_lower(problem, options, height, std::max(least, best->synthesis.forest.algbw));
     search_lower.search(lower, begun);
     steps += search_lower.steps();
     if (!lower) break;

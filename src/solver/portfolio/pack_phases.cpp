@@ -33,12 +33,44 @@ Diagnostic not_low_in_time(std::int32_t height) {
                     "allow more time, or higher trees");
 }
 
+// Of a part of the links, what forests of both phases may gain from each other where numbers of
+// trees are rounded.
+const Ratio kGainOfBoth(33, 32);
+
+// U per tree that the phase may need where the collective is to be `least` GB/s fast and other
+// phases take the least time there is. Nothing where that is 0, or numbers get too large.
+std::optional<Ratio> most_scale(const Problem& problem, std::size_t i, const Ratio& least) {
+  if (least <= Ratio(0)) return std::nullopt;
+  const auto optimum = optimum_of(problem);
+  if (!optimum) return std::nullopt;
+  const auto times = checked_div(*optimum, least);
+  if (!times) return std::nullopt;
+  const Ratio& ours = problem.phases[i].rate.inverse;
+  if (problem.phases.size() == 1) {
+    const auto most = checked_mul(ours, *times);
+    return most && problem.is_divided() ? checked_mul(*most, kGainOfBoth) : most;
+  }
+  const Ratio& other = problem.phases[1 - i].rate.inverse;
+  if (problem.is_divided()) {
+    const auto most = checked_mul(std::max(ours, other), *times);
+    return most ? checked_mul(*most, kGainOfBoth) : std::nullopt;
+  }
+  const auto sum = checked_add(ours, other);
+  const auto most = sum ? checked_mul(*sum, *times) : std::nullopt;
+  const auto left = most ? checked_add(*most, Ratio(0) - other) : std::nullopt;
+  return left && *left > Ratio(0) ? left : std::nullopt;
+}
+
 /// Packs the phases of one collective, one by one.
 class PhasePacker {
  public:
   PhasePacker(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& chosen,
               Synthesis& result)
-      : problem_(problem), options_(options), chosen_(chosen), result_(result) {}
+      : problem_(problem),
+        options_(options),
+        chosen_(chosen),
+        least_(result.forest.algbw),
+        result_(result) {}
 
   Expected<Packing> pack_phase(std::size_t i) {
     const PhaseProblem& phase = problem_.phases[i];
@@ -129,7 +161,8 @@ class PhasePacker {
   Expected<PackingSoFar> pack_at(std::size_t i, const PackOptions& packing) {
     if (options_.max_height) {
       const auto others = open_scalings(problem_, options_, chosen_, i);
-      return pack_low(i, {others, is_any_number_open(options_)}, packing);
+      return pack_low(i, {others, is_any_number_open(options_), most_scale(problem_, i, least_)},
+                      packing);
     }
     const PhaseProblem& phase = problem_.phases[i];
     const Scaling& scaling = chosen_.scalings[i];
@@ -162,7 +195,9 @@ class PhasePacker {
     if (is_searched_by_phase(problem_, options_) || times == 1) {
       return PackingSoFar{*std::move(low), ended_early};
     }
-    if (!is_copied_exactly(low->scaling, times)) return pack_low(i, {}, packing);
+    if (!is_copied_exactly(low->scaling, times)) {
+      return pack_low(i, {{}, false, others.most_scale}, packing);
+    }
     return PackingSoFar{copied(*std::move(low), times), ended_early};
   }
 
@@ -213,6 +248,7 @@ class PhasePacker {
   const Problem& problem_;
   const SynthesizeOptions& options_;
   const ChosenScale& chosen_;
+  const Ratio least_;  ///< GB/s: slower forests are worth nothing
   Synthesis& result_;
 };
 

@@ -68,6 +68,30 @@ TEST(PackWithinHeight, StarsOfASlowNetworkCostWhatTheyTake) {
   EXPECT_EQ(one.scaling.scale / Ratio(one.scaling.k), Ratio(1));
 }
 
+// By definition: what is found needs no more than was said, and what cuts forbid is not found.
+TEST(PackWithinHeight, FindsNothingThatIsWorthNothing) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const Case one(test::random_fabric(seed, {.max_compute = 7, .max_switches = 2}));
+    const std::int32_t height = height_lower_bound(one.network, one.weights);
+    const Ratio cuts = optimal_rate(one.network, one.weights).inverse;
+    for (const Ratio& times : {Ratio(99, 100), Ratio(1), Ratio(5, 4), Ratio(2), Ratio(16)}) {
+      const Ratio most = cuts * times;
+      const auto packing = pack_within_height(one.network, one.weights, one.scaling, height, {},
+                                              {.most_scale = most});
+      if (!packing) {
+        EXPECT_EQ(packing.errors().front().code, Code::R01);
+        continue;
+      }
+      ++found;
+      EXPECT_GE(times, Ratio(1)) << seed;
+      EXPECT_LE(packing->scaling.scale / Ratio(packing->scaling.k), most) << seed;
+      EXPECT_LE(packing->forest.max_height(), height) << seed;
+    }
+  }
+  EXPECT_GE(found, 12) << "stars at a sixteenth of the rate";
+}
+
 TEST(PackWithinHeightLongest, TakesAnotherNumberOfTreesWhereThatIsFaster) {
   // 25 GB/s of 26 in and out of the first box: five trees per root at the optimum, three hops high.
   const Case one(test::derated(test::dgx_a100(2), NodeId(std::size_t{0}), NodeId(std::size_t{19}),

@@ -69,12 +69,16 @@ TEST(BesideLess, AnyNumberOfTreesIsNoWorseThanFewer) {
   }
 }
 
-// By definition: the best of all attempts that are allowed, each made once.
+// By definition: the best of all attempts that are allowed, each made once, until one is slower
+// than what is known, which each is told.
 TEST(BesideLess, TriesWhatAllowsLess) {
   const Network network = test::torus({3, 3});
   std::vector<std::int32_t> heights;
-  const solver::Attempt attempt = [&](const SynthesizeOptions& asked) -> Expected<Synthesis> {
+  std::vector<Ratio> told;
+  const solver::Attempt attempt = [&](const SynthesizeOptions& asked,
+                                      const Ratio& least) -> Expected<Synthesis> {
     heights.push_back(*asked.max_height);
+    told.push_back(least);
     auto found = synthesize(network, {.collective = Collective::allgather, .beside_less = false});
     if (*asked.max_height < 2) return make_error(Code::E16, "too low", "allow more");
     found->forest.optimum = Ratio(1000);
@@ -87,7 +91,8 @@ TEST(BesideLess, TriesWhatAllowsLess) {
   const auto best = solver::best_beside_less(network, options, attempt);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->forest.algbw, Ratio(900));
-  EXPECT_EQ(heights, (std::vector<std::int32_t>{5, 4, 3, 2, 1}));
+  EXPECT_EQ(heights, (std::vector<std::int32_t>{5, 4, 3, 2}));
+  EXPECT_EQ(told, (std::vector<Ratio>{Ratio(0), Ratio(800), Ratio(800), Ratio(900)}));
   options.beside_less = false;
   EXPECT_EQ(solver::best_beside_less(network, options, attempt)->forest.algbw, Ratio(800));
 }

@@ -1,7 +1,9 @@
 #include "solver/pack/search/low_by_program.hpp"
 
+#include "solver/low/known_programs.hpp"
 #include "solver/low/low_counts.hpp"
 #include "solver/low/low_program.hpp"
+#include "solver/pack/known_packings.hpp"
 #include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
@@ -23,9 +25,10 @@ constexpr std::int64_t kMany = 1 << 10;
 
 LowPackings pack_by_program(const Network& network, const Weights& weights, std::int32_t height,
                             std::span<const std::int64_t> numbers, bool is_any_number,
-                            const std::stop_token& stop) {
-  const LowProblem problem = low_problem(network, weights, height);
-  const auto solution = solve_low(problem, stop);
+                            const PackOptions& options, const std::optional<Ratio>& most_scale) {
+  LowProblem problem = low_problem(network, weights, height);
+  if (most_scale) problem.most_congestion = most_scale->to_double();
+  const auto solution = solve_low_once(problem, programs_known(options), options.stop);
   if (!solution) return {};
   LowPackings result;
   if (solution->is_optimal) result.most = 1 / solution->congestion;
@@ -47,7 +50,7 @@ LowPackings pack_by_program(const Network& network, const Weights& weights, std:
     if (solution->is_optimal && !result.packings.empty()) return result;
   }
   for (const std::int64_t k : numbers) {
-    if (stop.stop_requested()) break;
+    if (options.stop.stop_requested()) break;
     offer(rounded_counts(problem, *solution, k));
   }
   return result;

@@ -19,11 +19,14 @@ struct LowPackings {
 };
 
 /// Forests no higher than `height`: of its solution where any number of trees will do, and of this
-/// rounded to each of `numbers` of trees per unit of weight. None where no solution was found.
-/// Cost: that of `solve_low`, and up to 50 ms for each number.
+/// rounded to each of `numbers` of trees per unit of weight. None where no solution was found, or
+/// none that needs U per tree of `most_scale` at most.
+/// `options`: to stop, and what is known. Cost: that of `solve_low`, and up to 50 ms for each
+/// number.
 [[nodiscard]] LowPackings pack_by_program(const Network& network, const Weights& weights,
                                           std::int32_t height,
                                           std::span<const std::int64_t> numbers, bool is_any_number,
-                                          const std::stop_token& stop);
+                                          const PackOptions& options,
+                                          const std::optional<Ratio>& most_scale = {});
 
 }  // namespace forestcoll::solver

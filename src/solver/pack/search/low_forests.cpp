@@ -71,6 +71,7 @@ LowForests::LowForests(const Network& network, const Weights& weights, const Sca
       options_(options),
       least_(height_lower_bound(network, weights)),
       is_any_number_(others.is_any),
+      most_scale_(others.most_scale),
       edges_of_one_(edges_of_one(network, weights)),
       fastest_(others.scalings.begin(), others.scalings.end()) {
   fastest_.insert(fastest_.begin(), scaling);
@@ -101,6 +102,7 @@ Expected<void> LowForests::find_any(std::int32_t rival_height) {
 // The program first where it may be all that is needed; else where something may beat the rest.
 Expected<void> LowForests::find_at(std::int32_t height) {
   if (!is_small()) return find_low(height, height);
+  if (!may_win(fastest_.front(), height)) return {};
   const bool is_exact = network_.ranks.size() <= LowTreeSearch::kMostExact;
   if (is_exact) find_by_program(height);
   if (is_at_optimum(height)) return {};
@@ -143,8 +145,13 @@ bool LowForests::gives_up(const Scaling& scaling, const Patience& patience) cons
 }
 
 bool LowForests::may_win(const Scaling& scaling, std::int32_t rival_height) const {
+  if (!is_within_scale(scaling)) return false;
   const Packing* rival = known_.best_within(rival_height);
   return rival == nullptr || (is_faster(scaling, rival->scaling) && !is_at_optimum(rival_height));
+}
+
+bool LowForests::is_within_scale(const Scaling& scaling) const {
+  return !most_scale_ || !is_faster({*most_scale_, 1}, ScaleAndK{scaling.scale, scaling.k});
 }
 
 bool LowForests::is_at_optimum(std::int32_t height) const {
@@ -165,7 +172,7 @@ void LowForests::find_by_program(std::int32_t height) {
   std::vector<std::int64_t> numbers;
   for (const Scaling& scaling : in_turn_) numbers.push_back(scaling.k);
   LowPackings found =
-      pack_by_program(network_, weights_, height, numbers, is_any_number_, options_.stop);
+      pack_by_program(network_, weights_, height, numbers, is_any_number_, options_, most_scale_);
   if (found.most) most_[height] = *found.most;
   std::vector<Packing>& packings = found.packings;
   std::ranges::stable_sort(
@@ -197,8 +204,8 @@ Expected<void> LowForests::find_fastest(std::int32_t height) {
   if (auto found = find_fastest_with_longer_descents(height); !found) return found;
   PackOptions options = options_;
   options.enough_height = height;
-  auto done =
-      ScaleSearch(network_, weights_, fastest, options, height, known_).run_at_first_steps();
+  auto done = ScaleSearch(network_, weights_, fastest, options, rivals_at(height), known_)
+                  .run_at_first_steps();
   if (is_stop(done)) return done;
   if (const Packing* best = known_.best_within(height)) {
     known_.offer(squeeze(network_, *best, 1, fastest.scale, height, options_.stop));
@@ -232,7 +239,8 @@ Expected<void> LowForests::search(const Scaling& scaling, const PackOptions& opt
       is_thorough(scaling) || (is_small() && is_asked && options.effort == Effort::fast);
   KnownForests own;
   KnownForests& rivals = is_alone ? own : known_;
-  auto done = ScaleSearch(network_, weights_, scaling, options, rival_height, rivals).run();
+  auto done =
+      ScaleSearch(network_, weights_, scaling, options, rivals_at(rival_height), rivals).run();
   if (const Packing* best = rivals.best_within(options.enough_height)) note(*best);
   if (is_alone) known_.take_over(std::move(own));
   return done;

@@ -11,6 +11,7 @@
 #include "forestcoll/pack.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/pack/search/known_forests.hpp"
+#include "solver/pack/search/scale_search.hpp"
 
 namespace forestcoll::solver {
 
@@ -41,6 +42,8 @@ class LowForests {
   [[nodiscard]] std::int32_t least() const { return least_; }
   [[nodiscard]] KnownForests& known() { return known_; }
   [[nodiscard]] bool is_small() const { return network_.ranks.size() <= kFewRanks; }
+  /// Does it need no more than forests that are worth anything may?
+  [[nodiscard]] bool is_within_scale(const Scaling& scaling) const;
   /// Where the linear program has an optimum no higher than `height` that is as fast as that of
   /// `rival_height`, that one. False where it has none.
   bool find_as_fast(std::int32_t height, std::int32_t rival_height);
@@ -63,6 +66,7 @@ class LowForests {
   [[nodiscard]] bool gives_up(const Scaling& scaling, const Patience& patience) const;
   [[nodiscard]] bool may_win(const Scaling& scaling, std::int32_t rival_height) const;
   [[nodiscard]] std::optional<Ratio> best_rate(std::int32_t height) const;
+  [[nodiscard]] Rivals rivals_at(std::int32_t height) const { return {height, most_scale_}; }
   Expected<void> find_fastest(std::int32_t height);
   Expected<void> find_fastest_with_longer_descents(std::int32_t height);
   Expected<void> search(const Scaling& scaling, const PackOptions& options,
@@ -78,6 +82,7 @@ class LowForests {
   const PackOptions& options_;
   const std::int32_t least_;
   const bool is_any_number_;
+  const std::optional<Ratio> most_scale_;
   const std::int64_t edges_of_one_;  ///< of all trees, where each root has one
   std::vector<Scaling> fastest_;     ///< the fastest first
   std::vector<Scaling> in_turn_;     ///< as they are searched

@@ -20,6 +20,13 @@ Diagnostic impossible(std::int32_t max_height, std::int32_t least) {
                     "allow a height of " + std::to_string(least) + " or more");
 }
 
+Diagnostic worth_nothing(std::int32_t max_height) {
+  return make_error(Code::R01,
+                    "no trees of height " + std::to_string(max_height) +
+                        " are found that are as fast as others that are known",
+                    "allow higher trees");
+}
+
 }  // namespace
 
 Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
@@ -37,7 +44,10 @@ Expected<Packing> pack_within_height(const Network& network, const Weights& weig
       done = forests.find_low(height, max_height);
     }
   }
-  if (auto best = forests.known().take_within(max_height)) return *std::move(best);
+  auto best = forests.known().take_within(max_height);
+  const bool is_worth = best && forests.is_within_scale(best->scaling);
+  if (is_worth) return *std::move(best);
+  if (best || done) return worth_nothing(max_height);
   return done.errors();
 }
 

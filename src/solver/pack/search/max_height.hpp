@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace forestcoll {
 struct OtherNumbers {
   std::span<const Scaling> scalings = {};  ///< with what their cuts allow
   bool is_any = false;                     ///< any others as well
+  /// U per tree, in the network's units: forests that need more are worth nothing.
+  std::optional<Ratio> most_scale = {};
 };
 
 /// The fastest forest found whose trees are no higher than `max_height`, with `scaling.k` trees
@@ -27,8 +30,9 @@ struct OtherNumbers {
 /// optima of large denominators. Otherwise forests are found by search: a faster one this low may
 /// exist.
 /// Errors: E16 where no forest on the fabric is this low whatever its rate (`max_height` is below
-/// `height_lower_bound(network, weights)`); those of `pack`; R01 only where nothing was found yet.
-/// Cost: that of some calls of `pack`, with few ranks for each effort, k and lower height.
+/// `height_lower_bound(network, weights)`); those of `pack`; R01 only where nothing was found yet,
+/// or nothing within `others.most_scale`. Cost: that of some calls of `pack`, with few ranks for
+/// each effort, k and lower height.
 [[nodiscard]] Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                                    const Scaling& scaling, std::int32_t max_height,
                                                    const PackOptions& options = {},

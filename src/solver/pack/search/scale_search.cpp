@@ -34,7 +34,7 @@ Diagnostic beyond_arithmetic(std::int32_t max_height) {
 }  // namespace
 
 Expected<void> ScaleSearch::run() {
-  return rival() == nullptr ? search_upwards() : search_below_rival();
+  return has_rivals() ? search_below_rivals() : search_upwards();
 }
 
 Expected<void> ScaleSearch::run_at_first_steps() {
@@ -60,7 +60,7 @@ Expected<void> ScaleSearch::search_upwards() {
 }
 
 // Where the most capacity that could still win is not enough, less is taken not to be either.
-Expected<void> ScaleSearch::search_below_rival() {
+Expected<void> ScaleSearch::search_below_rivals() {
   std::int64_t most = -1;
   for (std::int64_t step = kSteps * kMostTimes / 2; step > 0; step /= 2) {
     if (may_win(most + step)) most += step;
@@ -88,8 +88,11 @@ std::optional<Ratio> ScaleSearch::scale_at(std::int64_t steps) const {
 
 bool ScaleSearch::may_win(std::int64_t steps) const {
   const auto scale = scale_at(steps);
-  return scale &&
-         solver::is_faster({*scale, scaling_.k}, {rival()->scaling.scale, rival()->scaling.k});
+  if (!scale) return false;
+  const ScaleAndK here{*scale, scaling_.k};
+  if (rivals_.most_scale && solver::is_faster({*rivals_.most_scale, 1}, here)) return false;
+  const Packing* known = rival();
+  return known == nullptr || solver::is_faster(here, {known->scaling.scale, known->scaling.k});
 }
 
 // At `steps` steps above the scale asked for: no more is needed, as there are trees that are low
@@ -99,7 +102,7 @@ Expected<bool> ScaleSearch::is_enough(std::int64_t steps) {
   if (!scale || steps > kSteps * kMostTimes || !fits(*scale)) {
     return beyond_arithmetic(options_.enough_height);
   }
-  if (rival() != nullptr && !may_win(steps)) return true;
+  if (has_rivals() && !may_win(steps)) return true;
   Scaling here{scaling_.k, *scale, solver::floor_capacities(network_, *scale)};
   if (here.capacity == too_tight_ ||
       height_lower_bound(network_, weights_, here) > options_.enough_height) {
