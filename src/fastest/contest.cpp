@@ -283,6 +283,10 @@ bool Contest::serves_around(std::size_t contender, std::int64_t bytes) const {
   return is_there(contender) && bytes <= max_bytes(contender);
 }
 
+bool Contest::fits(std::size_t contender) const {
+  return of_plans() || program(contender).threadblocks <= compile_.lowering.max_threadblocks;
+}
+
 bool Contest::is_divided(std::size_t contender, std::int64_t bytes) const {
   return bytes % (kElementBytes * elements(program(contender))) == 0;
 }

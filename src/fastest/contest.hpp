@@ -70,9 +70,10 @@ class Contest {
   [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners_of_each(
       const std::vector<Takes>& takes, const std::vector<double>& of_interest, const Found& found);
   /// Of which contenders: those that a runtime selects as files at the size; also those that it
-  /// selects at sizes around it, which their chunks divide; or all, as those of the runtime itself,
-  /// which serve every size.
-  enum class Of { files, files_around, all };
+  /// selects at sizes around it, which their chunks divide; programs whose chunks divide it,
+  /// whether the GPU holds so many threadblocks as a file or not; or all, as those of the runtime
+  /// itself, which serve every size.
+  enum class Of { files, files_around, programs, all };
   /// At one size, which may be another one. What takes more than `of_interest` seconds in any case,
   /// and long to simulate, may take up to `kWorthwhileBeyond` times as long as the fastest.
   [[nodiscard]] std::optional<Winner> winner(
@@ -118,6 +119,8 @@ class Contest {
   [[nodiscard]] bool serves_around(std::size_t contender, std::int64_t bytes) const;
   /// Whether its chunks divide that size, whatever `counts` says. REQUIRES: it is there.
   [[nodiscard]] bool is_divided(std::size_t contender, std::int64_t bytes) const;
+  /// Whether the GPU holds its threadblocks. REQUIRES: it is there.
+  [[nodiscard]] bool fits(std::size_t contender) const;
   /// Up to which it is for: Simple has no room for more. REQUIRES: it is there.
   [[nodiscard]] std::int64_t max_bytes(std::size_t contender) const;
   /// A runtime selects it for multiples of so many elements of the whole buffer.

@@ -166,8 +166,17 @@ class ContestQueue {
   }
 
   [[nodiscard]] bool is_one(std::size_t contender) const {
-    if (of_ == Contest::Of::files) return contest_.serves(contender, bytes_);
-    return of_ == Contest::Of::all || contest_.serves_around(contender, bytes_);
+    switch (of_) {
+      case Contest::Of::files:
+        return contest_.serves(contender, bytes_) && contest_.fits(contender);
+      case Contest::Of::files_around:
+        return contest_.serves_around(contender, bytes_) && contest_.fits(contender);
+      case Contest::Of::programs:
+        return contest_.serves(contender, bytes_);
+      case Contest::Of::all:
+        break;
+    }
+    return true;
   }
 
   Contest& contest_;

@@ -185,7 +185,7 @@ std::vector<std::vector<std::optional<Winner>>> Contest::winners_of_each(
   const auto find_next = [&](std::size_t) {
     const std::size_t t = order[next++];
     for (std::size_t i = sizes.size(); i-- > 0;) {
-      winners[t][i] = winner(sizes[i], takes[t], Of::files, of_interest[i]);
+      winners[t][i] = winner(sizes[i], takes[t], Of::programs, of_interest[i]);
       const std::lock_guard lock(mutex);
       done += costs[t][i];
       if (progress) progress("timing each algorithm", done / all);

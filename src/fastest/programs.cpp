@@ -85,6 +85,16 @@ class ProgramMaker {
   }
 
  private:
+  // A runtime's own kernels are not held to the threadblocks that a file may have here.
+  [[nodiscard]] LowerOptions lowering_of(const Candidate& candidate, std::int32_t instances) const {
+    LowerOptions lowering = options_.lowering;
+    lowering.instances = instances;
+    if (has_runtime_own(candidate)) {
+      lowering.max_threadblocks = std::max(lowering.max_threadblocks, default_sms(lowering.target));
+    }
+    return lowering;
+  }
+
   // By taller trees with fewer peers.
   [[nodiscard]] bool may_be_fitted(std::size_t number, std::int32_t instances) const {
     const Candidate& candidate = candidates_[number];
@@ -129,8 +139,7 @@ class ProgramMaker {
   Expected<std::optional<Schedule>> lower(std::size_t number, std::int32_t instances) const {
     const std::optional<Schedule> none;
     Candidate& candidate = candidates_[number];
-    LowerOptions lowering = options_.lowering;
-    lowering.instances = instances;
+    const LowerOptions lowering = lowering_of(candidate, instances);
     if (candidate.chosen.schedule && instances == options_.lowering.instances) return none;
     auto schedule = lower_candidate(candidate, fabric_, lowering);
     if (schedule) return std::optional(*std::move(schedule));
@@ -170,8 +179,7 @@ class ProgramMaker {
     const Candidate& candidate = candidates_[number];
     const bool is_known = candidate.chosen.schedule && instances == options_.lowering.instances;
     if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) return none;
-    LowerOptions lowering = options_.lowering;
-    lowering.instances = instances;
+    const LowerOptions lowering = lowering_of(candidate, instances);
     const auto lowered = schedule::lower_classes(candidate.forest(), lowering);
     if (!lowered) return lowered.errors();
     if (!*lowered) return none;

@@ -66,6 +66,25 @@ TEST_P(Contests, BoundsAreBounds) {
   EXPECT_GT(contest->least_of_links(0, some_sizes().front()), 0);
 }
 
+// A V100 holds 80 threadblocks. A runtime's own kernels are what they are, but no file has more.
+TEST(ContestFiles, HaveNoMoreThreadblocksThanTheGpuHolds) {
+  constexpr std::int64_t kSize = std::int64_t{84} << 20;  // chunks of rings divide it
+  const Fabric fabric = test::bundled_fabric("dgx-1-v100");
+  auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {kSize}));
+  ASSERT_TRUE(contest) << to_string(contest.errors().front());
+  std::size_t larger = 0;
+  for (const std::size_t c : all_of(*contest)) {
+    if (contest->fits(c)) continue;
+    ++larger;
+    EXPECT_GT(contest->program(c).threadblocks, 80);
+    EXPECT_TRUE(has_runtime_own(contest->candidate(c))) << contest->candidate(c).in_words();
+    const auto only = [c](std::size_t other) { return other == c; };
+    EXPECT_FALSE(contest->winner(kSize, only, Contest::Of::files));
+    EXPECT_TRUE(contest->winner(kSize, only, Contest::Of::all));
+  }
+  EXPECT_GT(larger, 0U);
+}
+
 TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
   const auto [name, collective] = GetParam();
   const Fabric fabric = test::bundled_fabric(name);
