@@ -78,7 +78,7 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
   if (fault == Fault::misplaced) {
     return refuse(file, objection->where,
                   fmt::format("the schedule is not for this topology: {}", objection->message),
-                  "give the topology that it was made for");
+                  "give the topology that it was made for, without what was dropped");
   }
   return refuse(
       file, objection->where,
@@ -108,7 +108,8 @@ std::int64_t buffer_bytes(const audit::FlowsFile& flows) {
 
 Diagnostic misplaced(std::string_view file, const Findings& findings) {
   const Diagnostic first = findings.sorted(1).front();
-  return refuse(file, first.where, first.message, "give the topology that it was made for");
+  return refuse(file, first.where, first.message,
+                "give the topology that it was made for, without what was dropped");
 }
 
 simulate::PlanSource source_of(const audit::PlanFile& plan, simulate::Fabric& fabric,
