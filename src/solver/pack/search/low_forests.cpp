@@ -194,18 +194,24 @@ std::optional<Ratio> LowForests::best_rate(std::int32_t height) const {
   return checked_div(Ratio(best->scaling.k), best->scaling.scale);
 }
 
-// The fastest number of trees, where it loses next to nothing.
+// The fastest number of trees, where it loses next to nothing. With the usual effort first: where
+// that is enough, more need not be spent.
 Expected<void> LowForests::find_fastest(std::int32_t height) {
   const Scaling& fastest = fastest_.front();
-  auto packing = pack(network_, weights_, fastest, options_);
+  PackOptions usual = options_;
+  usual.effort = std::min(options_.effort, Effort::normal);
+  auto packing = pack(network_, weights_, fastest, usual);
   if (!packing) return was_stopped(packing.errors()) ? packing.errors() : Expected<void>();
   known_.offer(*std::move(packing));
   if (!may_win(fastest, height)) return {};
   if (auto found = find_fastest_with_longer_descents(height); !found) return found;
+  if (!may_win(fastest, height)) return {};
   PackOptions options = options_;
   options.enough_height = height;
+  // What longer descents did not reach, the same effort with shorter ones does not either.
+  const std::int64_t first = options_.effort == Effort::normal ? 1 : 0;
   auto done = ScaleSearch(network_, weights_, fastest, options, rivals_at(height), known_)
-                  .run_at_first_steps();
+                  .run_at_first_steps(first);
   if (is_stop(done)) return done;
   if (const Packing* best = known_.best_within(height)) {
     known_.offer(squeeze(network_, *best, 1, fastest.scale, height, options_.stop));

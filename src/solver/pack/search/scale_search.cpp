@@ -37,8 +37,8 @@ Expected<void> ScaleSearch::run() {
   return has_rivals() ? search_below_rivals() : search_upwards();
 }
 
-Expected<void> ScaleSearch::run_at_first_steps() {
-  for (const std::int64_t steps : {0, 1}) {
+Expected<void> ScaleSearch::run_at_first_steps(std::int64_t first) {
+  for (std::int64_t steps = first; steps <= 1; ++steps) {
     const auto enough = is_enough(steps);
     if (!enough) return enough.errors();
     if (*enough) break;

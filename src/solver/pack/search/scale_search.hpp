@@ -34,8 +34,9 @@ class ScaleSearch {
 
   /// Cost: some calls of `pack`; one, where there are rivals and nothing beats them.
   Expected<void> run();
-  /// Only where next to nothing of the rate is lost: at most two calls of `pack`.
-  Expected<void> run_at_first_steps();
+  /// Only where next to nothing of the rate is lost, from `first` (0 or 1) steps above the scale
+  /// asked for: at most two calls of `pack`.
+  Expected<void> run_at_first_steps(std::int64_t first);
 
  private:
   Expected<void> search_upwards();
