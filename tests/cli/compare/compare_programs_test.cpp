@@ -16,6 +16,27 @@ nlohmann::json programs(const std::string& fabric, std::vector<std::string> more
                  "forestcoll-compare.schema.json");
 }
 
+// One question, one answer: programs are for the runtime that `synth` writes for.
+TEST(ComparePrograms, AreForTheTargetThatIsAskedFor) {
+  const std::vector<std::string> target = {"--target", "rccl-6.3"};
+  const auto report =
+      programs("dgx-a100-x1", joined({"--sizes", "16M", "--algorithms", "forestcoll"}, target));
+  const Scratch scratch;
+  const auto made = run(
+      joined({"synth", topology("dgx-a100-x1"), "--size", "16M", "--json", "-o", scratch / "x.xml"},
+             target));
+  ASSERT_EQ(made.code, 0);
+  EXPECT_EQ(row(report, "forestcoll")["program_times"][0]["simulated_seconds"],
+            nlohmann::json::parse(made.out)["fastest"]["simulated_seconds"]);
+  const auto words = run(
+      joined({"compare", topology("dgx-a100-x1"), "--sizes", "16M", "--algorithms", "forestcoll"},
+             target));
+  EXPECT_THAT(words.out, HasSubstr("reached by synth, for rccl-6.3 "));
+  const auto refused = run({"compare", topology("dgx-a100-x1"), "--target", "mscclpp"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("T07"));
+}
+
 // Nobody is faster than what `synth --size` writes, as all of them are among what it chooses from.
 void expect_none_faster(const nlohmann::json& report) {
   const auto ours = row(report, "forestcoll")["program_times"];

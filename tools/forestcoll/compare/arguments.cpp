@@ -16,11 +16,19 @@
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/plan_target.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
 namespace {
+
+// Rows are programs of XML; what MSCCL++ runs alone is among them as it is.
+std::string refuse_other_target(const std::string& name) {
+  if (find_target(name) != nullptr && find_plan_target(name) == nullptr) return {};
+  return validator_text(Code::T07, fmt::format("\"{}\" is no target of MSCCL XML; known are {}",
+                                               name, known_targets()));
+}
 
 void add_algorithm_options(CLI::App& command, CompareArguments& options) {
   const OptionGroup group(command, "Algorithms");
@@ -53,6 +61,11 @@ void add_model_options(CLI::App& command, CompareArguments& options) {
                fmt::format("Buffer sizes to simulate: {}", kSizesInWords));
   group.flag("--trees", options.trees,
              "Simulate trees without threadblocks, as fast as links allow, instead of programs");
+  group
+      .option("--target", options.target, "NAME",
+              fmt::format("The runtime that programs are for: {} (default: {})", known_targets(),
+                          LowerOptions().target))
+      ->check(CLI::Validator(refuse_other_target, "NAME"));
   auto* gpu = group.option(
       "--gpu", options.gpu, "NAME",
       fmt::format(

@@ -21,6 +21,7 @@ struct CompareArguments {
   std::vector<std::string> algorithms;  ///< empty: all, or those of several topologies
   std::string sizes;                    ///< empty: 1K:4G:4, or those of several topologies
   std::vector<std::string> schedules, measured;
+  std::string target;           ///< that XML is for; empty: by default
   std::string gpu, parameters;  ///< empty: the fabric's own GPU
   std::string nccl_graph;
   bool cross_nic = false, nccl_constants = false;

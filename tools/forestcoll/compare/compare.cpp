@@ -151,6 +151,7 @@ Expected<RowsRequest> request_of(const CompareArguments& options) {
   RowsRequest request;
   request.collective = *collective_of(options.collective);
   request.schedules = options.schedules;
+  if (!options.target.empty()) request.target = options.target;
   auto names = find_algorithms(options);
   if (!names) return names.errors();
   request.algorithms = *std::move(names);

@@ -21,6 +21,7 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
@@ -66,7 +67,7 @@ struct ComparedRow {
   std::optional<TreeShape> shape;
   std::optional<std::int64_t> parts;  ///< of an all-to-all's pairs
   std::optional<ProgramSize> program;
-  std::optional<Diagnostic> program_error;  ///< why there is no program for the default target
+  std::optional<Diagnostic> program_error;  ///< why there is no program for the target
   std::optional<BusiestLink> busiest;
   std::optional<LimitUse> busiest_limit;  ///< of `Fabric::links()`, where links share capacities
   IdVector<ArcId, double> busy;  ///< of every arc, like BusiestLink::busy; empty: not known
@@ -123,6 +124,7 @@ struct Comparison {
   std::string collective_name = {};
   std::optional<Rank> root = {};
   ThreeFigures figures;
+  std::string target = LowerOptions().target;  ///< of XML
   /// GB/s: what nothing exceeds; where that is not known, of an allreduce reduce-scatter, then
   /// allgather, and of others the optimum by trees.
   Ratio optimum = {}, optimum_busbw = {};

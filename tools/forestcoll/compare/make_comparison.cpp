@@ -107,7 +107,7 @@ Expected<Comparison> tree_optimum_of(const Fabric& fabric, const RowsRequest& re
   const auto base = base_of(rates);
   if (!base) return base.errors();
   auto reached = request.by_size ? reached_by_default(fabric, request.collective, request.root,
-                                                      SynthArguments().target, console)
+                                                      request.target, console)
                                  : no_target("leave out --trees");
   Comparison comparison{.figures = {std::move(rates), std::move(reached)}};
   comparison.optimum = *base;
@@ -129,6 +129,7 @@ Expected<Comparison> with_optimum(const Fabric& fabric, const RowsRequest& reque
   comparison.fabric = &fabric;
   comparison.collective = request.collective;
   comparison.collective_name = request.collective_name;
+  comparison.target = request.target;
   comparison.root = request.root;
   const auto busbw = busbw_of(comparison.optimum, request.collective, fabric.network);
   if (!busbw) return busbw.errors();

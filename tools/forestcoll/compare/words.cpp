@@ -12,8 +12,14 @@
 #include "common/report/lengths_report.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/ratio.hpp"
+#include "forestcoll/schedule.hpp"
 
 namespace forestcoll::cli {
+
+std::string reached_name(const std::string& target) {
+  return target == LowerOptions().target ? kReachedName
+                                         : fmt::format("reached by synth, for {}", target);
+}
 namespace {
 
 // Trailing zeros say nothing.

@@ -13,6 +13,8 @@ constexpr const char* kModelNotMeasurement = "model, not measurement";
 /// The lines of a table that have what `synth` reaches, the optimum by trees, and the optimum of an
 /// allreduce in two phases.
 constexpr const char* kReachedName = "reached by synth, for its default target";
+/// Where another target is asked for.
+[[nodiscard]] std::string reached_name(const std::string& target);
 constexpr const char* kByTreesName = "optimum by trees (proved)";
 constexpr const char* kTwoPhasesName = "reduce-scatter, then allgather (proved)";
 

@@ -22,6 +22,7 @@ CompileOptions options_of_row(const RowsRequest& request, const std::string& nam
   options.demand = request.demand;
   options.proof = request.alltoall_proof;
   if (name != kOurs) options.paths_of = name;
+  options.lowering.target = request.target;
   options.lowering.placement = Placement::out_of_place;
   return options;
 }

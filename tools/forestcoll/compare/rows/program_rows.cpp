@@ -210,6 +210,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                          .baseline = request.baseline};
   options.algorithms = algorithms_to_time(request);
   SynthesizeOptions& synthesis = options.compile.synthesis;
+  options.compile.lowering.target = request.target;
   synthesis.collective = request.collective;
   synthesis.root = request.root;
   synthesis.packing.stop = request.stop;

@@ -100,9 +100,12 @@ void RowFiller::set_limits(ComparedRow& row) const {
   }
 }
 
-// These very trees, lowered as `synth` does by default.
+// These very trees, lowered as `synth` does for the target.
 void RowFiller::set_program(ComparedRow& row) const {
   LowerOptions options;
+  options.target = request_.target;
+  options.max_threadblocks =
+      std::min(options.max_threadblocks, default_sms(request_.target, fabric_.gpu));
   options.boxes = boxes_of_nodes(fabric_.topology);
   const auto schedule = lower(*row.forest, options);
   if (!schedule) {

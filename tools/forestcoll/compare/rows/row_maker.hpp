@@ -14,6 +14,7 @@
 #include "forestcoll/alltoall.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 
 namespace forestcoll::cli {
@@ -28,8 +29,9 @@ struct RowsRequest {
   std::optional<ParsedDemand> demand;             ///< set of an all-to-all alone
   const AlltoallProof* alltoall_proof = nullptr;  ///< of its optimum
   std::optional<Rank> root;
-  std::vector<std::string> algorithms;  ///< "forestcoll" and names of baselines
-  std::vector<std::string> schedules;   ///< files
+  std::vector<std::string> algorithms;         ///< "forestcoll" and names of baselines
+  std::vector<std::string> schedules;          ///< files
+  std::string target = LowerOptions().target;  ///< that programs are for
   BaselineOptions baseline;
   std::vector<std::int64_t> sizes;  ///< bytes
   std::vector<RefusedSize> refused_sizes;

@@ -48,7 +48,9 @@ std::vector<TableRow> optimum_lines(const Comparison& comparison, std::size_t co
   };
   const RateFigures& rates = comparison.figures.rates;
   std::vector<TableRow> lines;
-  if (comparison.figures.reached) lines.push_back(line(kReachedName, *comparison.figures.reached));
+  if (comparison.figures.reached) {
+    lines.push_back(line(reached_name(comparison.target).c_str(), *comparison.figures.reached));
+  }
   Ratio said = comparison.optimum;
   lines.push_back(line(optimum_name(comparison).c_str(), said));
   if (rates.by_trees && rates.by_trees->at_most != said) {
@@ -137,7 +139,8 @@ std::vector<std::string> remarks(const Comparison& comparison) {
       add(row.algorithm, "not simulated: " + why(*row.times_error));
     }
     if (row.program_error) {
-      add(row.algorithm, "no program for the default target: " + why(*row.program_error));
+      add(row.algorithm,
+          fmt::format("no program for {}: {}", comparison.target, why(*row.program_error)));
     }
     if (row.program_times_error && !row.program_error) {
       add(row.algorithm, "not simulated as a program: " + why(*row.program_times_error));
