@@ -98,7 +98,7 @@ TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
     EXPECT_EQ(winners[i]->considered.front().algorithm, contest->candidate(won).algorithm);
     EXPECT_FALSE(winners[i]->considered.front().is_bound);
     for (const std::size_t c : all_of(*contest)) {
-      if (!contest->serves(c, some_sizes()[i])) continue;
+      if (!contest->serves(c, some_sizes()[i]) || !contest->fits(c)) continue;
       EXPECT_LE(winners[i]->seconds, Contest::kWorthwhile * *contest->seconds(c, some_sizes()[i]))
           << some_sizes()[i] << contest->candidate(c).in_words();
     }
