@@ -52,13 +52,18 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   EXPECT_TRUE(std::isinf(seconds_for(xml, topology, 64 * size, parameters, limited)));
 }
 
+forestcoll::Expected<forestcoll::Simulator> prepared(const char* algorithm,
+                                                     const Topology& topology,
+                                                     Collective collective) {
+  const auto forest = forest_by(algorithm, topology, collective);
+  EXPECT_TRUE(forest) << algorithm;
+  return prepare_simulation(xml_of(*forest, topology), "x.xml", topology);
+}
+
 // What a run will have is known before its graph is made, so that one that is too large never is.
 TEST(SimulateOperations, AreCountedAsTheyAreRun) {
-  const Topology topology = bundled_topology("torus-4x4");
-  const auto forest = forest_by("multitree", topology, Collective::allreduce);
-  ASSERT_TRUE(forest);
-  const std::string xml = xml_of(*forest, topology);
-  const auto simulator = prepare_simulation(xml, "x.xml", topology);
+  const auto simulator =
+      prepared("multitree", bundled_topology("torus-4x4"), Collective::allreduce);
   ASSERT_TRUE(simulator);
   SimulationOptions all;
   all.every_pass = true;
@@ -78,11 +83,8 @@ TEST(SimulateOperations, AreCountedAsTheyAreRun) {
 
 // At full efficiency, what the busiest link is busy with.
 TEST(SimulateOperations, BusiestLinkIsKnown) {
-  const Topology topology = bundled_topology("dgx-a100-x2-degraded");
-  const auto forest = forest_by("forestcoll", topology, Collective::allgather);
-  ASSERT_TRUE(forest);
-  const std::string xml = xml_of(*forest, topology);
-  const auto simulator = prepare_simulation(xml, "x.xml", topology);
+  const auto simulator =
+      prepared("forestcoll", bundled_topology("dgx-a100-x2-degraded"), Collective::allgather);
   ASSERT_TRUE(simulator);
   constexpr std::int64_t kSize = std::int64_t{64} << 20;
   const auto run = simulator->run({kSize}, *forestcoll::find_simulation_parameters("ideal"));

@@ -15,10 +15,10 @@ namespace forestcoll::baseline {
 /// so here a ring leaves by the NIC of the last rank that it visits: each NIC still has one ring in
 /// and one out. Where the network joins NICs of one rail only, or `cross_nic` asks for it, rails
 /// are exchanged in pairs from box to box, as NCCL does with NCCL_CROSS_NIC, or of an odd number,
-/// as after a failure, each with the next. Where neither can be,
-/// the rank beside the NIC relays, and no trees describe that. Given graphs that name NICs are
-/// taken as they are: in at the first GPU of a channel, out at the last. Equal paths share the
-/// load, as with adaptive routing. Error B08.
+/// as after a failure, each with the next. Where neither can be, the rank beside the NIC relays,
+/// and no trees describe that. Given graphs that name NICs are taken as they are: in at the first
+/// GPU of a channel, out at the last. Equal paths share the load, as with adaptive routing. Error
+/// B08.
 [[nodiscard]] Expected<std::vector<Ring>> join_boxes(const Request& request, BoxRings& boxes);
 
 }  // namespace forestcoll::baseline

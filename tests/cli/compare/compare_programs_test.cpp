@@ -32,6 +32,10 @@ TEST(ComparePrograms, AreForTheTargetThatIsAskedFor) {
       joined({"compare", topology("dgx-a100-x1"), "--sizes", "16M", "--algorithms", "forestcoll"},
              target));
   EXPECT_THAT(words.out, HasSubstr("reached by synth, for rccl-6.3 "));
+  const auto plans =
+      run(joined({"compare", topology("dgx-a100-x1"), "-c", "gather", "--root", "gpu0"}, target));
+  EXPECT_EQ(plans.code, 2);
+  EXPECT_THAT(plans.err, HasSubstr("S04"));
   const auto refused = run({"compare", topology("dgx-a100-x1"), "--target", "mscclpp"});
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, HasSubstr("T07"));

@@ -22,6 +22,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/time_report.hpp"
+#include "common/synthesis/request/options.hpp"
 #include "compare/arguments.hpp"
 #include "compare/comparison.hpp"
 #include "compare/make_comparison.hpp"
@@ -151,7 +152,15 @@ Expected<RowsRequest> request_of(const CompareArguments& options) {
   RowsRequest request;
   request.collective = *collective_of(options.collective);
   request.schedules = options.schedules;
-  if (!options.target.empty()) request.target = options.target;
+  if (!options.target.empty()) {
+    if (default_target(request.collective) != request.target) {
+      return make_error(
+          Code::S04,
+          fmt::format("--target: a {} has plans of MSCCL++ alone, and no XML", options.collective),
+          "leave --target out");
+    }
+    request.target = options.target;
+  }
   auto names = find_algorithms(options);
   if (!names) return names.errors();
   request.algorithms = *std::move(names);

@@ -39,10 +39,11 @@ Expected<Comparison> alltoall_optimum_of(const Fabric& fabric, const RowsRequest
   if (!proof) return proof.errors();
   const auto rates = rates_of(*proof, demand);
   if (!rates) return rates.errors();
+  const bool is_xml = program_format(request.collective) == Format::msccl;
+  const std::string target = is_xml ? request.target : default_target(request.collective);
   Comparison comparison{
-      .figures = {figures_of(*rates),
-                  reached_by_default(fabric, request.collective, request.root,
-                                     default_target(request.collective), console, demand)}};
+      .figures = {figures_of(*rates), reached_by_default(fabric, request.collective, request.root,
+                                                         target, console, demand)}};
   comparison.optimum = rates->algbw_at_most;
   comparison.is_by_lengths = fabric.optimum.has_value();
   if (!fabric.optimum) comparison.bottleneck.sending = optimum->proof.cut;
