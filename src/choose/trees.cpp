@@ -37,8 +37,9 @@ using choose::synthesize_at;
 
 constexpr std::int64_t kFinest = 128;
 constexpr std::int64_t kFirstFine = 32;
-constexpr double kGainOfMoreChunks = 1.05;  // by the model, which is no finer
-const Ratio kLeastOfEqualShares(49, 50);    // of their rate, for their trees to be taken
+constexpr double kGainOfMoreChunks = 1.05;   // by the model, which is no finer
+const Ratio kLeastOfEqualShares(49, 50);     // of their rate, for their trees to be taken
+const Ratio kGainOfUnequalShares(101, 100);  // for which finer ones are taken, too
 
 // At least half a percent more; of a plan, which the model times for few ranks alone, as much as by
 // the model.
@@ -304,16 +305,18 @@ std::vector<Synthesis> of_unequal_shares(const Synthesis& equal, const Fabric& f
       std::has_single_bit(static_cast<std::uint64_t>(ranks)) || !fabric.network.weight.empty()) {
     return found;
   }
-  Ratio before(21, 20);  // the most uneven
+  const bool are_packed = fabric.network.ranks.size() <= scale::kMostRanksPacked;
+  Ratio before(21, 20);  // the most uneven, where trees are those of equal shares
   for (auto chunks = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(ranks)));
        chunks <= kFinest * ranks; chunks *= 2) {
     const std::int64_t largest = (chunks - 1) / ranks + 1;
     const Ratio uneven(largest * ranks, chunks);
-    if (uneven >= before) continue;
+    if (!are_packed && uneven >= before) continue;
     before = uneven;
     auto unequal = with_shares(equal, spread(chunks, ranks), fabric, options);
     if (!unequal) break;
-    found.push_back(*std::move(unequal));
+    const auto least = found.empty() ? Ratio(0) : found.back().forest.algbw * kGainOfUnequalShares;
+    if (unequal->forest.algbw >= least) found.push_back(*std::move(unequal));
   }
   return found;
 }

@@ -1,9 +1,10 @@
 // Cutting a connection into lanes: two ways, of which the one with the shorter periods is taken.
 //
-// In order: each lane takes messages that follow each other in the global order, and so are close
-// in level. A lane whose messages are levels apart is idle in between, and a pass over the program
-// cannot begin before the one before has ended on that lane: a reduction and the broadcast of its
-// result in one lane leave links idle for most of the time.
+// In order: each lane takes messages that follow each other in the global order, and so wait for
+// chains of about the same length. A lane whose messages wait for one another is idle in between,
+// and a pass over the program cannot begin before the one before has ended on that lane: a
+// reduction and the broadcast of its result in one lane leave links idle for most of the time. Sums
+// of one chunk at one rank follow one another, so n children below one rank are a chain of n.
 //
 // Largest first, to the least loaded (Graham): exact for equal messages and within 4/3 otherwise,
 // for many messages of unequal sizes.
@@ -169,16 +170,17 @@ class Cutter {
     Lane longer;
     longer.chunks = lane.chunks + message.count;
     longer.largest = std::max<std::int64_t>(lane.largest, message.count);
-    longer.first_level = std::min(lane.first_level, message.level);
-    longer.last_level = std::max(lane.last_level, message.level);
+    longer.first = std::min(lane.first, bounds_.chain(m));
+    longer.last = std::max(lane.last, bounds_.chain(m));
     return longer.period();
   }
 
   void add(Lane& lane, MessageId m) const {
     const Message& message = messages_[m];
     const bool is_first = lane.messages.empty();
-    lane.first_level = is_first ? message.level : std::min(lane.first_level, message.level);
-    lane.last_level = is_first ? message.level : std::max(lane.last_level, message.level);
+    const std::int32_t chain = bounds_.chain(m);
+    lane.first = is_first ? chain : std::min(lane.first, chain);
+    lane.last = is_first ? chain : std::max(lane.last, chain);
     lane.largest = std::max<std::int64_t>(lane.largest, message.count);
     lane.messages.push_back(m);
     lane.chunks += message.count;
@@ -196,7 +198,7 @@ class Cutter {
 }  // namespace
 
 std::int64_t Lane::period() const {
-  return std::max(chunks, (last_level - first_level + std::int64_t{1}) * largest);
+  return std::max(chunks, (last - first + std::int64_t{1}) * largest);
 }
 
 std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,

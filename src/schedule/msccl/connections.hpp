@@ -35,11 +35,12 @@ struct Lane {
   std::int64_t chunks = 0;
   std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds
   std::int64_t largest = 0;                     // chunks of a message
-  std::int32_t first_level = 0, last_level = 0;
+  std::int32_t first = 0, last = 0;             // of the chains that its messages wait for
 
   /// How long one pass over the lane takes, in times that a chunk needs for one step. Nothing of
   /// the next pass begins before the last message of this one: its chunks one after the other, or
-  /// the levels that the data climb between its first message and its last, whichever is more.
+  /// the messages anywhere that its last one waits for and its first one does not, whichever is
+  /// more.
   [[nodiscard]] std::int64_t period() const;
 };
 

@@ -33,6 +33,8 @@ class StepBounds {
     const bool is_copied = addition_ == Addition::aliased && awaited.empty();
     return 1 + adding + (is_copied ? 1 : 0);
   }
+  /// Messages that must come before it, one after the other.
+  [[nodiscard]] std::int32_t chain(MessageId m) const { return waits_.chain(ends_.of_tree(m)); }
 
  private:
   const Ends& ends_;

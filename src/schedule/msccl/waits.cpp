@@ -65,7 +65,7 @@ std::vector<std::vector<MessageId>> disjoint_groups(const IdVector<MessageId, Me
 }  // namespace
 
 Waits::Waits(const IdVector<MessageId, Message>& messages, std::size_t ranks)
-    : lists_(2 * messages.size()) {
+    : lists_(2 * messages.size()), chain_(messages.size(), 0) {
   auto groups = disjoint_groups(messages);
   items_.resize(groups.size());
   tbb::parallel_for(std::size_t{0}, groups.size(), [&](std::size_t g) {
@@ -108,6 +108,9 @@ void Waits::resolve_block(const IdVector<MessageId, Message>& messages, const Bl
     const auto written = cells(message.dst, message);
     if (message.reduces) record(2 * m.index() + 1, written);
     std::fill(written.begin(), written.end(), m);
+    for (const auto& awaited : {at_sender(m), at_receiver(m)}) {
+      for (const MessageId before : awaited) chain_[m] = std::max(chain_[m], chain_[before] + 1);
+    }
   }
 }
 

@@ -23,6 +23,9 @@ class Waits {
   [[nodiscard]] std::span<const MessageId> at_receiver(MessageId m) const {
     return at(2 * m.index() + 1);
   }
+  /// Messages that must come before it, one after the other: those that it waits for, and all that
+  /// these do. Additions to one sum follow one another.
+  [[nodiscard]] std::int32_t chain(MessageId m) const { return chain_[m]; }
 
  private:
   struct Block;
@@ -39,6 +42,7 @@ class Waits {
   };
   std::vector<std::vector<MessageId>> items_;  // by block
   std::vector<List> lists_;                    // two per message: at the sender, at the receiver
+  IdVector<MessageId, std::int32_t> chain_;
 };
 
 }  // namespace forestcoll::schedule
