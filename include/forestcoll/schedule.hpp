@@ -154,6 +154,11 @@ struct LowerOptions {
   /// The box of each node of the fabric, a negative number for none; empty: none are known. What
   /// leaves a box through NIC i of the n that its sender uses gets channels i, i + n, i + 2n, …
   IdVector<NodeId, std::int32_t> boxes = {};
+  /// How much it counts that a threadblock waits, beside how much it carries, where threadblocks
+  /// are short: each message that must pass in between, as so many halves of a message of its own.
+  /// Sums of one chunk at one GPU pass one after the other; 0: in halves of two, and as if they did
+  /// not.
+  std::int32_t waiting = 2;
 };
 
 /// Turns a forest into per-rank programs. Messages follow one global order (a topological order of

@@ -315,8 +315,10 @@ std::vector<Synthesis> of_unequal_shares(const Synthesis& equal, const Fabric& f
     before = uneven;
     auto unequal = with_shares(equal, spread(chunks, ranks), fabric, options);
     if (!unequal) break;
-    const auto least = found.empty() ? Ratio(0) : found.back().forest.algbw * kGainOfUnequalShares;
-    if (unequal->forest.algbw >= least) found.push_back(*std::move(unequal));
+    const bool is_asked = !are_packed || found.empty();
+    if (is_asked || unequal->forest.algbw >= found.back().forest.algbw * kGainOfUnequalShares) {
+      found.push_back(*std::move(unequal));
+    }
   }
   return found;
 }

@@ -1,6 +1,8 @@
 // The algorithms that may be fastest, before they are programs.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +32,10 @@ struct Candidate {
   bool is_direct = false;
   /// Switches that copy in place of trees over GPUs; `chosen` is then what it is compared with.
   std::optional<SwitchedPlan> switched = {};
+  /// What `LowerOptions::waiting` is for it.
+  std::int32_t waiting = LowerOptions().waiting;
+  /// The place of another one that differs in that alone, whose trees it takes once these are made.
+  std::optional<std::size_t> variant_of = {};
   [[nodiscard]] const CollectiveForest& forest() const { return chosen.synthesis.forest; }
   /// GB/s: what the links carry.
   [[nodiscard]] const Ratio& algbw() const {

@@ -4,7 +4,8 @@
 // bounds, until the next bound is above the best time found, or next to it: none of those that are
 // left can be faster by more than `kWorthwhile`, and programs that links alone make too slow are
 // never made. At first comes one that costs little, for a time that ends the simulations of others
-// early.
+// early. Trees that win are then tried with their threadblocks given to connections in other ways,
+// which are up to a sixth apart, and no bound says which is the fastest.
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for.h>
@@ -40,6 +41,8 @@ constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
 constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
+// Of variants: which one is the fastest no figure of a schedule tells.
+constexpr std::array<std::int32_t, 3> kOtherWaiting = {4, 1, 0};
 
 // How high trees are is next to nothing of what a large message takes.
 Effort effort_of_low(const FastestOptions& options) {
@@ -76,6 +79,7 @@ Expected<Contest> Contest::hold(const Fabric& fabric, const FastestOptions& give
 }
 
 Expected<void> Contest::begin() {
+  add_variants();
   auto programs = of_plans() ? plans_of(candidates_, *fabric_, compile_)
                              : programs_in_instances(candidates_, *fabric_, compile_,
                                                      options_.instances, options_.few_variants);
@@ -125,6 +129,23 @@ std::int64_t Contest::max_bytes(std::size_t contender) const {
                                              program(contender).instances, each.buffer_bytes);
 }
 
+// Of what sums along trees, but for what runtimes have themselves.
+void Contest::add_variants() {
+  entrants_ = candidates_.size();
+  if (of_plans()) return;
+  for (std::size_t c = 0; c < entrants_; ++c) {
+    const Candidate& base = candidates_[c];
+    const bool has_sums = base.forest().reduce.has_value() && !base.exchange && !base.routes;
+    if (!has_sums || has_runtime_own(base)) continue;
+    for (const std::int32_t waiting : kOtherWaiting) {
+      Candidate variant{.algorithm = candidates_[c].algorithm, .chosen = {}, .exchange = {}};
+      variant.waiting = waiting;
+      variant.variant_of = c;
+      candidates_.push_back(std::move(variant));
+    }
+  }
+}
+
 void Contest::add_contenders() {
   const std::size_t numbers = of_plans() ? plan_count() : instance_count(options_.instances);
   for (std::size_t candidate = 0; candidate < candidates_.size(); ++candidate) {
@@ -149,11 +170,14 @@ void Contest::note_least_of_links() {
   for (const std::string& protocol : of_plans() ? std::vector<std::string>{""} : protocols()) {
     efficiency = std::max(efficiency, parameters_.of_protocol(protocol).efficiency);
   }
-  tbb::parallel_for(std::size_t{0}, candidates_.size(), [&](std::size_t c) {
+  tbb::parallel_for(std::size_t{0}, entrants_, [&](std::size_t c) {
     if (const auto most = rate_of_links(candidates_[c])) {
       made_[c]->each_byte = kOfExact / (most->to_double() * kBytesOfGigabyte * efficiency);
     }
   });
+  for (std::size_t c = entrants_; c < candidates_.size(); ++c) {
+    made_[c]->each_byte = made_[*candidates_[c].variant_of]->each_byte;
+  }
 }
 
 // GB/s at most, as a runtime routes it. Trees that do not fit are replaced by taller ones: that is
@@ -173,7 +197,7 @@ Expected<void> Contest::make_the_likely() {
     if (each->each_byte > 0) least = std::min(least, each->each_byte);
   }
   std::vector<std::size_t> likely = {0}, others;
-  for (std::size_t c = 1; c < candidates_.size(); ++c) {
+  for (std::size_t c = 1; c < entrants_; ++c) {
     (made_[c]->each_byte <= kNearTheBest * least ? likely : others).push_back(c);
   }
   make(likely);
@@ -202,7 +226,7 @@ void Contest::make(const std::vector<std::size_t>& candidates) {
 // Baselines that are ours are made once, and plans of any two that are alike. A runtime's own
 // programs have more instances than ours may have.
 void Contest::find_twins() {
-  for (std::size_t c = 1; c < candidates_.size(); ++c) {
+  for (std::size_t c = 1; c < entrants_; ++c) {
     const bool is_baseline = candidates_[c].algorithm != candidates_.front().algorithm;
     if (!is_baseline || (!of_plans() && has_runtime_own(candidates_[c]))) continue;
     for (std::size_t other = 0; other < c && !made_[c]->twin; ++other) {
@@ -216,6 +240,10 @@ void Contest::find_twins() {
 // Those of its twin, unless that was replaced by trees that fit.
 Expected<std::vector<Program>> Contest::programs_of(std::size_t candidate) {
   const auto twin = made_[candidate]->twin;
+  if (const auto base = candidates_[candidate].variant_of) {
+    candidates_[candidate].chosen = candidates_[*base].chosen;
+    candidates_[candidate].chosen.schedule.reset();
+  }
   if (!twin) return programs_of_(candidate);
   make({*twin});
   if (!have_same_programs(candidates_[*twin], candidates_[candidate])) {
@@ -252,7 +280,7 @@ bool Contest::is_there(std::size_t contender) const {
 }
 
 std::vector<const Program*> Contest::all_programs() {
-  std::vector<std::size_t> all(candidates_.size());
+  std::vector<std::size_t> all(entrants_);
   std::iota(all.begin(), all.end(), std::size_t{0});
   make(all);
   std::vector<const Program*> programs;

@@ -35,6 +35,8 @@ struct Winner {
   std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
 };
 
+class ContestQueue;
+
 /// Of an element, by which sizes become counts.
 inline constexpr std::int64_t kElementBytes = 4;
 
@@ -74,8 +76,9 @@ class Contest {
   /// whether the GPU holds so many threadblocks as a file or not; or all, as those of the runtime
   /// itself, which serve every size.
   enum class Of { files, files_around, programs, all };
-  /// At one size, which may be another one. What takes more than `of_interest` seconds in any case,
-  /// and long to simulate, may take up to `kWorthwhileBeyond` times as long as the fastest.
+  /// At one size, which may be another one; once one has won, also among its variants. What takes
+  /// more than `of_interest` seconds in any case, and long to simulate, may take up to
+  /// `kWorthwhileBeyond` times as long as the fastest.
   [[nodiscard]] std::optional<Winner> winner(
       std::int64_t bytes, const Takes& takes, Of of = Of::files,
       double of_interest = std::numeric_limits<double>::infinity());
@@ -165,6 +168,11 @@ class Contest {
     std::map<std::int64_t, double> least;
     double first_byte = 0, each_byte = 0;  // seconds at least
   };
+  // The best so far, and what was compared.
+  struct Standing {
+    std::optional<Winner> best;
+    std::vector<ConsideredTime> considered;
+  };
   // What a candidate becomes, once it is asked for.
   struct Made {
     std::once_flag once;
@@ -184,12 +192,14 @@ class Contest {
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] bool simple_hangs() const;
   [[nodiscard]] std::int64_t most_events() const;  // of a simulation
+  void add_variants();
   void add_contenders();
   Expected<void> begin();
   void note_least_of_links();
   [[nodiscard]] std::optional<Ratio> rate_of_links(const Candidate& candidate) const;
   Expected<void> make_the_likely();
   void make_one(std::size_t candidate);
+  void race(ContestQueue& queue, std::int64_t bytes, double of_interest, Standing& standing);
   void find_twins();
   [[nodiscard]] Expected<std::vector<Program>> programs_of(std::size_t candidate);
   // Of each, as `seconds` has them.
@@ -207,7 +217,8 @@ class Contest {
   CompileOptions compile_;  // settled
   bool free_ = false;       // the protocol is chosen by size
   SimulationParameters parameters_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_;  // variants last
+  std::size_t entrants_ = 0;           // candidates that are no variants
   ProgramsOf programs_of_;
   std::vector<std::unique_ptr<Made>> made_;  // by candidate
   std::vector<Contender> contenders_;

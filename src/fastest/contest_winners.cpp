@@ -49,10 +49,24 @@ std::vector<ConsideredTime> best_of_each(std::vector<ConsideredTime> all) {
 
 std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
                                       double of_interest) {
+  Standing standing;
   ContestQueue queue(*this, bytes, takes, of);
+  race(queue, bytes, of_interest, standing);
+  std::optional<Winner>& best = standing.best;
+  if (!best) return best;
+  if (best->seconds <= kNear * of_interest) {
+    ContestQueue variants(*this, bytes, takes, of, contenders_[best->contender].candidate);
+    race(variants, bytes, of_interest, standing);
+  }
+  best->considered = best_of_each(std::move(standing.considered));
+  return best;
+}
+
+// Those of the queue against each other, and against the best so far.
+void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest,
+                   Standing& standing) {
+  auto& [best, considered] = standing;
   const bool in_table = std::isfinite(of_interest);
-  std::optional<Winner> best;
-  std::vector<ConsideredTime> considered;
   bool has_lowest = false;  // the one with the lowest bound is simulated
   for (;;) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
@@ -80,8 +94,6 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
     considered.push_back(
         {candidate(c).algorithm, best ? std::max(least, best->seconds) : least, true});
   }
-  if (best) best->considered = best_of_each(std::move(considered));
-  return best;
 }
 
 bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {

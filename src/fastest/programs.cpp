@@ -89,6 +89,7 @@ class ProgramMaker {
   [[nodiscard]] LowerOptions lowering_of(const Candidate& candidate, std::int32_t instances) const {
     LowerOptions lowering = options_.lowering;
     lowering.instances = instances;
+    lowering.waiting = candidate.waiting;
     if (has_runtime_own(candidate)) {
       lowering.max_threadblocks = std::max(lowering.max_threadblocks, default_sms(lowering.target));
     }

@@ -91,6 +91,7 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   options.xml.protocol = contest.contenders()[contender].protocol;
   options.xml.buffer_bytes = contest.contenders()[contender].buffer_bytes;
   options.lowering.instances = contest.program(contender).instances;
+  options.lowering.waiting = contest.candidate(contender).waiting;
   keep_below(contest.max_bytes(contender), options);
   const ChosenForest& chosen = contest.candidate(contender).chosen;
   const bool is_as_asked = options.lowering.instances == contest.compile().lowering.instances;

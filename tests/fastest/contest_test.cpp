@@ -14,13 +14,17 @@
 
 #include "choose/schedule_program.hpp"
 #include "fastest/fabrics.hpp"
+#include "forestcoll/emit.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/forest.hpp"
+#include "forestcoll/schedule.hpp"
 #include "solver/portfolio/best_forest.hpp"
 
 namespace forestcoll {
 namespace {
 
+using fastest::Candidate;
+using fastest::Contender;
 using fastest::Contest;
 using fastest::Winner;
 using test::options_for;
@@ -83,6 +87,40 @@ TEST(ContestFiles, HaveNoMoreThreadblocksThanTheGpuHolds) {
     EXPECT_TRUE(contest->winner(kSize, only, Contest::Of::all));
   }
   EXPECT_GT(larger, 0U);
+}
+
+// How many threadblocks a connection gets is tried in several ways once trees have won.
+TEST(ContestVariantsLong, NoneOfTheWinnerIsFaster) {
+  constexpr std::int64_t kSize = std::int64_t{1} << 30;
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
+  auto options = options_for(Collective::allreduce, {kSize});
+  options.few_variants = true;
+  auto contest = Contest::hold(fabric, options);
+  ASSERT_TRUE(contest);
+  const auto winner = contest->winners().front();
+  ASSERT_TRUE(winner);
+  const Candidate& won = contest->candidate(winner->contender);
+  ASSERT_TRUE(won.forest().reduce);
+  std::set<double> times;
+  for (const std::int32_t waiting : {0, 1, 2, 4}) {
+    LowerOptions lowering = contest->compile().lowering;
+    lowering.instances = contest->program(winner->contender).instances;
+    lowering.waiting = waiting;
+    const auto schedule = lower(won.forest(), lowering);
+    ASSERT_TRUE(schedule);
+    const Contender& contender = contest->contenders()[winner->contender];
+    const auto text =
+        to_msccl_xml(*schedule, won.forest(), fabric.topology,
+                     {.protocol = contender.protocol, .buffer_bytes = contender.buffer_bytes});
+    const auto simulator = prepare_simulation(text, "it", fabric.topology);
+    ASSERT_TRUE(simulator);
+    const auto simulation = simulator->run({kSize}, contest->parameters());
+    ASSERT_TRUE(simulation);
+    times.insert(simulation->times.front().seconds);
+    EXPECT_LE(winner->seconds, Contest::kWorthwhile * simulation->times.front().seconds) << waiting;
+  }
+  EXPECT_GT(times.size(), 1U);
+  EXPECT_NEAR(winner->seconds, *times.begin(), (Contest::kWorthwhile - 1) * *times.begin());
 }
 
 TEST_P(Contests, TheWinnerIsTheFastestOfAll) {
@@ -296,8 +334,10 @@ TEST(ContestLong, LooksAsFarAsItTakes) {
   EXPECT_EQ(contest->candidate(winner->contender).algorithm, "multitree");
 }
 
-// In a table what is far behind the fastest is known within 1 %, the rest as exactly as ever.
+// In a table what is behind the fastest is known within 1 %, and, where it is far behind, but for
+// what other threadblocks would gain; the rest as exactly as ever.
 TEST(ContestLong, TablesAreExactWhereItMatters) {
+  constexpr double kMostOfVariants = 1.2;
   const std::vector<std::int64_t> sizes = {1 << 16, 1 << 24, 1 << 28};
   const Fabric fabric = test::bundled_fabric("dgx-a100-x2");
   const FastestOptions options = options_for(Collective::allreduce, sizes);
@@ -320,7 +360,9 @@ TEST(ContestLong, TablesAreExactWhereItMatters) {
       if (!exact) continue;
       const double ratio = known->seconds / exact->seconds;
       const bool is_of_interest = exact->seconds < 1.05 * best[i]->seconds;
-      EXPECT_LE(ratio, is_of_interest ? Contest::kWorthwhile : Contest::kWorthwhileBeyond);
+      const double most =
+          exact->seconds < 1.1 * best[i]->seconds ? Contest::kWorthwhileBeyond : kMostOfVariants;
+      EXPECT_LE(ratio, is_of_interest ? Contest::kWorthwhile : most);
       EXPECT_GE(ratio, 1 / Contest::kWorthwhile);
     }
   }

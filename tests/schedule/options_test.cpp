@@ -51,6 +51,66 @@ TEST(OptionsLong, EveryCombinationIsRight) {
   }
 }
 
+// Boxes of `size` GPUs, each of which sums for those of its place in other boxes.
+std::vector<ParentTree> two_level_stars(int boxes, int size) {
+  std::vector<ParentTree> trees;
+  for (int root = 0; root < boxes * size; ++root) {
+    ParentTree tree{root, 1, {}};
+    for (int v = 0; v < boxes * size; ++v) {
+      const int in_its_box = v / size * size + root % size;
+      tree.parents.push_back(v == root ? -1 : v == in_its_box ? root : in_its_box);
+    }
+    trees.push_back(std::move(tree));
+  }
+  return trees;
+}
+
+CollectiveForest allreduce_of(int n, const std::vector<ParentTree>& trees) {
+  CollectiveForest forest;
+  forest.collective = Collective::allreduce;
+  forest.k = 1;
+  forest.reduce = make_forest(n, trees);
+  forest.broadcast = make_forest(n, trees);
+  return forest;
+}
+
+// What goes to another box is summed there, one after the other, before its result comes back: what
+// waits so long gets a threadblock for each way before NVLink, which has more to carry, gets many.
+TEST(Waiting, SumsOfOneChunkAreWaitedForOneAfterTheOther) {
+  constexpr int kBoxes = 3, kSize = 4;
+  const auto forest = allreduce_of(kBoxes * kSize, two_level_stars(kBoxes, kSize));
+  // Both ends of three peers in the box, four each, and of two others, two each.
+  LowerOptions options{.max_threadblocks = 2 * 3 * 4 + 2 * 2 * 2};
+  const auto sending_to_others = [&](const Schedule& schedule) {
+    std::size_t most = 0, least = 1000;
+    for (int rank = 0; rank < kBoxes * kSize; ++rank) {
+      std::size_t blocks = 0;
+      for (const Threadblock& block : schedule.programs[Rank(rank)].threadblocks) {
+        if (block.send_peer.valid() && block.send_peer.value / kSize != rank / kSize) ++blocks;
+      }
+      most = std::max(most, blocks);
+      least = std::min(least, blocks);
+    }
+    return std::pair(least, most);
+  };
+  const std::size_t others = kBoxes - 1;
+  EXPECT_EQ(sending_to_others(lowered_right(forest, options, 3)),
+            std::pair(2 * others, 2 * others));
+  options.waiting = 0;
+  EXPECT_EQ(sending_to_others(lowered_right(forest, options, 3)).first, others);
+}
+
+TEST(Waiting, IsRightWhateverItCounts) {
+  std::mt19937 random(9);
+  for (int round = 0; round < 12; ++round) {
+    const auto forest =
+        random_forest(Collective::allreduce, 3 + below(random, 4), 1 + below(random, 2), random);
+    for (const std::int32_t waiting : {0, 1, 2, 4}) {
+      lowered_right(forest, {.max_threadblocks = 24, .waiting = waiting}, 3);
+    }
+  }
+}
+
 // Forwarding reorders steps: many forests, few threadblocks, chains in both directions.
 TEST(OptionsLong, ForwardingOnManyForests) {
   std::mt19937 random(11);

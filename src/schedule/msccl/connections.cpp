@@ -97,12 +97,12 @@ class Cutter {
  public:
   Cutter(const Connection& connection, std::size_t lanes,
          const IdVector<MessageId, Message>& messages, const StepBounds& bounds,
-         std::int64_t max_steps)
+         const LaneCutting& cutting)
       : connection_(connection),
         lanes_(lanes),
         messages_(messages),
         bounds_(bounds),
-        max_steps_(max_steps) {}
+        cutting_(cutting) {}
 
   [[nodiscard]] std::optional<std::vector<Lane>> largest_first() const {
     std::vector<MessageId> by_size = connection_.messages;
@@ -126,7 +126,7 @@ class Cutter {
   [[nodiscard]] std::optional<std::vector<Lane>> in_order() const {
     Lane all;
     for (const MessageId m : connection_.messages) add(all, m);
-    std::int64_t low = all.largest, high = all.period();
+    std::int64_t low = 2 * all.largest, high = all.period;
     auto best = in_order_within(high);
     while (best && low < high) {
       const std::int64_t middle = low + (high - low) / 2;
@@ -160,30 +160,41 @@ class Cutter {
   }
 
   [[nodiscard]] bool has_room(const Lane& lane, MessageId m) const {
-    return lane.send_steps + bounds_.send(m) <= max_steps_ &&
-           lane.recv_steps + bounds_.recv(m) <= max_steps_;
+    return lane.send_steps + bounds_.send(m) <= cutting_.max_steps &&
+           lane.recv_steps + bounds_.recv(m) <= cutting_.max_steps;
   }
 
   // Of the lane with one message more. REQUIRES: it has one.
   [[nodiscard]] std::int64_t period_with(const Lane& lane, MessageId m) const {
-    const Message& message = messages_[m];
     Lane longer;
-    longer.chunks = lane.chunks + message.count;
-    longer.largest = std::max<std::int64_t>(lane.largest, message.count);
-    longer.first = std::min(lane.first, bounds_.chain(m));
-    longer.last = std::max(lane.last, bounds_.chain(m));
-    return longer.period();
+    longer.chunks = lane.chunks;
+    longer.largest = lane.largest;
+    longer.first = lane.first;
+    longer.last = lane.last;
+    count(longer, m);
+    return longer.period;
+  }
+
+  // Messages that must come before it, one after the other.
+  [[nodiscard]] std::int32_t chain(MessageId m) const {
+    return cutting_.waiting == 0 ? messages_[m].level : bounds_.chain(m);
+  }
+
+  void count(Lane& lane, MessageId m) const {
+    const Message& message = messages_[m];
+    lane.chunks += message.count;
+    lane.largest = std::max<std::int64_t>(lane.largest, message.count);
+    lane.first = std::min(lane.first, chain(m));
+    lane.last = std::max(lane.last, chain(m));
+    const std::int64_t halves = cutting_.waiting == 0 ? 2 : cutting_.waiting;
+    const std::int64_t waits = lane.last - lane.first + std::int64_t{1};
+    lane.period = std::max(2 * lane.chunks, halves * waits * lane.largest);
   }
 
   void add(Lane& lane, MessageId m) const {
-    const Message& message = messages_[m];
-    const bool is_first = lane.messages.empty();
-    const std::int32_t chain = bounds_.chain(m);
-    lane.first = is_first ? chain : std::min(lane.first, chain);
-    lane.last = is_first ? chain : std::max(lane.last, chain);
-    lane.largest = std::max<std::int64_t>(lane.largest, message.count);
+    if (lane.messages.empty()) lane.first = lane.last = chain(m);
+    count(lane, m);
     lane.messages.push_back(m);
-    lane.chunks += message.count;
     lane.send_steps += bounds_.send(m);
     lane.recv_steps += bounds_.recv(m);
   }
@@ -192,19 +203,15 @@ class Cutter {
   std::size_t lanes_;
   const IdVector<MessageId, Message>& messages_;
   const StepBounds& bounds_;
-  std::int64_t max_steps_;
+  LaneCutting cutting_;
 };
 
 }  // namespace
 
-std::int64_t Lane::period() const {
-  return std::max(chunks, (last - first + std::int64_t{1}) * largest);
-}
-
 std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                      const IdVector<MessageId, Message>& messages,
-                                     const StepBounds& bounds, std::int64_t max_steps) {
-  const Cutter cutter(connection, lanes, messages, bounds, max_steps);
+                                     const StepBounds& bounds, const LaneCutting& cutting) {
+  const Cutter cutter(connection, lanes, messages, bounds, cutting);
   auto in_order = cutter.in_order();
   auto by_size = cutter.largest_first();
   if (!in_order) return by_size;
@@ -214,7 +221,7 @@ std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t l
 
 std::int64_t slowest(std::span<const Lane> lanes) {
   std::int64_t most = 0;
-  for (const Lane& lane : lanes) most = std::max(most, lane.period());
+  for (const Lane& lane : lanes) most = std::max(most, lane.period);
   return most;
 }
 

@@ -36,12 +36,15 @@ struct Lane {
   std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds
   std::int64_t largest = 0;                     // chunks of a message
   std::int32_t first = 0, last = 0;             // of the chains that its messages wait for
+  /// How long one pass over the lane takes, in halves of what a chunk needs for one step. Nothing
+  /// of the next pass begins before the last message of this one: its chunks one after the other,
+  /// or what its last message waits for and its first one does not, whichever is more.
+  std::int64_t period = 0;
+};
 
-  /// How long one pass over the lane takes, in times that a chunk needs for one step. Nothing of
-  /// the next pass begins before the last message of this one: its chunks one after the other, or
-  /// the messages anywhere that its last one waits for and its first one does not, whichever is
-  /// more.
-  [[nodiscard]] std::int64_t period() const;
+struct LaneCutting {
+  std::int64_t max_steps = 0;
+  std::int32_t waiting = 2;  ///< see `LowerOptions`
 };
 
 /// Cuts a connection into `lanes` lanes of no more than `max_steps` steps, so that the longest
@@ -49,7 +52,7 @@ struct Lane {
 [[nodiscard]] std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                                    const IdVector<MessageId, Message>& messages,
                                                    const StepBounds& bounds,
-                                                   std::int64_t max_steps);
+                                                   const LaneCutting& cutting);
 
 /// The period of the slowest lane.
 [[nodiscard]] std::int64_t slowest(std::span<const Lane> lanes);

@@ -215,7 +215,7 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   const std::int64_t limit = most_threadblocks(options, target);
   const auto lanes =
       schedule::place_lanes(ends.at_ranks(), schedule::StepBounds(ends, waits, addition), ranks,
-                            target, limit, options.threadblocks);
+                            target, {limit, options.waiting, options.threadblocks});
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
   if (forwards) groups = find_relays(messages, ends, waits, *lanes);
