@@ -312,7 +312,7 @@ Expected<std::vector<Candidate>> find_candidates(const Fabric& fabric,
   return CandidateFinder(fabric, settled, asked, of_low).find();
 }
 
-bool have_same_programs(const Candidate& a, const Candidate& b) {
+bool have_same_plans(const Candidate& a, const Candidate& b) {
   const auto has_trees = [](const Candidate& each) {
     return !each.exchange && !each.routes && !each.is_direct && !each.switched;
   };

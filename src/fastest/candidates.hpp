@@ -64,9 +64,9 @@ struct Candidate {
 [[nodiscard]] Candidate exchange_candidate(const ExchangeInfo& info, const Fabric& fabric,
                                            const LowerOptions& lowering, const Ratio& optimum);
 
-/// Whether both are written as the same programs: trees that join the same GPUs, along whatever
+/// Whether both are written as the same plans: trees that join the same GPUs, along whatever
 /// paths. Cost: O(edges).
-[[nodiscard]] bool have_same_programs(const Candidate& a, const Candidate& b);
+[[nodiscard]] bool have_same_plans(const Candidate& a, const Candidate& b);
 
 /// The programs of a candidate. Errors: those of `lower`, `lower_exchange` and `lower_alltoall`.
 [[nodiscard]] Expected<Schedule> lower_candidate(const Candidate& candidate, const Fabric& fabric,

@@ -223,16 +223,15 @@ void Contest::make(const std::vector<std::size_t>& candidates) {
   });
 }
 
-// Baselines that are ours are made once, and plans of any two that are alike. A runtime's own
-// programs have more instances than ours may have.
+// Of plans, which take long to make. Programs of two that are alike are made twice, as trees that
+// join the same GPUs may take other NICs, and so other channels; if they are the same, they are
+// simulated once.
 void Contest::find_twins() {
+  if (!of_plans()) return;
   for (std::size_t c = 1; c < entrants_; ++c) {
-    const bool is_baseline = candidates_[c].algorithm != candidates_.front().algorithm;
-    if (!is_baseline || (!of_plans() && has_runtime_own(candidates_[c]))) continue;
+    if (candidates_[c].algorithm == candidates_.front().algorithm) continue;
     for (std::size_t other = 0; other < c && !made_[c]->twin; ++other) {
-      const bool is_ours = candidates_[other].algorithm == candidates_.front().algorithm;
-      if (!is_ours && !of_plans()) continue;
-      if (have_same_programs(candidates_[other], candidates_[c])) made_[c]->twin = other;
+      if (have_same_plans(candidates_[other], candidates_[c])) made_[c]->twin = other;
     }
   }
 }
@@ -246,14 +245,13 @@ Expected<std::vector<Program>> Contest::programs_of(std::size_t candidate) {
   }
   if (!twin) return programs_of_(candidate);
   make({*twin});
-  if (!have_same_programs(candidates_[*twin], candidates_[candidate])) {
+  if (!have_same_plans(candidates_[*twin], candidates_[candidate])) {
     return programs_of_(candidate);
   }
   if (!made_[*twin]->errors.empty()) return made_[*twin]->errors;
   std::vector<Program> programs = made_[*twin]->programs;
   for (Program& each : programs) {
     each.candidate = candidate;
-    if (!of_plans()) continue;
     const Candidate& own = candidates_[candidate];
     each.plan_name = choose::plan_name(fabric_->topology, own.forest(), own.algorithm);
   }
