@@ -76,7 +76,8 @@ class Contest {
   /// whether the GPU holds so many threadblocks as a file or not; or all, as those of the runtime
   /// itself, which serve every size.
   enum class Of { files, files_around, programs, all };
-  /// At one size, which may be another one; once one has won, also among its variants. What takes
+  /// At one size, which may be another one; then also among the variants
+  /// of those that are as fast or little slower. What takes
   /// more than `of_interest` seconds in any case, and long to simulate, may take up to
   /// `kWorthwhileBeyond` times as long as the fastest.
   [[nodiscard]] std::optional<Winner> winner(
@@ -168,10 +169,11 @@ class Contest {
     std::map<std::int64_t, double> least;
     double first_byte = 0, each_byte = 0;  // seconds at least
   };
-  // The best so far, and what was compared.
+  // The best so far, what was compared, and what each candidate takes at best.
   struct Standing {
     std::optional<Winner> best;
     std::vector<ConsideredTime> considered;
+    std::map<std::size_t, double> by_candidate;
   };
   // What a candidate becomes, once it is asked for.
   struct Made {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <optional>
 #include <queue>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -21,13 +21,15 @@ namespace forestcoll::fastest {
 /// it is simulated. What was made for another size changes nothing.
 class ContestQueue {
  public:
-  /// Of those that `takes` says, and `of`; of no variants, or of those of one candidate alone.
+  /// Of those that `takes` says, and `of`; of no variants, or of those of these candidates alone.
   ContestQueue(Contest& contest, std::int64_t bytes, const Contest::Takes& takes, Contest::Of of,
-               std::optional<std::size_t> variants_of = {})
+               const std::set<std::size_t>& variants_of = {})
       : contest_(contest), bytes_(bytes), takes_(takes), of_(of) {
     const std::vector<Contender>& contenders = contest.contenders();
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      if (contest.candidate(c).variant_of != variants_of || !takes(c)) continue;
+      const auto& base = contest.candidate(c).variant_of;
+      const bool is_asked = base ? variants_of.contains(*base) : variants_of.empty();
+      if (!is_asked || !takes(c)) continue;
       const std::size_t candidate = contenders[c].candidate;
       if (unmade_.empty() || unmade_.back().candidate != candidate) {
         unmade_.push_back({contest.least_of_links(candidate, bytes), candidate, {}});

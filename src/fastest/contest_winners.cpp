@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <set>
 
 #include "fastest/contest.hpp"
 #include "fastest/contest_queue.hpp"
@@ -24,6 +25,8 @@ constexpr double kRounding = 1e-9;
 constexpr std::size_t kAtOnce = 4;
 // Of those whose bounds are that near, the ones that are simulated sooner come first.
 constexpr double kNear = 1.05;
+// Variants of what takes so many times as long as the best are tried, too.
+constexpr double kMostOfVariants = 1.1;
 constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
 constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 
@@ -55,7 +58,11 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
   std::optional<Winner>& best = standing.best;
   if (!best) return best;
   if (best->seconds <= kNear * of_interest) {
-    ContestQueue variants(*this, bytes, takes, of, contenders_[best->contender].candidate);
+    std::set<std::size_t> near;
+    for (const auto& [candidate, seconds] : standing.by_candidate) {
+      if (seconds <= kMostOfVariants * best->seconds) near.insert(candidate);
+    }
+    ContestQueue variants(*this, bytes, takes, of, near);
     race(variants, bytes, of_interest, standing);
   }
   best->considered = best_of_each(std::move(standing.considered));
@@ -65,7 +72,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
 // Those of the queue against each other, and against the best so far.
 void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest,
                    Standing& standing) {
-  auto& [best, considered] = standing;
+  auto& [best, considered, by_candidate] = standing;
   const bool in_table = std::isfinite(of_interest);
   bool has_lowest = false;  // the one with the lowest bound is simulated
   for (;;) {
@@ -85,6 +92,8 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest,
       if (!all_taken[i]) continue;
       const std::size_t c = next[i];
       const double taken = *all_taken[i];
+      const auto [known, is_new] = by_candidate.emplace(contenders_[c].candidate, taken);
+      if (!is_new) known->second = std::min(known->second, taken);
       const bool is_late = taken > most;  // or infinite: what is known of other sizes says nothing
       considered.push_back({candidate(c).algorithm, is_late ? most : taken, is_late});
       if (!best || is_before(taken, c, *best)) best = Winner{c, taken, {}};
