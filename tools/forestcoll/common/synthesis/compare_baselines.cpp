@@ -51,14 +51,25 @@ std::set<std::int64_t> sizes_for(const std::optional<SizeWindow>& before,
   return {std::min(begin, whole), std::clamp(kLarge, std::min(begin, whole), whole), whole};
 }
 
-// Times of both schedules, or none. Cost: that of `simulated_time` six times.
+// At a size of its window it was simulated when it was chosen.
+std::optional<double> seconds_at(std::int64_t bytes, const MadeSchedule& made,
+                                 const forestcoll::Fabric& fabric) {
+  if (made.window) {
+    for (const TimeBeside& known : made.window->times) {
+      if (known.bytes == bytes) return known.seconds;
+    }
+  }
+  return simulated_time(made.compiled.text, fabric, bytes);
+}
+
+// Times of both schedules, or none. Cost: that of `simulated_time` six times at most.
 void add_times(FailurePrice& price, const MadeSchedule& made_before,
                const forestcoll::Fabric& before, const MadeSchedule& made_after,
                const forestcoll::Fabric& after) {
   std::vector<SimulatedTime> first, second;
   for (const std::int64_t bytes : sizes_for(made_before.window, made_after.window)) {
-    const auto from = simulated_time(made_before.compiled.text, before, bytes);
-    const auto to = from ? simulated_time(made_after.compiled.text, after, bytes) : from;
+    const auto from = seconds_at(bytes, made_before, before);
+    const auto to = from ? seconds_at(bytes, made_after, after) : from;
     if (!to) return;
     first.push_back({.bytes = static_cast<double>(bytes), .seconds = *from});
     second.push_back({.bytes = static_cast<double>(bytes), .seconds = *to});
