@@ -62,13 +62,15 @@ class CandidateFinder {
     auto best = best_of_ours();
     if (!best) return best.errors();
     optimum_ = best->front().synthesis.forest.optimum;
+    const Synthesis highest = best->front().synthesis;
     for (ChosenForest& each : *best) candidates_.push_back({"forestcoll", std::move(each), {}});
     const bool are_few = asked_.few_variants;
     if (options_.tree_count != TreeCount::chosen) return {};
     if (are_few && !is_optimum_of_few()) return {};
-    const Synthesis& first = candidates_.front().chosen.synthesis;
-    for (Synthesis& each : find_our_trees(fabric_, first, options_, {are_few, of_low_})) {
-      add_of_any_number(std::move(each));
+    add_in_powers_of_two(highest);
+    for (Synthesis& each : find_our_trees(fabric_, highest, options_, {are_few, of_low_})) {
+      add_in_powers_of_two(each);
+      candidates_.push_back({"forestcoll", {std::move(each), ""}, {}});
     }
     return {};
   }
@@ -82,18 +84,15 @@ class CandidateFinder {
     return std::vector<ChosenForest>{*std::move(best)};
   }
 
-  // In a plan a tree is one transfer, however many chunks wide: cut finely, three trees per root
-  // serve powers of two.
-  void add_of_any_number(Synthesis synthesis) {
-    if (options_.format == Format::mscclpp) {
-      for (CollectiveForest& even : cut_in_powers_of_two(synthesis.forest)) {
-        Synthesis each = synthesis;
-        each.allowed = even.algbw;
-        each.forest = std::move(even);
-        candidates_.push_back({"forestcoll", {std::move(each), ""}, {}});
-      }
+  // A tree is one transfer, however many chunks wide: cut finely, three trees per root serve powers
+  // of two.
+  void add_in_powers_of_two(const Synthesis& synthesis) {
+    for (CollectiveForest& even : cut_in_powers_of_two(synthesis.forest)) {
+      Synthesis each = synthesis;
+      each.allowed = even.algbw;
+      each.forest = std::move(even);
+      candidates_.push_back({"forestcoll", {std::move(each), ""}, {}});
     }
-    candidates_.push_back({"forestcoll", {std::move(synthesis), ""}, {}});
   }
 
   // Threadblocks of a plan are shared by all trees: fewer of a higher rate are often faster.

@@ -129,14 +129,13 @@ std::int64_t Contest::max_bytes(std::size_t contender) const {
                                              program(contender).instances, each.buffer_bytes);
 }
 
-// Of what sums along trees, but for what runtimes have themselves.
+// Of what goes along trees, but for what runtimes have themselves.
 void Contest::add_variants() {
   entrants_ = candidates_.size();
   if (of_plans()) return;
   for (std::size_t c = 0; c < entrants_; ++c) {
     const Candidate& base = candidates_[c];
-    const bool has_sums = base.forest().reduce.has_value() && !base.exchange && !base.routes;
-    if (!has_sums || has_runtime_own(base)) continue;
+    if (base.exchange || base.routes || base.is_direct || has_runtime_own(base)) continue;
     for (const std::int32_t waiting : kOtherWaiting) {
       Candidate variant{.algorithm = candidates_[c].algorithm, .chosen = {}, .exchange = {}};
       variant.waiting = waiting;
