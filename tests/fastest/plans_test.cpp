@@ -31,12 +31,20 @@ std::string text_of(const Program& program) {
   return to_mscclpp_json(*program.lowered, program.plan_name);
 }
 
-class PlansLong : public ::testing::TestWithParam<const char*> {};
+struct PlansOf {
+  const char* name;
+  Fabric (*fabric)();
+};
+void PrintTo(const PlansOf& of, std::ostream* out) {
+  *out << of.name;
+}
+
+class Plans : public ::testing::TestWithParam<PlansOf> {};
 
 // Nothing verifies them before they are selected, so what is said of them has to be what the
 // checker finds, and their times those of what is written.
-TEST_P(PlansLong, AreWhatTheirTextsSay) {
-  const Fabric fabric = test::bundled_fabric(GetParam());
+TEST_P(Plans, AreWhatTheirTextsSay) {
+  const Fabric fabric = GetParam().fabric();
   auto contest = Contest::hold(fabric, plan_options(Collective::allreduce));
   ASSERT_TRUE(contest) << to_string(contest.errors().front());
   const auto parameters = find_simulation_parameters(fabric.gpu.name);
@@ -60,7 +68,22 @@ TEST_P(PlansLong, AreWhatTheirTextsSay) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Fabrics, PlansLong, ::testing::Values("dgx-a100-x1", "torus-4x4"));
+Fabric uneven_ring() {
+  return test::fabric_of(R"({"format": "forestcoll-topology", "version": 1, "name": "uneven ring",
+    "nodes": [{"id": "n[0-3]", "type": "compute"}],
+    "links": [{"src": "n[0,2]", "dst": "n[1,3]", "pair": "zip", "bandwidth": 50},
+              {"src": "n[1,3]", "dst": "n[2,0]", "pair": "zip", "bandwidth": 25}]})");
+}
+
+// One switch; boxes, between which are ports; links alone.
+INSTANTIATE_TEST_SUITE_P(FabricsLong, Plans,
+                         ::testing::Values(PlansOf{"star", [] { return test::star_of(3); }},
+                                           PlansOf{"boxes", [] { return test::boxes_of_two(2); }},
+                                           PlansOf{"ring", uneven_ring}));
+INSTANTIATE_TEST_SUITE_P(
+    FabricsLongest, Plans,
+    ::testing::Values(PlansOf{"box", [] { return test::bundled_fabric("dgx-a100-x1"); }},
+                      PlansOf{"torus", [] { return test::bundled_fabric("torus-4x4"); }}));
 
 // A GPU's links carry more than one threadblock for each peer moves.
 TEST(PlanShapesLong, HaveManyThreadblocksWhereThatIsFaster) {

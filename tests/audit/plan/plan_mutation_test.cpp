@@ -18,18 +18,12 @@
 namespace audit_test {
 namespace {
 
-struct Mutant {
-  std::string what;
-  PlanJson plan;
-};
-
 using PlanEdit = std::function<void(PlanJson&)>;
 
+// All that can be changed in a plan, which has to live longer.
 class Mutants {
  public:
-  explicit Mutants(const PlanJson& plan) : plan_(plan) {}
-
-  std::vector<Mutant> all() {
+  explicit Mutants(const PlanJson& plan) : plan_(plan) {
     change("the other placement", "", [](PlanJson& p) { p["inplace"] = !p["inplace"]; });
     for (std::size_t g = 0; g < plan_["gpus"].size(); ++g) {
       const std::string gpu = "/gpus/" + std::to_string(g);
@@ -39,15 +33,30 @@ class Mutants {
         mutate_ops(gpu + "/threadblocks/" + std::to_string(t) + "/ops", tbs[t]["ops"]);
       }
     }
-    return std::move(mutants_);
+  }
+  Mutants(const Mutants&) = delete;
+  Mutants& operator=(const Mutants&) = delete;
+
+  [[nodiscard]] std::size_t size() const { return changes_.size(); }
+  [[nodiscard]] const std::string& kind(std::size_t m) const { return changes_[m].what; }
+  [[nodiscard]] std::string label(std::size_t m) const {
+    return changes_[m].what + " at " + changes_[m].pointer;
+  }
+  [[nodiscard]] PlanJson plan(std::size_t m) const {
+    PlanJson plan = plan_;
+    changes_[m].edit(plan[PlanJson::json_pointer(changes_[m].pointer)]);
+    return plan;
   }
 
  private:
+  struct Change {
+    std::string what, pointer;
+    PlanEdit edit;
+  };
+
   // An edit of what the pointer leads to.
   void change(const std::string& what, const std::string& pointer, const PlanEdit& edit) {
-    Mutant mutant{what + " at " + pointer, plan_};
-    edit(mutant.plan[PlanJson::json_pointer(pointer)]);
-    mutants_.push_back(std::move(mutant));
+    changes_.push_back({what, pointer, edit});
   }
 
   void mutate_gpu(const std::string& at) {
@@ -101,7 +110,8 @@ class Mutants {
         {"repkt", "re"},     {"respkt", "res"},   {"recpkt", "re"},       {"recspkt", "respkt"},
         {"glres", "gstore"}, {"gstore", "glres"}, {"gstorepkt", "gstore"}};
     if (const auto like = likes.find(name); like != likes.end()) {
-      change(name + " for " + like->second, at + "/name", [=](PlanJson& x) { x = like->second; });
+      change(name + " for " + like->second, at + "/name",
+             [other = like->second](PlanJson& x) { x = other; });
     }
   }
 
@@ -179,7 +189,7 @@ class Mutants {
   }
 
   const PlanJson& plan_;
-  std::vector<Mutant> mutants_;
+  std::vector<Change> changes_;
 };
 
 struct Original {
@@ -242,25 +252,28 @@ constexpr int kParts = 6;
 class PlanMutation : public testing::TestWithParam<int> {};
 
 TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
-  std::int64_t mutants = 0, wrong = 0;
+  std::int64_t tried = 0, wrong = 0;
   MutantTable table;
   std::map<std::string, std::set<std::string>> accepted;  // by kind, where
+  int number = 0;
   for (const Original& original : originals()) {
-    const auto right = forestcoll::verify(original.plan.dump(), "x", nullptr, {});
-    ASSERT_TRUE(right && right->ok) << original.name << to_string(right->findings[0]);
-    ASSERT_EQ(execute_plan(original.plan, 30, original.root), Outcome::right) << original.name;
+    if (number++ % kParts == GetParam()) {  // each is right, as one of the parts finds
+      const auto right = forestcoll::verify(original.plan.dump(), "x", nullptr, {});
+      ASSERT_TRUE(right && right->ok) << original.name << to_string(right->findings[0]);
+      ASSERT_EQ(execute_plan(original.plan, 30, original.root), Outcome::right) << original.name;
+    }
     // Our own plans are long, and do the same in many places.
     const std::size_t stride = original.by_hand ? 1 : 5;
-    const auto all = Mutants(original.plan).all();
-    for (auto m = stride * static_cast<std::size_t>(GetParam()); m < all.size();
+    const Mutants mutants(original.plan);
+    for (auto m = stride * static_cast<std::size_t>(GetParam()); m < mutants.size();
          m += stride * kParts) {
-      const Mutant& mutant = all[m];
-      const std::string label = original.name + ": " + mutant.what;
-      const auto verdict = forestcoll::verify(mutant.plan.dump(), "m.json", nullptr, {});
+      const PlanJson plan = mutants.plan(m);
+      const std::string label = original.name + ": " + mutants.label(m);
+      const auto verdict = forestcoll::verify(plan.dump(), "m.json", nullptr, {});
       ASSERT_TRUE(verdict.has_value()) << label;
-      ++mutants;
-      const Outcome outcome = execute_plan(mutant.plan, verdict->ok ? 12 : 1, original.root);
-      const std::string kind = mutant.what.substr(0, mutant.what.find(" at "));
+      ++tried;
+      const Outcome outcome = execute_plan(plan, verdict->ok ? 12 : 1, original.root);
+      const std::string& kind = mutants.kind(m);
       table.add(kind, outcome != Outcome::right, !verdict->ok);
       if (outcome != Outcome::right) {
         ++wrong;
@@ -274,9 +287,9 @@ TEST_P(PlanMutation, EveryMutantThatMisbehavesIsRejected) {
     }
   }
   table.print();
-  EXPECT_GT(mutants, 250);
+  EXPECT_GT(tried, 250);
   EXPECT_GT(wrong, 160);
-  RecordProperty("mutants", static_cast<int>(mutants));
+  RecordProperty("mutants", static_cast<int>(tried));
   RecordProperty("wrong", static_cast<int>(wrong));
   // What a plan bears: threads in step once more, or where nothing needs it; what is done twice to
   // the same end, such as fetching, flushing or unpacking; operations that have nothing to do with

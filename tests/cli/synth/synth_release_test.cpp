@@ -20,6 +20,15 @@ std::string boxes_of(const Scratch& scratch, const std::string& number) {
   return file;
 }
 
+// One or two with four GPUs each.
+std::string half_boxes_of(const Scratch& scratch, const std::string& number) {
+  const std::string file = scratch / ("half-x" + number + ".json");
+  const char* gpus = number == "1" ? "gpu[0-3]" : "box[0-1]/gpu[0-3]";
+  run_well({"topo", "convert", boxes_of(scratch, number), "--to", "topology", "--ranks", gpus, "-o",
+            file});
+  return file;
+}
+
 /// The summary of a plan that is right for the target; where it is one for 0.9, by its text, too.
 nlohmann::json plan_for(const std::string& target, const std::string& file, const std::string& plan,
                         const std::vector<std::string>& more) {
@@ -41,8 +50,8 @@ TEST(SynthReleaseLong, PlansForTheOlderOneHaveNoStoresThroughSwitches) {
   const Scratch scratch;
   const std::string plan = scratch / "plan.json";
   for (const auto& [number, size] :
-       {std::pair("1", "1K"), std::pair("1", "64M"), std::pair("2", "1M")}) {
-    const std::string file = boxes_of(scratch, number);
+       {std::pair("1", "1K"), std::pair("1", "1M"), std::pair("2", "1M")}) {
+    const std::string file = half_boxes_of(scratch, number);
     const auto old = plan_for("mscclpp-0.9", file, plan, {"--size", size});
     const auto timed = json_of({"simulate", plan, file, "--sizes", size, "--json"});
     EXPECT_DOUBLE_EQ(timed["times"][0]["simulated_seconds"].get<double>(),
@@ -64,7 +73,7 @@ TEST(SynthReleaseLong, TwoBoxesSumInSwitchesWithoutStores) {
 
 TEST(SynthReleaseLong, SmallMessagesArePutWhereNoSwitchStores) {
   const Scratch scratch;
-  const std::string file = boxes_of(scratch, "1"), plan = scratch / "plan.json";
+  const std::string file = half_boxes_of(scratch, "1"), plan = scratch / "plan.json";
   const auto report = plan_for("mscclpp-0.9", file, plan, {"--size", "1K"});
   EXPECT_EQ(report["fastest"]["name"], "forestcoll, packets put at every GPU, a plan of MSCCL++");
   EXPECT_THAT(read_file(plan), HasSubstr("\"ppkt\""));
@@ -87,7 +96,7 @@ TEST(SynthReleaseLong, MoreBoxesHaveTrees) {
 // A plan of the newer release does not run on the older one, and `verify` says where and why.
 TEST(SynthReleaseLong, VerifyFindsWhatAReleaseDoesNotHave) {
   const Scratch scratch;
-  const std::string file = boxes_of(scratch, "1"), plan = scratch / "plan.json";
+  const std::string file = half_boxes_of(scratch, "1"), plan = scratch / "plan.json";
   expect_says(0, {"synth", file, "--format", "mscclpp", "--size", "16K", "-o", plan},
               "only if MSCCL++ is 0.10 or later");
   const auto old = run({"verify", plan, "--target", "mscclpp-0.9"});
@@ -111,7 +120,7 @@ TEST(SynthReleaseLong, VerifyFindsWhatAReleaseDoesNotHave) {
 // The word alone, as scripts have it, is the newest; every command takes the releases.
 TEST(SynthReleaseLong, TheWordAloneIsTheNewest) {
   const Scratch scratch;
-  const std::string file = boxes_of(scratch, "1");
+  const std::string file = half_boxes_of(scratch, "1");
   const auto text_for = [&](const std::vector<std::string>& more) {
     return run(joined({"synth", file, "-k", "auto", "-o", "-"}, more)).out;
   };
@@ -126,8 +135,8 @@ TEST(SynthReleaseLong, TheWordAloneIsTheNewest) {
   const auto unknown = run({"synth", file, "--target", "mscclpp-0.8"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("mscclpp-0.10, mscclpp-0.9"), HasSubstr("[T07]")));
-  const auto bound =
-      run_well({"bound", boxes_of(scratch, "2"), "-c", "allreduce", "--target", "mscclpp-0.9"});
+  const auto bound = run_well(
+      {"bound", half_boxes_of(scratch, "2"), "-c", "allreduce", "--target", "mscclpp-0.9"});
   EXPECT_THAT(bound.out, HasSubstr("as synth writes it for mscclpp-0.9: "));
 }
 

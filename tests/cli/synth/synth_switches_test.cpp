@@ -283,14 +283,14 @@ TEST(SynthInNetworkLong, PlansOverGpusAreChosenBySize) {
 // What a plan of several boxes lacks is said, and what switches between boxes could do.
 // A second switch only forwards: the best trees use both, and plans cannot say them.
 TEST(SynthInNetworkLong, NoNumberOfTreesIsSlowerThanTheDefault) {
-  for (const auto& [echo, rate] : {std::pair("true", "800/3"), std::pair("false", "300")}) {
+  for (const auto& [echo, rate] : {std::pair("true", "240"), std::pair("false", "300")}) {
     const std::string fabric =
         R"({"format": "forestcoll-topology", "version": 1, "name": "planes",
-  "nodes": [{"id": "gpu[0-7]", "type": "compute"}, {"id": "b", "type": "switch"},
+  "nodes": [{"id": "gpu[0-3]", "type": "compute"}, {"id": "b", "type": "switch"},
             {"id": "a", "type": "switch", "multicast": true, "reduce": true, "echo": )" +
         std::string(echo) + R"(}],
-  "links": [{"src": "gpu[0-7]", "dst": "a", "bandwidth": 300},
-            {"src": "gpu[0-7]", "dst": "b", "bandwidth": 150}]})";
+  "links": [{"src": "gpu[0-3]", "dst": "a", "bandwidth": 300},
+            {"src": "gpu[0-3]", "dst": "b", "bandwidth": 50}]})";
     for (const std::vector<std::string>& trees :
          {std::vector<std::string>{}, {"-k", "optimal"}, {"-k", "auto"}}) {
       const Scratch scratch;

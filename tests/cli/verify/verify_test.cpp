@@ -247,29 +247,40 @@ TEST(VerifyTargets, AForeignTopologyIsNoFaultOfTheRuntime) {
   EXPECT_THAT(verify.out, HasSubstr("such as the schedule is for"));
 }
 
-TEST(VerifyPlanLong, PlansOfEveryCollectivePass) {
-  for (const std::string name : {"dgx-a100-x1", "dgx-a100-x2", "mi250-x1"}) {
-    for (const char* collective : {"allreduce", "allgather", "reduce_scatter", "broadcast"}) {
-      for (const char* placement : {"--inplace", "--outofplace"}) {
-        std::vector<std::string> arguments = {"synth",    topology(name), "-c",
-                                              collective, "--format",     "mscclpp",
-                                              "-k",       "auto",         placement};
-        if (collective == std::string("broadcast")) {
-          arguments.insert(arguments.end(), {"--root", "0"});
-        }
-        const auto synth = run(arguments);
-        ASSERT_EQ(synth.code, 0) << name << collective << synth.err;
-        const auto verify =
-            run({"verify", "-", "--json", "--topology", topology(name)}, {.input = synth.out});
-        EXPECT_EQ(verify.code, 0) << verify.out;
-        const auto json = nlohmann::json::parse(verify.out);
-        expect_valid(json, "forestcoll-verify.schema.json");
-        EXPECT_EQ(json["schedule"], "mscclpp-plan");
-        EXPECT_EQ(json["collective"], collective);
-        EXPECT_LE(json["threadblock_steps"].get<int>(), 64);
+// Plans of every collective, in place and not, over these GPUs of a fabric.
+void expect_plans_pass(const std::string& name, const std::string& ranks) {
+  const std::vector<std::string> fabric{topology(name), "--ranks", ranks};
+  for (const char* collective : {"allreduce", "allgather", "reduce_scatter", "broadcast"}) {
+    for (const char* placement : {"--inplace", "--outofplace"}) {
+      auto arguments = joined(
+          {"synth", "-c", collective, "--format", "mscclpp", "-k", "auto", placement}, fabric);
+      if (collective == std::string("broadcast")) {
+        arguments.insert(arguments.end(), {"--root", "0"});
       }
+      const auto synth = run(arguments);
+      ASSERT_EQ(synth.code, 0) << name << collective << synth.err;
+      const auto verify =
+          run(joined({"verify", "-", "--json", "--topology"}, fabric), {.input = synth.out});
+      EXPECT_EQ(verify.code, 0) << verify.out;
+      const auto json = nlohmann::json::parse(verify.out);
+      expect_valid(json, "forestcoll-verify.schema.json");
+      EXPECT_EQ(json["schedule"], "mscclpp-plan");
+      EXPECT_EQ(json["collective"], collective);
+      EXPECT_LE(json["threadblock_steps"].get<int>(), 64);
     }
   }
+}
+
+// A switch, two boxes, unequal links: a half of the GPUs, and all.
+TEST(VerifyPlanLong, PlansOfEveryCollectivePass) {
+  expect_plans_pass("dgx-a100-x1", "0-3");
+  expect_plans_pass("dgx-a100-x2", "box[0-1]/gpu[0-3]");
+  expect_plans_pass("dgx-1-v100", "0-3");
+}
+TEST(VerifyPlanLongest, PlansOfEveryCollectivePass) {
+  expect_plans_pass("dgx-a100-x1", "0-7");
+  expect_plans_pass("dgx-a100-x2", "0-15");
+  expect_plans_pass("mi250-x1", "0-15");
 }
 
 TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
