@@ -53,7 +53,7 @@ struct DegradedTopology {
 /// in order, then relays and latencies. Errors: D01 a
 /// name that nothing has (the nearest is suggested), D02 an item that cannot be read, D03 a factor
 /// or latency out of range or more cables than there are, D04 a rank that cannot be one, E07 to E09
-/// where the rest is no fabric (the remedy names relays where they might join it), and E14 where a
+/// where the rest is no fabric (the remedy names relays where these join it), and E14 where a
 /// bandwidth gets too fine for exact arithmetic. Cost: linear in the fabric per item.
 [[nodiscard]] Expected<DegradedTopology> degrade(const Topology& topology,
                                                  const Failures& failures);

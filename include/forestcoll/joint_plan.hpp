@@ -24,12 +24,15 @@ struct JointPlan {
   std::optional<double> seconds = {};
 };
 
+/// T06 a collective that no such plan is of: one whose groups the checker does not follow.
+[[nodiscard]] Expected<void> check_joint_plan(Collective collective);
+
 /// One plan over all ranks of the fabric, which carries out all forests at once: GPUs that relay in
 /// a part are ranks that pass data on through scratch. The whole buffers of all groups are of one
 /// size. Of the result, the chosen forest is empty; what the groups reach together is the verdict's
 /// algbw, of each group's whole buffer. REQUIRES: groups share no member, all forests are of the
-/// options' collective, and all members of a group own the same. Errors: T06 a collective whose
-/// groups the checker does not follow, or a GPU that relays and is no rank of the fabric; those of
+/// options' collective, and all members of a group own the same. Errors: those of
+/// `check_joint_plan`; T06 a GPU that relays and is no rank of the fabric; those of
 /// `lower_to_plan`.
 [[nodiscard]] Expected<JointPlan> compile_joint_plan(const Fabric& fabric,
                                                      std::span<const PartForest> groups,

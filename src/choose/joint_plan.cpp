@@ -49,7 +49,9 @@ Expected<GroupForest> among_ranks(const PartForest& group, const RankOfId& ranks
   return result;
 }
 
-Expected<void> refuse_collective(Collective collective) {
+}  // namespace
+
+Expected<void> check_joint_plan(Collective collective) {
   if (collective == Collective::allgather || collective == Collective::reduce_scatter ||
       collective == Collective::allreduce) {
     return {};
@@ -61,12 +63,10 @@ Expected<void> refuse_collective(Collective collective) {
                     "write a schedule for each group");
 }
 
-}  // namespace
-
 Expected<JointPlan> compile_joint_plan(const Fabric& fabric, std::span<const PartForest> groups,
                                        const CompileOptions& options) {
   const Collective collective = options.synthesis.collective;
-  if (const auto done = refuse_collective(collective); !done) return done.errors();
+  if (const auto done = check_joint_plan(collective); !done) return done.errors();
   auto settled = choose::settle(fabric, options);
   if (!settled) return settled.errors();
   Compilation result{.options = *std::move(settled)};

@@ -22,11 +22,15 @@ namespace {
 // Of a pair's data: so many lose little on a few GPUs, and take long on many.
 constexpr std::int64_t kMostAutomaticParts = 8, kMostAutomaticPartsOfFew = 64;
 
-Diagnostic relays_in_schedule() {
-  return make_error(Code::T06,
-                    "a runtime runs a schedule on the members of the process group alone, and "
-                    "other GPUs of this fabric are to relay",
-                    "leave the relays out of the fabric, or write a forest or flows");
+// The remedies are those that work.
+Diagnostic relays_in_schedule(const Fabric& fabric, Collective collective) {
+  const bool are_joined = degrade(fabric.topology, {.relays = Failures::Relays::none}).has_value();
+  const char* other = is_personalized(collective) ? "flows" : "a forest";
+  return make_error(
+      Code::T06,
+      "a runtime runs a schedule on the members of the process group alone, and "
+      "other GPUs of this fabric are to relay",
+      fmt::format("{}write {}", are_joined ? "leave them out with `relays=none`, or " : "", other));
 }
 
 Expected<void> refuse_format(const CompileOptions& options) {
@@ -99,7 +103,9 @@ Expected<void> settle_release(std::string& target) {
 }  // namespace
 
 Expected<CompileOptions> settle(const Fabric& fabric, CompileOptions options) {
-  if (is_schedule(options.format) && has_relays(fabric.topology)) return relays_in_schedule();
+  if (is_schedule(options.format) && has_relays(fabric.topology)) {
+    return relays_in_schedule(fabric, options.synthesis.collective);
+  }
   if (const auto done = refuse_format(options); !done) return done.errors();
   if (auto done = refuse_without_owner(fabric.network, options.synthesis.collective); !done) {
     return done.errors();

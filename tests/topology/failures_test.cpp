@@ -341,7 +341,8 @@ TEST(Degrade, OnlyRelaysMayJoinAProcessGroup) {
   const auto apart = degrade(line, {.members = "a,c"});
   ASSERT_FALSE(apart);
   EXPECT_EQ(apart.errors().front().code, Code::E08);
-  EXPECT_THAT(apart.errors().front().remedy, HasSubstr("With `relays`, the GPUs outside"));
+  EXPECT_THAT(apart.errors().front().remedy,
+              HasSubstr("Only GPUs outside of the process group join them: with `relays`,"));
   EXPECT_TRUE(degrade(line, {.members = "a,c", .relays = Failures::Relays::all}));
 }
 

@@ -86,15 +86,31 @@ class Degrader {
   }
 
  private:
-  // A process group may be joined by GPUs outside of it alone.
-  static Diagnostics errors_of(const topology::Findings& findings, const Failures& failures) {
+  // GPUs that are left out may be all that joins the others.
+  [[nodiscard]] Diagnostics errors_of(const topology::Findings& findings,
+                                      const Failures& failures) const {
     Diagnostics errors = findings.all();
-    if (failures.members.empty() || failures.relays == Failures::Relays::all) return errors;
-    for (Diagnostic& error : errors) {
-      if (error.code == Code::E07) continue;  // too few, whoever relays
-      error.remedy += " With `relays`, the GPUs outside of the process group pass data on.";
-    }
+    if (!would_relays_join(failures)) return errors;
+    const bool are_refused = failures.relays == Failures::Relays::none;
+    const std::string remedy =
+        failures.members.empty()
+            ? "Only GPUs that relay join them: leave `relays=none` out."
+            : fmt::format(
+                  "Only GPUs outside of the process group join them: with `relays`{}, these "
+                  "pass data on.",
+                  are_refused ? " in place of `relays=none`" : "");
+    for (Diagnostic& error : errors) error.remedy = remedy;
     return errors;
+  }
+
+  // Whether there is a fabric with them.
+  [[nodiscard]] bool would_relays_join(Failures failures) const {
+    const bool is_group = !failures.members.empty();
+    const auto most = is_group ? Failures::Relays::all : Failures::Relays::declared;
+    if (failures.relays == most) return false;
+    if (!is_group && failures.relays == Failures::Relays::all) return false;
+    failures.relays = most;
+    return Degrader(before_).run(failures).has_value();
   }
 
   void warn_of_switches(topology::Findings& findings) {

@@ -200,11 +200,102 @@ TEST(MembersLong, RefusesWhatContradictsThem) {
   const std::string ring = bundled_path("torus-4x4");
   EXPECT_EQ(run({"bound", ring, "--members", "0,5", "--relays"}).code, 0);
   const auto alone = expect_says(2, {"bound", ring, "--members", "0,5"}, "[E08]");
-  EXPECT_THAT(alone.err, HasSubstr("With --relays, the GPUs outside of the process group pass"));
+  EXPECT_THAT(alone.err, HasSubstr("with --relays, these pass data on"));
   expect_says(2, {"synth", "-k", "auto", ring, "--members", "0,5", "-o", "-"}, "[E08]");
   EXPECT_EQ(run({"synth", ring, "--members", "0,5", "--relays", "--format", "none"}).code, 0);
   EXPECT_EQ(run({"bound", ring, "--relays"}).code, 2);
   EXPECT_EQ(run({"bound", ring, "--members", "0,1", "--relays", "--no-relays"}).code, 2);
+}
+
+// Of six GPUs on a ring, every second one: others alone join them.
+class RelayRemedies : public ::testing::Test {
+ protected:
+  RelayRemedies() {
+    run_well({"topo", "gen", "ring", "--nodes", "6", "-o", ring_});
+    run_well({"topo", "convert", ring_, "--members", "0,2,4", "--relays", "--to", "topology", "-o",
+              declared_});
+  }
+  [[nodiscard]] static std::vector<std::string> synth(const std::string& file,
+                                                      const std::vector<std::string>& more) {
+    return joined({"synth", file, "-c", "allgather"}, more);
+  }
+
+  Scratch scratch_;
+  std::string ring_ = scratch_ / "ring.json", declared_ = scratch_ / "declared.json";
+  std::string out_ = scratch_ / "out", plan_ = scratch_ / "plan.json";
+};
+
+// Each remedy is followed, and is none that the next error takes back.
+TEST_F(RelayRemedies, OfMembersLeadToAForest) {
+  const std::vector<std::string> members{"--members", "0,2,4"};
+  const auto alone = expect_says(2, joined(synth(ring_, members), {"-o", out_}),
+                                 "Only GPUs outside of the process group join them: with --relays");
+  EXPECT_THAT(alone.err, Not(HasSubstr("Drop the node")));
+  const auto relayed = joined(members, {"--relays"});
+  const auto program =
+      expect_says(2, joined(synth(ring_, relayed), {"-o", out_}), "without relays: compute node");
+  EXPECT_THAT(program.err, AllOf(HasSubstr("--format forest -o FILE"), Not(HasSubstr("Drop"))));
+  run_well(joined(synth(ring_, relayed), {"--format", "forest", "-o", out_}));
+  run_well(joined({"synth", ring_, "-c", "alltoall", "--format", "flows", "-o", out_}, relayed));
+}
+
+TEST_F(RelayRemedies, AreNotGivenWhereRelaysDoNotHelp) {
+  const auto cut = expect_says(
+      2, {"bound", ring_, "--members", "0,2", "--drop", "n0~n1", "--drop", "n0~n5"}, "[E08]");
+  EXPECT_THAT(cut.err, Not(HasSubstr("--relays")));
+}
+
+TEST_F(RelayRemedies, OfDeclaredOnesLeaveThemIn) {
+  run_well({"bound", declared_});
+  expect_says(2, {"bound", declared_, "--no-relays"},
+              "Only GPUs that relay join them: leave --no-relays out.");
+  expect_says(2, {"bound", declared_, "--members", "0,1", "--no-relays"},
+              "with --relays in place of --no-relays, these pass data on.");
+  run_well({"bound", declared_, "--members", "0,1", "--relays"});
+  expect_says(2, joined(synth(declared_, {}), {"-o", out_}), "--format forest -o FILE");
+  run_well(joined(synth(declared_, {}), {"--format", "forest", "-o", out_}));
+}
+
+TEST_F(RelayRemedies, OfGroupsNameWhatTakesRelays) {
+  const std::vector<std::string> groups{"--groups", "MOD 2"},
+      relays{"--groups", "MOD 2", "--relays"};
+  const std::string ways =
+      "write forests with --format forest -o DIR, or one plan of all groups with --format mscclpp "
+      "-o FILE.json";
+  expect_says(2, joined(synth(ring_, groups), {"-o", out_}), "with --relays, and " + ways + "\n");
+  const auto program = expect_says(2, joined(synth(ring_, relays), {"-o", out_}), ways + "\n");
+  EXPECT_THAT(program.err, AllOf(HasSubstr("[S04]"), Not(HasSubstr("leave --relays out"))));
+  expect_says(2, joined(synth(ring_, relays), {"--deploy", out_}), ways + ", in place of --deploy");
+  run_well(joined(synth(ring_, relays), {"--format", "forest", "-o", out_}));
+  run_well(joined(synth(ring_, relays), {"--format", "mscclpp", "-o", plan_}));
+  // Others take relays without more words, and are told of none.
+  expect_says(2, joined({"bound", ring_}, groups), "pass data on with --relays, or choose other");
+  run_well(joined({"bound", ring_}, relays));
+}
+
+// Neighbours need no relays, and say so; a broadcast of groups has no plan for all of them.
+TEST_F(RelayRemedies, OfGroupsNameOnlyWhatThereIs) {
+  const std::vector<std::string> thirds{"--groups", "DIV 3"};
+  expect_says(2, joined(synth(ring_, thirds), {"--relays", "-o", out_}),
+              "leave --relays out, or write forests");
+  run_well(joined(synth(ring_, thirds), {"-o", out_}));
+  const std::vector<std::string> broadcast{"synth", ring_,      "-c",    "broadcast", "--root",
+                                           "0",     "--groups", "MOD 2", "--relays"};
+  const auto each = expect_says(2, joined(broadcast, {"-o", scratch_ / "each"}),
+                                "write forests with --format forest -o DIR\n");
+  EXPECT_THAT(each.err, Not(HasSubstr("mscclpp")));
+  expect_says(3, joined(broadcast, {"--format", "mscclpp", "-o", plan_}),
+              "name a directory with -o for a schedule of each group, with --format forest");
+  run_well(joined(broadcast, {"--format", "forest", "-o", scratch_ / "each"}));
+}
+
+// Declared relays are no ranks that could run a plan of all groups.
+TEST_F(RelayRemedies, OfDeclaredOnesInAPlanOfGroups) {
+  const auto plan = expect_says(
+      3, synth(declared_, {"--groups", "[[0,1]]", "--relays", "--format", "mscclpp", "-o", plan_}),
+      "  write a forest\n");
+  EXPECT_THAT(plan.err, AllOf(HasSubstr("[T06]"), Not(HasSubstr("--no-relays"))));
+  run_well(synth(declared_, {"--groups", "[[0,1]]", "--relays", "--format", "forest", "-o", out_}));
 }
 
 }  // namespace

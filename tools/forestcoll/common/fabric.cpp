@@ -105,6 +105,17 @@ std::optional<GroupBeside> group_beside(const Topology& whole, Failures failures
   return GroupBeside{std::move(other->topology), more};
 }
 
+// What joins GPUs only through others that run no program of theirs.
+Diagnostics not_alone(Diagnostics errors) {
+  for (Diagnostic& error : errors) {
+    error.where = "without relays";
+    error.remedy =
+        "Only GPUs that relay join them, and what a runtime loads runs on the others alone. Relays "
+        "are in forests (--format forest -o FILE) and, of an alltoall, in flows (--format flows).";
+  }
+  return errors;
+}
+
 }  // namespace
 
 void add_dump_options(CLI::App& command, DumpOptions& options) {
@@ -269,7 +280,7 @@ Expected<std::optional<Fabric>> fabric_before(const Fabric& fabric) {
 
 Expected<Fabric> members_alone(Fabric fabric) {
   auto left = degrade(fabric.topology, {.relays = Failures::Relays::none});
-  if (!left) return left.errors();
+  if (!left) return not_alone(left.errors());
   auto alone = make_fabric(std::move(left->topology), std::move(fabric.gpu));
   if (!alone) return alone.errors();
   fabric.beside = GroupBeside{std::move(fabric.topology), true};

@@ -104,7 +104,7 @@ struct Fabric : forestcoll::Fabric, ReadingNotes {
 [[nodiscard]] Expected<std::optional<Fabric>> fabric_before(const Fabric& fabric);
 
 /// The fabric as programs find it, which run on the ranks alone: without relays. Errors: those of
-/// `degrade`, where the ranks do not reach one another so.
+/// `degrade`, where the ranks do not reach one another so; their remedy names other formats.
 [[nodiscard]] Expected<Fabric> members_alone(Fabric fabric);
 
 /// Prints the warnings of the file, and what was inferred.

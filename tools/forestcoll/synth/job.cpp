@@ -27,6 +27,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "synth/job_groups.hpp"
 #include "synth/joint_plan.hpp"
+#include "synth/relayed_groups.hpp"
 #include "synth/ways.hpp"
 
 namespace forestcoll::cli {
@@ -50,12 +51,6 @@ Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArgume
     return no_option_of_groups(other);
   }
   if (is_joint_plan(arguments)) return refuse_with_joint_plan(arguments);
-  if (has_relays(arguments.failures) && is_program(arguments.format)) {
-    return make_error(Code::S04,
-                      "--relays: a runtime runs the schedule of a group on its members alone",
-                      "write one plan for all groups with --format mscclpp -o FILE.json, leave "
-                      "--relays out, or write --format forest");
-  }
   if (!arguments.deploy.empty()) {
     const auto format = is_program(arguments.format) ? Format::msccl : Format::forest;
     if (auto done = refuse_with_deploy(arguments, format); !done) return done;
@@ -305,12 +300,15 @@ Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given, const JobAr
                           fabric->network.ranks.size(), console);
   if (!job) return job.errors();
   if (is_joint_plan(*arguments)) {
-    if (const auto done = refuse_job_of_joint_plan(*job); !done) return done.errors();
+    if (const auto done = refuse_job_of_joint_plan(*job, *arguments); !done) return done.errors();
+  }
+  if (const auto done = refuse_relayed_programs(*arguments, *job, *fabric); !done) {
+    return done.errors();
   }
   std::vector<MadeStep> steps;
   for (std::size_t s = 0; s < job->steps.size(); ++s) {
     auto made = divide(job->steps[s], *fabric, relays, console);
-    if (!made) return made.errors();
+    if (!made) return with_way_to_relay(made.errors(), *arguments, *job);
     const auto code = make_schedules(*arguments, *job, s, *fabric, *made, console);
     if (!code || *code != ExitCode::done) return code;
     note(console, step_in_words(job->steps[s], *made));

@@ -23,7 +23,13 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr const char* kOrEach = "or name a directory with -o for a schedule of each group";
+constexpr const char* kForEach = "name a directory with -o for a schedule of each group";
+
+// Runtimes run the schedule of a group on its members alone.
+std::string for_each_group(const SynthArguments& arguments) {
+  const bool relays = has_relays(arguments.failures);
+  return kForEach + std::string(relays ? ", with --format forest, as GPUs are to relay" : "");
+}
 
 // The trees of a group are solved for, and what shapes the plan has no say in them.
 SynthArguments trees_alone(const SynthArguments& given, std::string_view trees,
@@ -166,13 +172,20 @@ Expected<void> refuse_with_joint_plan(const SynthArguments& arguments) {
   }
   return make_error(
       Code::S04, fmt::format("{} is for the schedule of one group, not for a plan of all", other),
-      fmt::format("leave it out, {}", kOrEach));
+      fmt::format("leave it out, or {}", kForEach));
 }
 
-Expected<void> refuse_job_of_joint_plan(const Job& job) {
-  if (job.steps.size() == 1 && job.steps.front().operations.size() == 1) return {};
-  return make_error(Code::S04, "a plan is of one collective, and this job has several operations",
-                    fmt::format("name one with --groups and --collective, {}", kOrEach));
+Expected<void> refuse_job_of_joint_plan(const Job& job, const SynthArguments& arguments) {
+  const std::string other = for_each_group(arguments);
+  if (job.steps.size() != 1 || job.steps.front().operations.size() != 1) {
+    return make_error(Code::S04, "a plan is of one collective, and this job has several operations",
+                      fmt::format("name one with --groups and --collective, or {}", other));
+  }
+  auto done = check_joint_plan(job.steps.front().operations.front().collective);
+  if (done) return done;
+  Diagnostics errors = done.errors();
+  errors.front().remedy = other;
+  return errors;
 }
 
 Expected<ExitCode> make_joint_plan(const SynthArguments& arguments, const Fabric& fabric,

@@ -17,8 +17,9 @@ namespace forestcoll::cli {
 
 /// S04 options that shape the schedule of one group; errors of `resolve`.
 [[nodiscard]] Expected<void> refuse_with_joint_plan(const SynthArguments& arguments);
-/// S04 a job of several collectives.
-[[nodiscard]] Expected<void> refuse_job_of_joint_plan(const Job& job);
+/// S04 a job of several collectives; T06 one of a collective that no such plan is of.
+[[nodiscard]] Expected<void> refuse_job_of_joint_plan(const Job& job,
+                                                      const SynthArguments& arguments);
 
 /// Makes the trees of all groups in their parts, and of these a plan: those of the exact optimum,
 /// or where these do not fit MSCCL++ and no number of trees is asked for, fewer. Those that each

@@ -57,6 +57,7 @@ std::string flag_of(const Mention& mention, std::string_view file) {
   if (mention.setting == Setting::placement) {
     return mention.value == "in_place" ? "--inplace" : "--outofplace";
   }
+  if (mention.setting == Setting::relays && mention.value == "none") return "--no-relays";
   std::string flag = spelling_of(mention.setting, file);
   if (flag.empty()) {
     flag = "--" + std::string(name_of(mention.setting));
