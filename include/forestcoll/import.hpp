@@ -94,7 +94,7 @@ struct ImportReport {
   /// Why that is doubtful, GPUs of this model having NVLink; and the name of a generator
   /// (`generators`) that has such GPUs. Empty: nothing tells.
   std::string nvlink_expected, nvlink_box;
-  Ratio nvlink_bandwidth = 300;  ///< GB/s of all links of such a GPU, or of an A100
+  std::optional<Ratio> nvlink_bandwidth;  ///< GB/s of all links of such a GPU; none: not known
 };
 
 struct Imported {

@@ -120,13 +120,9 @@ GpuGroups islands(const Machine& machine, const std::vector<FlatLink>& links) {
 void refuse_unknown(const Context& context, const Machine& machine, const GpuGroups& groups) {
   // Files that have some links are not completed.
   const std::string give =
-      machine.links.empty()
-          ? fmt::format(
-                "Give them: `nvswitch={}` (GB/s of each GPU to the NVSwitches), or "
-                "`box={}` (a name of `generators`, a topology file, or a dump). ",
-                shown(machine.nvlink_bandwidth),
-                machine.nvlink_box.empty() ? "dgx-a100" : machine.nvlink_box)
-          : "";
+      machine.links.empty() ? fmt::format("Give them: {}. ", links_to_give(machine.nvlink_bandwidth,
+                                                                           machine.nvlink_box))
+                            : "";
   context.report.left_apart = true;
   context.findings.error(
       Code::I07, "", fmt::format("no link joins {}: {}", in_words(groups), machine.links_unknown),
@@ -143,7 +139,10 @@ void refuse_apart(const Context& context, const Machine& machine, const GpuGroup
           "The file does not describe how PCIe joins them: dump NCCL's topology "
           "(NCCL_TOPO_DUMP_FILE), which does. `boxes=N, fabric=NAME` joins them by "
           "their NICs{}.",
-          machine.links.empty() ? "; `nvswitch=300` (GB/s) says that they have NVSwitches" : ""));
+          machine.links.empty()
+              ? fmt::format("; `nvswitch={}` (GB/s) says that they have NVSwitches",
+                            machine.nvlink_bandwidth ? shown(*machine.nvlink_bandwidth) : "RATE")
+              : ""));
 }
 
 // Whether bridges lead up from every GPU to a CPU, and CPUs to each other.

@@ -149,14 +149,12 @@ Diagnostics report_findings(const ImportReport& report, const Diagnostics& told,
   if (const auto& groups = report.joined_by_pcie; !groups.empty()) {
     const bool none = std::ranges::all_of(groups, [](const auto& g) { return g.size() == 1; });
     const bool expected = !report.nvlink_expected.empty();
-    const std::string box =
-        report.nvlink_box.empty() ? "" : fmt::format(" or `box={}`", report.nvlink_box);
     add(Code::I25,
         importing::pcie_in_words(groups) +
             (expected ? fmt::format("; but {}", report.nvlink_expected) : ""),
         fmt::format("Where they have other links, dump the topology where these are seen{}.",
-                    none ? fmt::format(", or give them: `nvswitch={}` (GB/s of each GPU){}",
-                                       importing::shown(report.nvlink_bandwidth), box)
+                    none ? ", or give them: " +
+                               importing::links_to_give(report.nvlink_bandwidth, report.nvlink_box)
                          : ""));
   }
   for (const std::string& what : report.left_out) {

@@ -23,6 +23,19 @@ std::string pcie_in_words(const GpuGroups& groups) {
                      in_words(groups));
 }
 
+std::string links_to_give(const std::optional<Ratio>& bandwidth, const std::string& box) {
+  const std::string of_gpu =
+      bandwidth
+          ? fmt::format("`nvswitch={}` (GB/s of each GPU to the NVSwitches)", shown(*bandwidth))
+          : "`nvswitch=RATE` (GB/s of each GPU to the NVSwitches, if it has these)";
+  const std::string of_box =
+      box.empty()
+          ? "`box=NAME` (the machine with such GPUs: a name of `generators`, as dgx-1v is "
+            "for V100 and dgx-a100 for A100, a topology file, or a dump)"
+          : fmt::format("`box={}` (a name of `generators`, a topology file, or a dump)", box);
+  return of_gpu + ", or " + of_box;
+}
+
 void add_notes(const ImportReport& report, TopologyDocument& document) {
   if (!report.joined_by_pcie.empty()) {
     document.metadata.emplace_back("pcie", pcie_in_words(report.joined_by_pcie));

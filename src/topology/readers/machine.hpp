@@ -87,7 +87,8 @@ struct Machine {
   std::string links_unknown = {};    ///< why the file cannot say what joins the GPUs; empty: it can
   std::string nvlink_expected = {};  ///< why GPUs without links should have some; empty: no reason
   std::string nvlink_box = {};       ///< a generator of boxes with such GPUs, or empty
-  Ratio nvlink_bandwidth{300};       ///< GB/s of such a GPU's links together; or those of an A100
+  /// GB/s of such a GPU's links together; none: not known.
+  std::optional<Ratio> nvlink_bandwidth = {};
   /// In the template.
   [[nodiscard]] std::string nvswitch_id(std::size_t index) const {
     return nvswitches.size() == 1 ? "nvsw" : "nvsw" + std::to_string(index);

@@ -274,8 +274,10 @@ TEST(TopoImportLong, WhatCloudsLeaveToNcclIsGivenToEveryCommand) {
   const std::string file = scratch.write("cloud.xml", cloud_file());
   const auto refused = run({"bound", file});
   EXPECT_EQ(refused.code, 2);
+  // Nothing in the file tells what the GPUs are, so neither a rate nor a machine is named for them.
   EXPECT_THAT(refused.err, AllOf(HasSubstr("[I07]"), HasSubstr("no links of its 8 GPUs"),
-                                 HasSubstr("--nvlink nvswitch=300")));
+                                 HasSubstr("Give them: --nvlink nvswitch=RATE (GB/s"),
+                                 HasSubstr("or --box NAME (the machine with such GPUs")));
   const auto algbw = [&](const std::vector<std::string>& options) {
     const auto bound = json_of(joined({"bound", file, "--json"}, options));
     return bound["algbw"]["allgather"]["exact"].get<std::string>();
