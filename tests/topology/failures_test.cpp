@@ -92,6 +92,34 @@ TEST(Degrade, ANicOfTwoNodesGoesAsOne) {
   EXPECT_THAT(degrade(fabric, {.drop = {"nic2"}}).errors().front().remedy, HasSubstr("nic"));
 }
 
+// A PCIe switch is two nodes, too. Where its NIC is gone, nothing of one direction is left over.
+TEST(Degrade, ADeviceOfTwoNodesHasItsSidesTogether) {
+  const Topology fabric = parse_valid(flat_file(
+      R"({"id":"gpu[0-1]","type":"compute"},{"id":"pcie_out0","type":"switch"},
+         {"id":"pcie_in0","type":"switch"},{"id":"nic0","type":"switch"},
+         {"id":"ib","type":"switch"},{"id":"nvsw","type":"switch"})",
+      R"({"src":"gpu[0-1]","dst":"nvsw","bandwidth":9},
+         {"src":"gpu[0-1]","dst":"pcie_out0","bandwidth":5,"duplex":"simplex","kind":"pcie"},
+         {"src":"pcie_out0","dst":"nic0","bandwidth":10,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic0","dst":"pcie_in0","bandwidth":10,"duplex":"simplex","kind":"pcie"},
+         {"src":"pcie_in0","dst":"gpu[0-1]","bandwidth":5,"duplex":"simplex","kind":"pcie"},
+         {"src":"nic0","dst":"ib","bandwidth":8,"kind":"ib"},
+         {"src":"gpu[0-1]","dst":"ib","bandwidth":4,"kind":"ib"})"));
+  const auto warnings = [&](const Failures& failures) {
+    std::string all;
+    for (const Diagnostic& each : test::valid(degrade(fabric, failures)).warnings) {
+      all += to_string(each) + "\n";
+    }
+    return all;
+  };
+  EXPECT_EQ(warnings({.drop = {"nic0"}}), "");
+  EXPECT_EQ(warnings({.drop = {"nic0~ib"}}), "");
+  const std::string one_way = warnings({.drop = {"pcie_out0->nic0"}});
+  EXPECT_THAT(one_way, HasSubstr("switch \"pcie0\" takes in 20 GB/s and lets out 10 GB/s"));
+  EXPECT_THAT(one_way, HasSubstr("switch \"nic0\" takes in 8 GB/s and lets out 18 GB/s"));
+  EXPECT_THAT(one_way, Not(HasSubstr("pcie_in0")));
+}
+
 // Two GPUs with 12 cables of 25 to a switch and one of 50 to another, whose ids look like counts.
 Topology bundles() {
   return parse_valid(flat_file(

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -30,15 +32,22 @@ struct Sides {
   std::optional<Ratio> enters = Ratio(0), leaves = Ratio(0);
 };
 
-IdVector<NodeId, Sides> sides_of(const Topology& topology) {
+// Of a device that is two nodes, a way out and a way in, those of both together.
+IdVector<NodeId, Sides> sides_of(const Topology& topology,
+                                 const std::vector<std::pair<NodeId, NodeId>>& devices) {
   IdVector<NodeId, Sides> sides(topology.nodes.size());
-  const auto add = [](std::optional<Ratio>& sum, const Ratio& more) {
-    if (sum) sum = checked_add(*sum, more);
+  const auto add = [](std::optional<Ratio>& sum, const std::optional<Ratio>& more) {
+    sum = sum && more ? checked_add(*sum, *more) : std::nullopt;
   };
   for (const topology::DirectedLink& link : topology::enabled_arcs(topology)) {
     const Ratio& bandwidth = topology.links[link.link].bandwidth;
     add(sides[link.arc.tail].leaves, bandwidth);
     add(sides[link.arc.head].enters, bandwidth);
+  }
+  for (const auto& [out, in] : devices) {
+    add(sides[out].enters, sides[in].enters);
+    add(sides[out].leaves, sides[in].leaves);
+    sides[in] = sides[out];
   }
   return sides;
 }
@@ -114,16 +123,25 @@ class Degrader {
   }
 
   void warn_of_switches(topology::Findings& findings) {
-    const auto before = sides_of(before_), after = sides_of(topology());
+    const auto devices = topology::device_halves(before_);
+    const auto before = sides_of(before_, devices), after = sides_of(topology(), devices);
+    // Both halves of a device are told of as one, of its name.
+    IdVector<NodeId, std::string> device(before_.nodes.size());
+    for (const auto& [out, in] : devices) {
+      device[out] = device[in] = *topology::device_of(before_.nodes[out].id);
+    }
+    std::set<std::string> told;
     for (std::size_t i = 0; i < topology().nodes.size(); ++i) {
       const TopologyNode& node = topology().nodes[NodeId(i)];
       const Sides &was = before[NodeId(i)], &is = after[NodeId(i)];
       const bool are_known = was.enters && was.leaves && is.enters && is.leaves;
       if (node.type != NodeType::switch_node || !node.enabled || !are_known) continue;
       if (*was.enters != *was.leaves || *is.enters == *is.leaves) continue;
+      const std::string& name = device[NodeId(i)].empty() ? node.id : device[NodeId(i)];
+      if (!told.insert(name).second) continue;
       findings.warning(Code::W01, "after drop and derate",
-                       fmt::format("switch {} takes in {} GB/s and lets out {} GB/s",
-                                   quote(node.id), exact_text(*is.enters), exact_text(*is.leaves)),
+                       fmt::format("switch {} takes in {} GB/s and lets out {} GB/s", quote(name),
+                                   exact_text(*is.enters), exact_text(*is.leaves)),
                        "The difference cannot be used; drop the other direction too, if that is "
                        "gone as well.");
     }
