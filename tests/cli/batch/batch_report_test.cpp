@@ -137,6 +137,11 @@ TEST_F(BatchBaselineLong, ALowerRateIsOne) {
   EXPECT_THAT(read_file(batch_.out() + "/report.md"),
               HasSubstr("| worse | a.json | allreduce | rate |"));
   EXPECT_EQ(run(before_, {"--allow", "height", "--allow", "file"}).code, 1);
+  const auto misspelt = run(before_, {"--allow", "rate:b*", "--allow", "rate:a*"});
+  EXPECT_EQ(misspelt.code, 0);
+  EXPECT_THAT(misspelt.err, AllOf(HasSubstr("--allow rate:b* allows nothing: no input of this run "
+                                            "or of the baseline matches the pattern\n"),
+                                  Not(HasSubstr("--allow rate:a* allows nothing"))));
   EXPECT_EQ(run(before_, {"--allow", "rate:b*"}).code, 1);
   EXPECT_EQ(run(before_, {"--allow", "rate:a*"}).code, 0);
   EXPECT_EQ(run(before_, {"--allow", "rate"}).code, 0);

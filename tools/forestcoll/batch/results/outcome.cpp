@@ -130,6 +130,21 @@ bool is_allowed(const Difference& difference, const std::vector<Allowance>& allo
   });
 }
 
+// Of patterns that no input has: a misspelt one would let a difference fail that was to be allowed.
+void tell_of_idle(const std::vector<Allowance>& allowed, const Results& before, const Results& now,
+                  const Console& console) {
+  for (const Allowance& each : allowed) {
+    const auto has = [&](const Results& results) {
+      return std::ranges::any_of(
+          results.items, [&](const ItemResult& item) { return matches(each.pattern, item.input); });
+    };
+    if (each.pattern.empty() || has(before) || has(now)) continue;
+    note(console, fmt::format("--allow {}:{} allows nothing: no input of this run or of the "
+                              "baseline matches the pattern",
+                              each.what, each.pattern));
+  }
+}
+
 Expected<std::set<Grade>> parse_grades(const std::vector<std::string>& names) {
   std::set<Grade> grades;
   for (const std::string& name : names) {
@@ -309,6 +324,7 @@ ExitCode conclude(Results results, const OutcomeRequest& request, const std::str
     if (!request.baseline->program.empty() && request.baseline->program != results.program) {
       note(console, "the baseline was made by another build of forestcoll");
     }
+    tell_of_idle(request.strictness.allowed, *request.baseline, results, console);
     const bool is_whole = name == report_name(std::nullopt);
     results.differences =
         differences_since(*request.baseline, results, request.strictness, is_whole);
