@@ -35,6 +35,7 @@ struct Console {
   bool quiet = false;
   bool verbose = false;
   bool terminal = false;  ///< standard error is a terminal
+  bool log = false;       ///< it is a file or a pipe, such as the log of a CI
   bool color = false;
   int json_version = 2;             ///< of reports: see --json-version
   Diagnostics* findings = nullptr;  ///< where findings go instead of being printed

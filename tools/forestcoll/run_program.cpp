@@ -223,6 +223,7 @@ int run_program(int argc, char** argv) {
   try {
     prepare_process();
     console.terminal = isatty(STDERR_FILENO) == 1;
+    console.log = !console.terminal;
     code =
         run_words({std::reverse_iterator(argv + argc), std::reverse_iterator(argv + 1)}, console);
   } catch (const std::exception& error) {

@@ -1,4 +1,4 @@
-// Who waits at a terminal sees what is being done; nobody else does.
+// Who waits at a terminal sees what is being done; a log is told now and then.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -132,6 +132,46 @@ TEST(ProgressLong, TheInnerOfTwoBarsIsDrawn) {
   ASSERT_NE(inside, std::string::npos) << both;
   EXPECT_THAT(both.substr(inside, last - inside), Not(HasSubstr("counting")));
   EXPECT_THAT(both.substr(last), HasSubstr("counting"));
+}
+
+// What is told within a third of a second to a log, of a command that has run for so long.
+std::string logged(std::chrono::milliseconds of_command,
+                   const std::function<void(cli::ProgressBar&)>& work, bool quiet = false) {
+  cli::Console console;
+  console.log = true;
+  console.quiet = quiet;
+  console.begin -= of_command;
+  ::testing::internal::CaptureStderr();
+  {
+    cli::ProgressBar bar("counting", console);
+    work(bar);
+    std::this_thread::sleep_for(std::chrono::milliseconds(350));
+  }
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(ProgressLong, IsALineInALogEveryHalfMinute) {
+  using std::chrono::milliseconds;
+  const auto nothing = [](cli::ProgressBar&) {};
+  EXPECT_EQ(logged(milliseconds(29'800), nothing), "counting: after 30 s\n");
+  EXPECT_EQ(logged(milliseconds(89'800), nothing), "counting: after 90 s\n");
+  EXPECT_EQ(logged(milliseconds(0), nothing), "");
+  EXPECT_EQ(logged(milliseconds(30'100), nothing), "");
+  EXPECT_EQ(logged(milliseconds(29'800), nothing, true), "");
+  EXPECT_THAT(logged(milliseconds(59'800), [](cli::ProgressBar& bar) { bar.update(0.5); }),
+              ::testing::MatchesRegex("counting: 50 % after 60 s(, about [^\n]* left)?\n"));
+}
+
+TEST(ProgressLong, OfTwoBarsTheInnerOneIsLogged) {
+  const auto before = std::chrono::steady_clock::now() - std::chrono::milliseconds(29'800);
+  const std::string both = logged(std::chrono::milliseconds(29'800), [&](cli::ProgressBar&) {
+    cli::Console console;
+    console.log = true;
+    console.begin = before;
+    const cli::ProgressBar inner("inside", console);
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  });
+  EXPECT_EQ(both, "inside: after 30 s\n");
 }
 
 struct Shown {

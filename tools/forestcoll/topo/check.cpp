@@ -126,7 +126,7 @@ Expected<ExitCode> run_check(const CheckArguments& options, const Console& conso
     ProgressBar bar("checking", console);
     bar.update(static_cast<double>(done) / static_cast<double>(options.files.size()));
     Console silent = console;
-    silent.terminal = false;
+    silent.terminal = silent.log = false;
     return check(path, *reading, options.failures, silent);
   };
   std::vector<Checked> all;

@@ -21,6 +21,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kDelay(1000);   // of the first line, from the beginning of the command
 constexpr milliseconds kFlicker(200);  // what ends sooner is not worth a line
 constexpr milliseconds kInterval(100);
+constexpr std::chrono::seconds kLogInterval(30);
 constexpr int kWidth = 30;
 
 double seconds_between(std::chrono::steady_clock::time_point from,
@@ -57,8 +58,13 @@ std::string progress_line(const std::string& stage, double fraction,
 }
 
 ProgressBar::ProgressBar(std::string stage, const Console& console) : stage_(std::move(stage)) {
-  if (!console.terminal || console.quiet) return;
+  if ((!console.terminal && !console.log) || console.quiet) return;
   outer_ = drawn_bar_.exchange(this);
+  if (console.log) {
+    drawing_ = std::jthread(
+        [this, begin = console.begin](const std::stop_token& done) { log_until(done, begin); });
+    return;
+  }
   const auto first = std::max(console.begin + kDelay, begin_ + kFlicker);
   drawing_ = std::jthread([this, first](const std::stop_token& done) { draw_until(done, first); });
 }
@@ -82,6 +88,17 @@ void ProgressBar::draw_until(const std::stop_token& done, Clock::time_point firs
   }
   say(erasure());
   std::fflush(stderr);
+}
+
+void ProgressBar::log_until(const std::stop_token& done, Clock::time_point command) {
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any wake;
+  const auto ended = [&] { return done.stop_requested(); };
+  auto of_command = kLogInterval * ((Clock::now() - command) / kLogInterval + 1);
+  for (; !wake.wait_until(lock, done, command + of_command, ended); of_command += kLogInterval) {
+    if (drawn_bar_ == this) say(log_line(of_command) + "\n");
+  }
 }
 
 // A bar within this one begins where this one's lines are erased.
@@ -125,6 +142,18 @@ void ProgressBar::update(std::string_view stage, std::optional<double> fraction)
 void ProgressBar::show(std::vector<std::string> lines) {
   const std::lock_guard lock(mutex_);
   lines_ = std::move(lines);
+}
+
+// "solving: 50 % after 30 s, about 40 s left"
+std::string ProgressBar::log_line(std::chrono::seconds of_command) {
+  const std::lock_guard lock(mutex_);
+  const double fraction = std::clamp(fraction_.value_or(0), 0.0, 1.0);
+  std::string line = stage_ + ":";
+  if (fraction > 0) line += fmt::format(" {:.0f} %", fraction * 100);
+  line += fmt::format(" after {} s", of_command.count());
+  const auto left = fraction > 0 ? left_.update(seconds_between(begin_, Clock::now()), fraction)
+                                 : std::optional<double>();
+  return left ? line + ", " + time_left_in_words(*left) : line;
 }
 
 std::string ProgressBar::line(Clock::time_point now) {

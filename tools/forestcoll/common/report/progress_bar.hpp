@@ -1,4 +1,4 @@
-// A progress bar for what takes longer than a second at a terminal.
+// A progress bar for what takes longer than a second at a terminal, or half a minute elsewhere.
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@ namespace forestcoll::cli {
 
 /// Says what is being done once the command has run for a second: what part of it is done and
 /// how long it will still take, where that is known, else for how long it has been going on. Drawn
-/// on standard error by a thread of its own, on one line that is erased at the end; nothing is
-/// drawn where that is no terminal or the program is quiet. Of bars that live at once, the last one
-/// is drawn.
+/// on standard error by a thread of its own, on one line that is erased at the end. Where that is a
+/// log, a line is added every 30 seconds of the command, from the 30th on. Nothing is drawn where
+/// the program is quiet. Of bars that live at once, the last one is drawn.
 class ProgressBar {
  public:
   ProgressBar(std::string stage, const Console& console);
@@ -40,12 +40,15 @@ class ProgressBar {
  private:
   using Clock = std::chrono::steady_clock;
   void draw_until(const std::stop_token& done, Clock::time_point first);
+  /// Adds lines to a log, of a command that began then.
+  void log_until(const std::stop_token& done, Clock::time_point command);
   /// All that there is to draw, over what was drawn before; empty while another bar is drawn.
   [[nodiscard]] std::string picture();
   [[nodiscard]] std::string erasure();
   [[nodiscard]] std::string line(Clock::time_point now);
+  [[nodiscard]] std::string log_line(std::chrono::seconds of_command);
 
-  static std::atomic<ProgressBar*> drawn_bar_;  ///< the terminal has one
+  static std::atomic<ProgressBar*> drawn_bar_;  ///< the terminal, or the log, has one
 
   std::mutex mutex_;  ///< of what follows
   std::string stage_;
