@@ -1,5 +1,6 @@
-// What once broke, one file each in tests/regressions: a comment that says how, the command line,
-// and what it must do. New ones are found by themselves.
+// What once broke, one file each in tests/regressions, or in its folder `long` where it takes a
+// second: a comment that says how, the command line, and what it must do. New ones are found by
+// themselves.
 //
 //   # why            what went wrong
 //   before: ARGS     the program is run with these first, and must succeed
@@ -65,10 +66,11 @@ std::vector<std::string> arguments(const std::string& line, const Scratch& scrat
   return words;
 }
 
-std::vector<std::string> names() {
+// By their paths below tests/regressions.
+std::vector<std::string> cases_in(const std::string& folder) {
   std::vector<std::string> found;
-  for (const auto& entry : fs::directory_iterator(source_path("tests/regressions"))) {
-    if (entry.path().extension() == ".case") found.push_back(entry.path().stem().string());
+  for (const auto& entry : fs::directory_iterator(source_path("tests/regressions/" + folder))) {
+    if (entry.path().extension() == ".case") found.push_back(folder + entry.path().stem().string());
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -92,8 +94,11 @@ TEST_P(Regression, StaysMended) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Program, Regression, ::testing::ValuesIn(names()),
-                         [](const auto& tested) { return tested.param; });
+std::string name_of(const ::testing::TestParamInfo<std::string>& tested) {
+  return fs::path(tested.param).filename().string();
+}
+INSTANTIATE_TEST_SUITE_P(Program, Regression, ::testing::ValuesIn(cases_in("")), name_of);
+INSTANTIATE_TEST_SUITE_P(ProgramLong, Regression, ::testing::ValuesIn(cases_in("long/")), name_of);
 
 }  // namespace
 }  // namespace forestcoll::testing

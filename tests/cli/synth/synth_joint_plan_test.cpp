@@ -41,7 +41,7 @@ class SynthJointPlan : public ::testing::Test {
 using SynthJointPlanLong = SynthJointPlan;
 using SynthJointPlanLongest = SynthJointPlan;
 
-TEST_F(SynthJointPlan, OfFourPairsWithRelaysIsAtTheOptimum) {
+TEST_F(SynthJointPlanLong, OfFourPairsWithRelaysIsAtTheOptimum) {
   const Json operation = written({"-c", "allreduce", "--groups", "MOD 4", "--relays"});
   EXPECT_EQ(operation["rate"]["exact"], "256");
   EXPECT_EQ(operation["plan"]["algbw"]["exact"], "256");

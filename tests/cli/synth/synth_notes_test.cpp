@@ -13,14 +13,15 @@ namespace {
 TEST(SynthNotes, AFileNameOfAnotherFormatIsSaid) {
   const Scratch scratch;
   const std::vector<std::string> scatter = {
-      "synth", topology("dgx-a100-x1"), "-c", "scatter", "--root", "0", "-o"};
+      "synth", topology("dgx-a100-x1"), "--ranks", "0-3", "-c", "scatter", "--root", "0", "-o"};
   const std::string xml = scratch / "s.xml", json = scratch / "s.json";
   EXPECT_THAT(run_well(joined(scatter, {xml})).err,
               HasSubstr("s.xml holds JSON, as --format mscclpp is: its name says xml"));
   EXPECT_THAT(run_well(joined(scatter, {json})).err, Not(HasSubstr("its name says")));
   EXPECT_EQ(run_well(joined(scatter, {xml, "--quiet"})).err.find("its name says"),
             std::string::npos);
-  const std::vector<std::string> trees = {"synth", topology("dgx-a100-x1"), "-k", "1", "-o"};
+  const std::vector<std::string> trees = {
+      "synth", topology("dgx-a100-x1"), "--ranks", "0-3", "-k", "1", "-o"};
   EXPECT_THAT(run_well(joined(trees, {json})).err,
               HasSubstr("s.json holds XML, as --format msccl is: its name says json"));
   EXPECT_THAT(run_well(joined(trees, {xml})).err, Not(HasSubstr("its name says")));

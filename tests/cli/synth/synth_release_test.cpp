@@ -20,12 +20,12 @@ std::string boxes_of(const Scratch& scratch, const std::string& number) {
   return file;
 }
 
-// One or two with four GPUs each.
+// With four GPUs each.
 std::string half_boxes_of(const Scratch& scratch, const std::string& number) {
   const std::string file = scratch / ("half-x" + number + ".json");
-  const char* gpus = number == "1" ? "gpu[0-3]" : "box[0-1]/gpu[0-3]";
-  run_well({"topo", "convert", boxes_of(scratch, number), "--to", "topology", "--ranks", gpus, "-o",
-            file});
+  const std::string last = std::to_string(std::stoi(number) - 1);
+  run_well({"topo", "convert", boxes_of(scratch, number), "--to", "topology", "--ranks",
+            last == "0" ? "gpu[0-3]" : "box[0-" + last + "]/gpu[0-3]", "-o", file});
   return file;
 }
 
@@ -87,7 +87,7 @@ TEST(SynthReleaseLong, SmallMessagesArePutWhereNoSwitchStores) {
 // Several boxes of more than two have trees.
 TEST(SynthReleaseLong, MoreBoxesHaveTrees) {
   const Scratch scratch;
-  const std::string file = boxes_of(scratch, "3"), plan = scratch / "plan.json";
+  const std::string file = half_boxes_of(scratch, "3"), plan = scratch / "plan.json";
   const auto report = plan_for("mscclpp-0.9", file, plan, {"-k", "auto"});
   EXPECT_FALSE(report.contains("branching"));
   EXPECT_THAT(read_file(plan), Not(HasSubstr("\"glres\"")));

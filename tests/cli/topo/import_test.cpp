@@ -155,6 +155,9 @@ TEST(TopoImport, OneWayPcieNodesRaiseNoWarnings) {
   EXPECT_THAT(imported.err, Not(HasSubstr("warning")));
   const auto again = run_well({"topo", "check", out});
   EXPECT_THAT(again.err, IsEmpty());
+  // Nor where a NIC is gone, and the PCIe switches before it lead nowhere.
+  const auto dropped = run_well({"bound", out, "--drop", "box0/nic0"});
+  EXPECT_THAT(dropped.err, AllOf(HasSubstr("dropped box0/nic0"), Not(HasSubstr("[W01]"))));
 }
 
 TEST(TopoImport, WithoutNvlinkPcieJoinsTheRails) {

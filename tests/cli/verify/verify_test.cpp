@@ -177,13 +177,15 @@ TEST(VerifyDeadlock, NamesTheLimitOfTheWindow) {
 
 TEST(VerifyBits, AreTheSameInOurSchedules) {
   for (const std::string target : {"azure", "rccl-6"}) {
-    const auto verify = run({"verify", "-", "--target", target},
-                            {.input = box_schedule("allreduce", {"--target", target})});
+    const auto verify =
+        run({"verify", "-", "--target", target},
+            {.input = box_schedule("allreduce", {"--ranks", "0-3", "--target", target})});
     EXPECT_THAT(verify.out, HasSubstr("bits: the same on every rank"));
   }
   for (const std::string format : {"msccl", "mscclpp"}) {
     const auto verify =
-        run({"verify", "-", "--json"}, {.input = box_schedule("allreduce", {"--format", format})});
+        run({"verify", "-", "--json"},
+            {.input = box_schedule("allreduce", {"--ranks", "0-3", "--format", format})});
     const auto report = nlohmann::json::parse(verify.out);
     expect_valid(report, "forestcoll-verify.schema.json");
     EXPECT_EQ(report["same_bits"], true);
@@ -285,9 +287,10 @@ TEST(VerifyPlanLongest, PlansOfEveryCollectivePass) {
 
 TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
   const std::string across = "lie at the beginning of their allocations";
-  const auto synth =
-      expect_says(0, {"synth", topology("dgx-a100-x2"), "-k", "1", "--format", "mscclpp"},
-                  "  only if input and output " + across);
+  const std::vector<std::string> two_boxes = {
+      "synth",  topology("dgx-a100-x2"), "--ranks", "box[0-1]/gpu[0-1]", "-k", "1", "--format",
+      "mscclpp"};
+  const auto synth = expect_says(0, two_boxes, "  only if input and output " + across);
   EXPECT_TRUE(nlohmann::json::parse(synth.out).contains("comment"));
   const auto text = run({"verify", "-"}, {.input = synth.out});
   EXPECT_EQ(text.code, 0) << text.out;
@@ -296,8 +299,7 @@ TEST(VerifyPlan, SaysWhatCallsMustKeepTo) {
   const auto report = nlohmann::json::parse(verify.out);
   expect_valid(report, "forestcoll-verify.schema.json");
   EXPECT_THAT(report["conditions"][0].get<std::string>(), HasSubstr(across));
-  const auto summary = run({"synth", topology("dgx-a100-x2"), "-k", "1", "--format", "mscclpp",
-                            "--json", "-o", "/dev/null"});
+  const auto summary = run(joined(two_boxes, {"--json", "-o", "/dev/null"}));
   const auto json = nlohmann::json::parse(summary.out);
   expect_valid(json, "forestcoll-synth.schema.json");
   EXPECT_EQ(json["conditions"], report["conditions"]);
