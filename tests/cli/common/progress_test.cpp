@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "batch/results/journal.hpp"
 #include "cli/program.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/time_left.hpp"
@@ -172,6 +173,24 @@ TEST(ProgressLong, OfTwoBarsTheInnerOneIsLogged) {
     std::this_thread::sleep_for(std::chrono::milliseconds(400));
   });
   EXPECT_EQ(both, "inside: after 30 s\n");
+}
+
+TEST(Progress, OfABatchIsALineInALogAfterHalfAMinuteWithoutAny) {
+  cli::Console console;
+  console.log = true;
+  const auto ticked = [&](std::chrono::seconds of_command, bool quiet) {
+    console.quiet = quiet;
+    console.begin = std::chrono::steady_clock::now() - of_command;
+    ::testing::internal::CaptureStderr();
+    cli::batch::Progress progress(3, console);
+    progress.tick();
+    progress.tick();  // which is too soon
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(ticked(std::chrono::seconds(31), false),
+              ::testing::MatchesRegex("0/3 items after 3[1-9] s\n"));
+  EXPECT_EQ(ticked(std::chrono::seconds(29), false), "");
+  EXPECT_EQ(ticked(std::chrono::seconds(31), true), "");
 }
 
 struct Shown {

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::chrono::milliseconds kDelay(1000);
 constexpr std::chrono::milliseconds kRedrawInterval(100);
+constexpr std::chrono::seconds kLogInterval(30);
 constexpr std::size_t kWidth = 30;
 
 }  // namespace
 
 Progress::Progress(std::size_t items, const Console& console)
-    : items_(items), console_(console), next_(begin_ + kDelay) {}
+    : items_(items), console_(console), next_(begin_ + kDelay), told_(console.begin) {}
 
 Progress::~Progress() {
   erase_bar();
@@ -40,10 +41,18 @@ void Progress::say(const std::string& line) {
   if (console_.quiet) return;
   erase_bar();
   note(console_, line);
+  told_ = Clock::now();
+}
+
+void Progress::add_to_log(Clock::time_point now) {
+  if (now < told_ + kLogInterval || done_ == items_) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - console_.begin);
+  say(fmt::format("{}/{} items after {} s", done_, items_, seconds.count()));
 }
 
 void Progress::tick() {
   const auto now = Clock::now();
+  if (console_.log) add_to_log(now);
   if (!console_.terminal || console_.quiet || now < next_ || items_ == 0) return;
   next_ = now + kRedrawInterval;
   const double seconds = std::chrono::duration<double>(now - begin_).count();

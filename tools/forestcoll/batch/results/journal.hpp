@@ -16,7 +16,7 @@
 namespace forestcoll::cli::batch {
 
 /// At a terminal a bar with items, rate and time left, and a line for each failure; elsewhere a
-/// line per item.
+/// line per item, and one after every 30 seconds without any.
 class Progress {
  public:
   Progress(std::size_t items, const Console& console);
@@ -27,16 +27,18 @@ class Progress {
   void done(const ItemResult& result, const std::string& remark = {});
   /// A line that is no item's.
   void say(const std::string& line);
-  /// Draws the bar anew, if that is due.
+  /// Draws the bar anew, or adds a line to a log, if that is due.
   void tick();
 
  private:
   using Clock = std::chrono::steady_clock;
   void erase_bar();
+  void add_to_log(Clock::time_point now);
 
   std::size_t items_, done_ = 0, failed_ = 0, made_ = 0;
   const Console& console_;
   Clock::time_point begin_ = Clock::now(), next_;
+  Clock::time_point told_;  ///< when the last line was, or the command began
   bool drawn_ = false;
 };
 

@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <stop_token>
+#include <system_error>
 #include <utility>
 
 #include "common/report/report.hpp"
@@ -60,6 +61,14 @@ std::string progress_line(const std::string& stage, double fraction,
 ProgressBar::ProgressBar(std::string stage, const Console& console) : stage_(std::move(stage)) {
   if ((!console.terminal && !console.log) || console.quiet) return;
   outer_ = drawn_bar_.exchange(this);
+  try {
+    start(console);
+  } catch (const std::system_error&) {  // no more threads: the work goes on unseen
+    drawn_bar_ = outer_;
+  }
+}
+
+void ProgressBar::start(const Console& console) {
   if (console.log) {
     drawing_ = std::jthread(
         [this, begin = console.begin](const std::stop_token& done) { log_until(done, begin); });

@@ -21,7 +21,8 @@ namespace forestcoll::cli {
 /// how long it will still take, where that is known, else for how long it has been going on. Drawn
 /// on standard error by a thread of its own, on one line that is erased at the end. Where that is a
 /// log, a line is added every 30 seconds of the command, from the 30th on. Nothing is drawn where
-/// the program is quiet. Of bars that live at once, the last one is drawn.
+/// the program is quiet, or the system gives no thread for it. Of bars that live at once, the last
+/// one is drawn.
 class ProgressBar {
  public:
   ProgressBar(std::string stage, const Console& console);
@@ -39,6 +40,8 @@ class ProgressBar {
 
  private:
   using Clock = std::chrono::steady_clock;
+  /// Error (std::system_error): the system gives no thread.
+  void start(const Console& console);
   void draw_until(const std::stop_token& done, Clock::time_point first);
   /// Adds lines to a log, of a command that began then.
   void log_until(const std::stop_token& done, Clock::time_point command);
