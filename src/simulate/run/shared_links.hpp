@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/run/fair_shares.hpp"
+#include "simulate/run/least_number.hpp"
 
 namespace forestcoll::simulate {
 
@@ -18,14 +18,15 @@ class SharedLinks {
  public:
   /// `capacity` of every link in bytes per second. REQUIRES: every route has links.
   SharedLinks(std::span<const double> capacity, std::span<const FlowKind> kinds)
-      : shares_(capacity, kinds), kinds_(kinds.size()) {}
+      : shares_(capacity, kinds),
+        kinds_(kinds.size()),
+        has_changed_(kinds.size(), 0),
+        next_(kinds.size()) {}
 
   /// A flow of an activity begins: `weight` times `bytes`.
   void begin(const Activity& activity, std::int32_t number, double now);
   /// When the next flow ends, at the present rates; infinite where there is none.
-  [[nodiscard]] double next_end() const {
-    return heap_.empty() ? std::numeric_limits<double>::infinity() : at(heap_.front()).next;
-  }
+  [[nodiscard]] double next_end() { return next_.least(); }
   /// Ends the flows that are due at `now`, and those that are but `tolerance` of their bytes from
   /// it; appends their activities.
   void end_flows(double now, double tolerance, std::vector<std::int32_t>& ended);
@@ -42,15 +43,13 @@ class SharedLinks {
     double weight;
     std::int32_t activity;
   };
-  struct Kind {
-    double next = std::numeric_limits<double>::infinity();  // end of its first flow
-    double rate = 0;                                        // of a flow of weight 1
-    double served = 0;                                      // to a flow of weight 1, until `since`
+  struct alignas(64) Kind {
+    double rate = 0;    // of a flow of weight 1
+    double served = 0;  // to a flow of weight 1, until `since`
     double since = 0;
-    double weight = 0;           // of its flows
-    std::int32_t position = -1;  // in heap_
-    bool has_changed = false;    // flows have begun or ended
-    std::vector<Flow> flows;     // a heap, the next to end first
+    double first_end = 0;     // of its first flow
+    double weight = 0;        // of its flows
+    std::vector<Flow> flows;  // a heap, the next to end first
   };
 
   [[nodiscard]] const Kind& at(std::int32_t kind) const {
@@ -61,14 +60,10 @@ class SharedLinks {
   void note_change(std::int32_t kind);
   static void serve(Kind& kind, double now);
   void set_next(std::int32_t kind, double now);
-  void place(std::int32_t kind);
-  void move_up(std::size_t position);
-  void move_down(std::size_t position);
-  void put(std::size_t position, std::int32_t kind);
-
   FairShares shares_;
   std::vector<Kind> kinds_;
-  std::vector<std::int32_t> heap_;  // kinds that have flows, by `next`
+  std::vector<std::int32_t> has_changed_;  // by kind: 1 once flows have begun or ended
+  LeastNumber next_;                       // by kind: when its first flow ends
   std::vector<std::int32_t> changed_;
 };
 
