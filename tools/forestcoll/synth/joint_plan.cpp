@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/files/io.hpp"
+#include "common/job/request.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "common/report/report.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/job.hpp"
