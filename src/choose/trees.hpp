@@ -24,11 +24,12 @@ namespace forestcoll::choose {
                                                        const Network& network);
 
 /// Forests for an allreduce by XML over N ranks, N no power of two, whose roots sum unequal numbers
-/// of chunks, 2^m in all: N·k chunks divide no power of two. Each has shares within 5 % of N equal
-/// ones, and closer ones than those before it. Empty where that is not what is asked for, or where
-/// N·k chunks are better: where N is a power of two, or shares come from the topology. The trees
-/// are those of `equal`, where these carry nearly as much with unequal shares, else packed anew.
-/// Cost: of the edges of `equal`, or that of `synthesize`, at most four times.
+/// of chunks, 2^m in all: N·k chunks divide no power of two. Of few ranks each is packed anew, and
+/// carries at least 1 % more than the one before it, in fewer chunks. Of many, each has shares
+/// within 5 % of N equal ones, and closer ones than those before it; the trees are those of `equal`
+/// where these carry nearly as much with unequal shares, else packed anew. Empty where that is not
+/// what is asked for, or where N·k chunks are better: where N is a power of two, or shares come
+/// from the topology. Cost: of the edges of `equal`, or that of `synthesize`, at most nine times.
 [[nodiscard]] std::vector<Synthesis> of_unequal_shares(const Synthesis& equal, const Fabric& fabric,
                                                        const CompileOptions& options);
 
