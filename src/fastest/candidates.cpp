@@ -159,6 +159,7 @@ class CandidateFinder {
       for (CollectiveForest& each : even) {
         const Ratio algbw = each.algbw;
         add_baseline(info.name, std::move(each), algbw);
+        candidates_.back().is_cut = true;
       }
       if (info.name == "one-shot") add_direct();
     }

@@ -32,6 +32,9 @@ struct Candidate {
   bool is_direct = false;
   /// Switches that copy in place of trees over GPUs; `chosen` is then what it is compared with.
   std::optional<SwitchedPlan> switched = {};
+  /// A baseline's trees in a power of two of chunks, for a file: a runtime's own kernels have the
+  /// trees as they are.
+  bool is_cut = false;
   /// What `LowerOptions::waiting` is for it.
   std::int32_t waiting = LowerOptions().waiting;
   /// The place of another one that differs in that alone, whose trees it takes once these are made.

@@ -137,9 +137,9 @@ Contest::Takes takes(const Contest& contest, const Selector& selector, std::int6
   return [&contest, pick = selector.pick(bytes)](std::size_t c) {
     const bool is_protocol =
         pick.protocol.empty() || contest.contenders()[c].protocol == pick.protocol;
-    const auto& switched = contest.candidate(c).switched;
-    const bool has_packets = switched && switched->plan.packets;
-    return contest.candidate(c).algorithm == pick.algorithm && is_protocol &&
+    const Candidate& candidate = contest.candidate(c);
+    const bool has_packets = candidate.switched && candidate.switched->plan.packets;
+    return candidate.algorithm == pick.algorithm && is_protocol && !candidate.is_cut &&
            has_packets == pick.packets_in_switches;
   };
 }
@@ -149,8 +149,8 @@ std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selec
                                          const std::vector<double>& of_interest) {
   std::vector<std::optional<Winner>> result;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    result.push_back(contest.winner(sizes[i], takes(contest, selector, sizes[i]),
-                                    Contest::Of::programs, of_interest[i]));
+    result.push_back(contest.winner(sizes[i], takes(contest, selector, sizes[i]), Contest::Of::all,
+                                    of_interest[i]));
   }
   return result;
 }

@@ -25,6 +25,7 @@ constexpr std::int64_t kMostLooked = std::int64_t{1} << 32;
 // Of a size, by which it grows where twice and half of it are out of reach.
 constexpr std::array<std::int64_t, 3> kParts = {2, 4, 8};
 constexpr std::int64_t kNextSize = 4;  // times or part, where no file is worth having at a size
+constexpr double kPassesOfLine = 4;
 // Of what a contender takes at least by what it took at another size.
 constexpr double kSurely = 0.98;
 
@@ -71,7 +72,7 @@ class FileSearch::WindowFinder {
     SizeWindow window{bytes, bytes, {}};
     note_winning(bytes);
     while (window.first > kLeastLooked && is_good(window.first / 2)) window.first /= 2;
-    while (*window.last < kMostLooked && is_good(*window.last * 2)) *window.last *= 2;
+    grow_up(window);
     if (is_for_sizes_around_ && window.first == window.last) grow_by_parts(window);
     // What gave up early may be faster all the same. The largest sizes first: what is simulated of
     // them tells of the others.
@@ -98,6 +99,30 @@ class FileSearch::WindowFinder {
     double seconds = 0;
     Contest::Takes covers;
   };
+
+  void grow_up(SizeWindow& window) {
+    std::int64_t& last = *window.last;
+    std::int64_t most = kMostLooked;
+    while (last < most) {
+      const std::int64_t far = kNextSize * last;
+      if (far <= most && are_lines(last, far)) {
+        if (is_good(far)) {
+          last = far;
+          continue;
+        }
+        most = far / 2;
+      }
+      if (!is_good(2 * last)) return;
+      last *= 2;
+    }
+  }
+
+  // From a few passes on each of them adds as much time as the last one, but for some thousandths:
+  // what is good at both ends of such a stretch is good within it, unless the runtime changes its
+  // choice there.
+  [[nodiscard]] bool are_lines(std::int64_t first, std::int64_t last) const {
+    return contest_.passes(contender_, first) >= kPassesOfLine && files_.is_same_pick(first, last);
+  }
 
   // Up to half as much again, and down to three quarters.
   void grow_by_parts(SizeWindow& window) {
@@ -269,6 +294,12 @@ Contest::Takes FileSearch::runtime_takes(std::int64_t bytes,
   return [this, buffer_bytes, picked = fastest::takes(*contest_, *runtime_, bytes)](std::size_t c) {
     return picked(c) && (!buffer_bytes || runs_with(*contest_, c, *buffer_bytes));
   };
+}
+
+bool FileSearch::is_same_pick(std::int64_t first, std::int64_t last) const {
+  if (!runtime_) return true;
+  const Pick from = runtime_->pick(first), to = runtime_->pick(last);
+  return from.algorithm == to.algorithm && from.protocol == to.protocol;
 }
 
 std::int64_t FileSearch::buffers_of(std::size_t contender) const {

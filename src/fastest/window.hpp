@@ -74,6 +74,7 @@ class FileSearch {
   // What the runtime would pick at the size, with any buffers or those, if that is known.
   [[nodiscard]] Contest::Takes runtime_takes(std::int64_t bytes,
                                              std::optional<std::int64_t> buffer_bytes) const;
+  [[nodiscard]] bool is_same_pick(std::int64_t first, std::int64_t last) const;
   // With which a file of it runs.
   [[nodiscard]] std::int64_t buffers_of(std::size_t contender) const;
 

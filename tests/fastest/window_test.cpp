@@ -94,6 +94,18 @@ TEST(WindowLongest, OfSeveralBoxesIsThatOfItsDefinition) {
                               {"forestcoll", "nccl-ring", "double-tree"});
 }
 
+// Its chunks take several passes there, and what lies between the ends is not simulated.
+TEST(WindowLongest, OfADamagedFabricIsThatOfItsDefinition) {
+  const Fabric whole = test::boxes_of_two(2);
+  const auto left = degrade(whole.topology, {.derate = {"box1/gpu0~ib=1/2"}});
+  ASSERT_TRUE(left);
+  const auto fabric = make_fabric(left->topology);
+  ASSERT_TRUE(fabric);
+  for (const std::int64_t bytes : {std::int64_t{1} << 26, std::int64_t{1} << 30}) {
+    expect_window_by_definition(*fabric, bytes, {"forestcoll", "nccl-ring", "double-tree"});
+  }
+}
+
 TEST(WindowLong, IsWhatTheFileClaims) {
   FastestOptions options;
   options.sizes = {std::int64_t{1} << 20};
