@@ -42,7 +42,7 @@ constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
 // Of variants: which one is the fastest no figure of a schedule tells.
-constexpr std::array<std::int32_t, 3> kOtherWaiting = {4, 1, 0};
+constexpr std::array<std::int32_t, 4> kOtherWaiting = {4, 16, 1, 0};
 
 // How high trees are is next to nothing of what a large message takes.
 Effort effort_of_low(const FastestOptions& options) {

@@ -22,7 +22,9 @@ constexpr std::int32_t kFar = std::numeric_limits<std::int32_t>::max();
 // Routes to one destination: hops and widths of every node, found backwards from it.
 class RoutesTo {
  public:
-  RoutesTo(const Network& network, NodeId destination) : network_(network) {
+  // With `only`, those from there alone, and of no node that is farther.
+  RoutesTo(const Network& network, NodeId destination, std::optional<NodeId> only = {})
+      : network_(network) {
     const std::size_t nodes = network.graph.node_count();
     hops_.assign(nodes, kFar);
     width_.assign(nodes, 0);
@@ -32,6 +34,7 @@ class RoutesTo {
     for (std::size_t at = 0; at < queue_.size(); ++at) {
       const NodeId v = queue_[at];
       if (v != destination) widen(v);
+      if (v == only) break;
       if (v != destination && network.is_compute(v)) continue;
       for (const ArcId a : network.graph.in(v)) {
         const NodeId u = network.graph.tail(a);
@@ -44,12 +47,14 @@ class RoutesTo {
 
   [[nodiscard]] bool reaches(NodeId from) const { return hops_[from] != kFar; }
 
-  // Puts `amount[v]` of data, given for the senders, on the arcs; false on overflow.
-  [[nodiscard]] bool spread(IdVector<NodeId, Ratio>& amount, IdVector<ArcId, Ratio>& loads) const {
+  // Puts `amount[v]` of data, given for the senders, on the arcs, of which it tells `put(arc,
+  // load)`; false on overflow, and where `put` is.
+  template <class Put>
+  [[nodiscard]] bool spread(IdVector<NodeId, Ratio>& amount, const Put& put) const {
     for (std::size_t at = queue_.size(); at-- > 1;) {
       const NodeId v = queue_[at];
       if (amount[v] == Ratio(0)) continue;
-      if (!share_out(v, amount, loads)) return false;
+      if (!share_out(v, amount, put)) return false;
     }
     return true;
   }
@@ -81,7 +86,8 @@ class RoutesTo {
     width_[v] = total;
   }
 
-  bool share_out(NodeId v, IdVector<NodeId, Ratio>& amount, IdVector<ArcId, Ratio>& loads) const {
+  template <class Put>
+  bool share_out(NodeId v, IdVector<NodeId, Ratio>& amount, const Put& put) const {
     const bool sender = network_.is_compute(v);
     Capacity widest = 0, total = 0;
     for_next_hops(v, [&](ArcId a) { widest = std::max(widest, width(a)); });
@@ -92,12 +98,9 @@ class RoutesTo {
       if (!used(a)) return;
       const NodeId next = network_.graph.head(a);
       const auto part = checked_mul(amount[v], Ratio(width(a), total));
-      const auto load = part ? checked_add(loads[a], *part) : std::nullopt;
       const auto passed_on = part ? checked_add(amount[next], *part) : std::nullopt;
-      fits = fits && load && passed_on;
-      if (!fits) return;
-      loads[a] = *load;
-      amount[next] = *passed_on;
+      fits = fits && passed_on && put(a, *part);
+      if (fits) amount[next] = *passed_on;
     });
     return fits;
   }
@@ -184,12 +187,24 @@ bool own_what_they_should(const Program& program, const Network& network, const 
   return true;
 }
 
+void add_no_route(std::int32_t source, std::size_t destination, Findings& findings) {
+  findings.add(Rule::fabric, Place{source, -1, -1, 0, {}},
+               fmt::format("sends to rank {}, but no route leads there through switches alone",
+                           destination),
+               "check the order of ranks in the topology");
+}
+
 }  // namespace
 
 std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
                                                       const Transfers& transfers,
                                                       Findings& findings) {
   IdVector<ArcId, Ratio> loads(network.graph.arc_count(), Ratio(0));
+  const auto put = [&loads](ArcId a, const Ratio& more) {
+    const auto load = checked_add(loads[a], more);
+    if (load) loads[a] = *load;
+    return load.has_value();
+  };
   std::vector<std::vector<std::pair<std::int32_t, std::int64_t>>> to(network.ranks.size());
   for (const auto& [ends, chunks] : transfers) {
     to[static_cast<std::size_t>(ends.second)].emplace_back(ends.first, chunks);
@@ -202,18 +217,35 @@ std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
     for (const auto& [source, chunks] : to[destination]) {
       const NodeId node = network.ranks[static_cast<std::size_t>(source)];
       if (!routes.reaches(node)) {
-        findings.add(
-            Rule::fabric, Place{source, -1, -1, 0, {}},
-            fmt::format("sends to rank {}, but no route leads there through switches alone",
-                        destination),
-            "check the order of ranks in the topology");
+        add_no_route(source, destination, findings);
         continue;
       }
       amount[node] = Ratio(chunks);
     }
-    fits = fits && routes.spread(amount, loads);
+    fits = fits && routes.spread(amount, put);
   }
   if (!fits) return std::nullopt;
+  return loads;
+}
+
+std::optional<std::vector<std::pair<ArcId, Ratio>>> route_transfer(const Network& network,
+                                                                   Rank from, Rank to,
+                                                                   Findings& findings) {
+  std::vector<std::pair<ArcId, Ratio>> loads;
+  const NodeId source = network.ranks[from.index()];
+  const RoutesTo routes(network, network.ranks[to.index()], source);
+  if (!routes.reaches(source)) {
+    add_no_route(from.value, to.index(), findings);
+    return loads;
+  }
+  IdVector<NodeId, Ratio> amount(network.graph.node_count(), Ratio(0));
+  amount[source] = Ratio(1);
+  const auto put = [&loads](ArcId a, const Ratio& load) {
+    loads.emplace_back(a, load);
+    return true;
+  };
+  if (!routes.spread(amount, put)) return std::nullopt;
+  std::ranges::sort(loads, {}, [](const auto& each) { return each.first; });
   return loads;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "audit/common/findings.hpp"
 #include "audit/common/group_load.hpp"
@@ -29,6 +30,11 @@ using Transfers = std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t>;
 [[nodiscard]] std::optional<IdVector<ArcId, Ratio>> route_transfers(const Network& network,
                                                                     const Transfers& transfers,
                                                                     Findings& findings);
+
+/// The same of one chunk from one rank to another: the arcs that carry something, in order. Cost:
+/// O(nodes), and the arcs of those that are no farther.
+[[nodiscard]] std::optional<std::vector<std::pair<ArcId, Ratio>>> route_transfer(
+    const Network& network, Rank from, Rank to, Findings& findings);
 
 /// Fills in loads, the busiest link, the limit of the topology that holds all up where no link
 /// does, and algbw = 1 / max(load / bandwidth) of links and limits. `loads` are in shares of the

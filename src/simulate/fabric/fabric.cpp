@@ -110,7 +110,7 @@ std::int32_t Fabric::between(Rank from, Rank to, Findings& findings) {
   const auto known = by_pair_.find({from, to});
   if (known != by_pair_.end()) return known->second;
   const std::size_t before = findings.count();
-  const auto loads = route_transfers(network_, {{{from.value, to.value}, 1}}, findings);
+  const auto loads = route_transfer(network_, from, to, findings);
   if (findings.count() > before) return -1;
   if (!loads) {
     findings.add(Rule::fabric, Place{from.value, -1, -1, 0, {}},
@@ -118,10 +118,7 @@ std::int32_t Fabric::between(Rank from, Rank to, Findings& findings) {
     return -1;
   }
   SimulatedRoute route;
-  for (std::size_t a = 0; a < loads->size(); ++a) {
-    const double part = (*loads)[ArcId(a)].to_double();
-    if (part > 0) route.parts.push_back({static_cast<std::int32_t>(a), part});
-  }
+  for (const auto& [arc, part] : *loads) route.parts.push_back({arc.value, part.to_double()});
   const NodeId source = network_.ranks[from.index()];
   route.between_boxes = differ_in_box(source, network_.ranks[to.index()]);
   measure(route, source);

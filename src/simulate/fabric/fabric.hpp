@@ -45,7 +45,7 @@ class Fabric {
     return routes_[static_cast<std::size_t>(route)];
   }
 
-  /// From one rank to another as `route_transfers` spreads it; −1, and a finding, where no route
+  /// From one rank to another as `route_transfer` spreads it; −1, and a finding, where no route
   /// leads there.
   [[nodiscard]] std::int32_t between(Rank from, Rank to, audit::Findings& findings);
   /// All of these accesses at once, each byte of one with a byte of the others; −1, and a finding,
