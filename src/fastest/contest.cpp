@@ -428,6 +428,21 @@ std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes
   return time.seconds;
 }
 
+double Contest::least_by_other_sizes(std::size_t contender, std::int64_t bytes) const {
+  if (!is_there(contender)) return 0;
+  Times& times = times_of(contender);
+  const std::lock_guard lock(times.mutex);
+  double least = 0;
+  for (const auto& [size, time] : times.by_size) {
+    if (!time.seconds || *time.seconds == std::numeric_limits<double>::infinity()) continue;
+    const double there = *time.seconds;
+    least = std::max(least, size < bytes
+                                ? there + link_seconds(contender, bytes - size)
+                                : there * static_cast<double>(bytes) / static_cast<double>(size));
+  }
+  return least;
+}
+
 TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
   return time_costs(program(winner.contender).simulator, bytes, winner.seconds,
                     parameters_for(contenders_[winner.contender]));

@@ -93,6 +93,10 @@ class Contest {
       double most = std::numeric_limits<double>::infinity());
   /// No more than that: see `Simulator::least_seconds`.
   [[nodiscard]] double least_seconds(std::size_t contender, std::int64_t bytes);
+  /// What it takes at least at that size by what it took at others, but for what fair shares make
+  /// of it: twice the bytes take no longer than the same twice, one after the other, and what links
+  /// carry more of takes them that much longer.
+  [[nodiscard]] double least_by_other_sizes(std::size_t contender, std::int64_t bytes) const;
   /// What the winner's time at that size is made of.
   [[nodiscard]] TimeCosts costs(const Winner& winner, std::int64_t bytes) const;
   /// No more than that either, and often less, but of a line that is computed once.

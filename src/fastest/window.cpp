@@ -1,8 +1,7 @@
-// What takes so long at one size tells what it takes at least at another. Twice the bytes take no
-// longer than the same twice, one after the other, so half of them take at least half as long; and
-// what links carry more of takes them that much longer. Both hold but for what fair shares make of
-// it, so a margin is left. Most contenders are out of the question at the sizes beside that at
-// which they lost, without being simulated there.
+// What takes so long at one size tells what it takes at least at another, whether it was simulated
+// to its end there or lost: see `Contest::least_by_other_sizes`. A margin is left for fair shares.
+// Most contenders are out of the question at the sizes beside that at which they lost, without
+// being simulated there.
 #include "fastest/window.hpp"
 
 #include <algorithm>
@@ -174,7 +173,7 @@ class FileSearch::WindowFinder {
 
   // By what is known of other sizes.
   [[nodiscard]] double expected_least(std::size_t contender, std::int64_t bytes) const {
-    double least = 0;
+    double least = contest_.least_by_other_sizes(contender, bytes);
     for (const Known& known : known_) {
       if (!known.covers(contender)) continue;
       const double expected =

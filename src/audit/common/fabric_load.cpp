@@ -188,10 +188,10 @@ bool own_what_they_should(const Program& program, const Network& network, const 
 }
 
 void add_no_route(std::int32_t source, std::size_t destination, Findings& findings) {
-  findings.add(Rule::fabric, Place{source, -1, -1, 0, {}},
-               fmt::format("sends to rank {}, but no route leads there through switches alone",
-                           destination),
-               "check the order of ranks in the topology");
+  findings.add(
+      Rule::fabric, Place{source, -1, -1, 0, {}},
+      fmt::format("sends to rank {}, but no route leads there through switches alone", destination),
+      "check the order of ranks in the topology");
 }
 
 }  // namespace
