@@ -26,7 +26,7 @@ constexpr std::size_t kAtOnce = 4;
 // Of those whose bounds are that near, the ones that are simulated sooner come first.
 constexpr double kNear = 1.05;
 // Variants of what takes so many times as long as the best are tried, too.
-constexpr double kMostOfVariants = 1.1;
+constexpr double kMostOfVariants = 1.05;
 constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
 constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 
