@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "choose/artefact.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
 #include "fastest/selectors.hpp"
@@ -133,6 +134,7 @@ Expected<FastestSchedule> fastest_schedule(const Fabric& fabric, const FastestOp
         if (has_window) window = files.window(winner->contender, bytes);
       });
   const double choosing = stopwatch.restart();
+  choose::tell(options.compile, "checking");
   auto compilation = compile_winner(*contest, winner->contender, fabric, window);
   if (!compilation) return compilation.errors();
   compilation->seconds.rate += proving;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "choose/artefact.hpp"
 #include "fastest/tuned_file.hpp"
 #include "fastest/window.hpp"
 #include "fastest/write.hpp"
@@ -180,14 +181,13 @@ class Tuner {
 }  // namespace
 
 Expected<Tuning> tune(const Fabric& fabric, const FastestOptions& options) {
-  const Progress& progress = options.compile.synthesis.packing.progress;
   auto contest = Contest::hold(fabric, options);
   if (!contest) return contest.errors();
   Tuner tuner(options, fabric, *std::move(contest));
   tuner.choose_buffers();
   const std::vector<SizeRange> ranges = tuner.ranges();
   if (ranges.empty()) return nothing_served(tuner.contest(), "`tune`");
-  if (progress) progress("checking", std::nullopt);
+  choose::tell(options.compile, "checking");
   Tuning result;
   result.forests.resize(ranges.size());
   std::vector<std::optional<Expected<TunedFile>>> files(ranges.size());

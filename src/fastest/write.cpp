@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "choose/artefact.hpp"
 #include "choose/paths_artefact.hpp"
 #include "choose/settle.hpp"
 #include "forestcoll/codes.hpp"
@@ -85,6 +86,9 @@ Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fab
   return result;
 }
 
+namespace {
+
+// Within what it has room for.
 Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
                                const Fabric& fabric) {
   CompileOptions options = contest.compile();
@@ -99,8 +103,6 @@ Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
   return lower_as_written(contest.candidate(contender), fabric, std::move(options));
 }
 
-namespace {
-
 // The sizes of the window become those of the XML.
 void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml) {
   xml.min_bytes = window.first;
@@ -108,16 +110,17 @@ void claim(const SizeWindow& window, const std::string& target, XmlOptions& xml)
 }
 
 // Of MSCCL++.
-Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender,
-                                   const Fabric& fabric, const std::optional<SizeWindow>& window) {
+Expected<Compilation> write_plan(const Contest& contest, std::size_t contender,
+                                 const Fabric& fabric, const std::optional<SizeWindow>& window,
+                                 const std::string& name) {
   const Candidate& candidate = contest.candidate(contender);
-  const Program& program = contest.program(contender);
   Compilation result{.chosen = candidate.chosen, .options = contest.compile()};
+  result.options.synthesis.packing.progress = {};
   if (candidate.switched) {
     result.branching = candidate.switched->trees;
     result.packets = candidate.switched->plan.packets;
   }
-  ExecutionPlan plan = *program.lowered;
+  ExecutionPlan plan = *contest.program(contender).lowered;
   if (window) {
     plan.min_bytes = window->first;
     plan.max_bytes = std::min(plan.max_bytes, window->last.value_or(plan.max_bytes));
@@ -125,21 +128,18 @@ Expected<Compilation> compile_plan(const Contest& contest, std::size_t contender
     result.options.xml.max_bytes = plan.max_bytes;
   }
   if (candidate.routes) result.paths.emplace().scratch = choose::scratch_of(plan);
-  result.text = to_mscclpp_json(plan, program.plan_name);
+  result.text = to_mscclpp_json(plan, name);
   Stopwatch watch;
-  auto verdict = verify(result.text, candidate.algorithm, &fabric.topology,
-                        choose::runtime_of(result.options));
-  if (!verdict) return verdict.errors();
-  result.verdict = *std::move(verdict);
+  choose::verify_text(result.text, fabric.topology, result);
   result.seconds.verify = watch.restart();
   return result;
 }
 
-Expected<Compilation> compile_program(const Contest& contest, std::size_t contender,
-                                      const Fabric& fabric,
-                                      const std::optional<SizeWindow>& window) {
+Expected<Compilation> write_program(const Contest& contest, std::size_t contender,
+                                    const Fabric& fabric, const std::optional<SizeWindow>& window) {
   auto lowered = lower_winner(contest, contender, fabric);
   if (!lowered) return lowered.errors();
+  lowered->options.synthesis.packing.progress = {};
   if (window) claim(*window, lowered->options.lowering.target, lowered->options.xml);
   const std::int64_t scratch = lowered->chosen.schedule->max_scratch();
   auto result = compile_forest(fabric, std::move(lowered->chosen), lowered->options);
@@ -192,11 +192,18 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .considered = winner.considered};
 }
 
+Expected<Compilation> write_winner(const Contest& contest, std::size_t contender,
+                                   const Fabric& fabric, const std::optional<SizeWindow>& window,
+                                   const std::string& plan_name) {
+  return contest.of_plans() ? write_plan(contest, contender, fabric, window, plan_name)
+                            : write_program(contest, contender, fabric, window);
+}
+
 Expected<Compilation> compile_winner(const Contest& contest, std::size_t contender,
                                      const Fabric& fabric,
                                      const std::optional<SizeWindow>& window) {
-  auto result = contest.of_plans() ? compile_plan(contest, contender, fabric, window)
-                                   : compile_program(contest, contender, fabric, window);
+  const std::string& plan_name = contest.program(contender).plan_name;
+  auto result = write_winner(contest, contender, fabric, window, plan_name);
   if (!result || !result->paths) return result;
   const Candidate& candidate = contest.candidate(contender);
   result->paths->routes = *candidate.routes;

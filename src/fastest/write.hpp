@@ -1,7 +1,11 @@
 // What won, as it is written.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "fastest/contest.hpp"
 #include "forestcoll/schedule.hpp"
@@ -15,15 +19,18 @@ struct Lowered {
 };
 [[nodiscard]] Expected<Lowered> lower_as_written(const Candidate& candidate, const Fabric& fabric,
                                                  CompileOptions options);
-/// Within what it has room for.
-[[nodiscard]] Expected<Lowered> lower_winner(const Contest& contest, std::size_t contender,
-                                             const Fabric& fabric);
 
 /// Ends the window at so many bytes, the most that a schedule has room for.
 void keep_below(std::int64_t max_bytes, CompileOptions& options);
 
 /// What won, written for the sizes of the window; none: for all that it can be for. With the
-/// checker's opinion; of an all-to-all the proof is left to be set. Errors: those of lowering.
+/// checker's opinion; of paths with their scratch alone. Tells of no progress, as several may be
+/// written at once. Errors: those of `compile_forest`.
+[[nodiscard]] Expected<Compilation> write_winner(const Contest& contest, std::size_t contender,
+                                                 const Fabric& fabric,
+                                                 const std::optional<SizeWindow>& window,
+                                                 const std::string& plan_name);
+/// The same with the routes of an all-to-all and what others reach; the proof is left to be set.
 [[nodiscard]] Expected<Compilation> compile_winner(const Contest& contest, std::size_t contender,
                                                    const Fabric& fabric,
                                                    const std::optional<SizeWindow>& window);
