@@ -97,12 +97,13 @@ class Cutter {
  public:
   Cutter(const Connection& connection, std::size_t lanes,
          const IdVector<MessageId, Message>& messages, const StepBounds& bounds,
-         const LaneCutting& cutting)
+         std::int64_t max_steps, std::int32_t waiting)
       : connection_(connection),
         lanes_(lanes),
         messages_(messages),
         bounds_(bounds),
-        cutting_(cutting) {}
+        max_steps_(max_steps),
+        waiting_(waiting) {}
 
   [[nodiscard]] std::optional<std::vector<Lane>> largest_first() const {
     std::vector<MessageId> by_size = connection_.messages;
@@ -160,8 +161,8 @@ class Cutter {
   }
 
   [[nodiscard]] bool has_room(const Lane& lane, MessageId m) const {
-    return lane.send_steps + bounds_.send(m) <= cutting_.max_steps &&
-           lane.recv_steps + bounds_.recv(m) <= cutting_.max_steps;
+    return lane.send_steps + bounds_.send(m) <= max_steps_ &&
+           lane.recv_steps + bounds_.recv(m) <= max_steps_;
   }
 
   // Of the lane with one message more. REQUIRES: it has one.
@@ -177,7 +178,7 @@ class Cutter {
 
   // Messages that must come before it, one after the other.
   [[nodiscard]] std::int32_t chain(MessageId m) const {
-    return cutting_.waiting == 0 ? messages_[m].level : bounds_.chain(m);
+    return waiting_ == 0 ? messages_[m].level : bounds_.chain(m);
   }
 
   void count(Lane& lane, MessageId m) const {
@@ -186,7 +187,7 @@ class Cutter {
     lane.largest = std::max<std::int64_t>(lane.largest, message.count);
     lane.first = std::min(lane.first, chain(m));
     lane.last = std::max(lane.last, chain(m));
-    const std::int64_t halves = cutting_.waiting == 0 ? 2 : cutting_.waiting;
+    const std::int64_t halves = waiting_ == 0 ? 2 : waiting_;
     const std::int64_t waits = lane.last - lane.first + std::int64_t{1};
     lane.period = std::max(2 * lane.chunks, halves * waits * lane.largest);
   }
@@ -203,15 +204,17 @@ class Cutter {
   std::size_t lanes_;
   const IdVector<MessageId, Message>& messages_;
   const StepBounds& bounds_;
-  LaneCutting cutting_;
+  std::int64_t max_steps_;
+  std::int32_t waiting_;
 };
 
 }  // namespace
 
 std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                      const IdVector<MessageId, Message>& messages,
-                                     const StepBounds& bounds, const LaneCutting& cutting) {
-  const Cutter cutter(connection, lanes, messages, bounds, cutting);
+                                     const StepBounds& bounds, std::int64_t max_steps,
+                                     std::int32_t waiting) {
+  const Cutter cutter(connection, lanes, messages, bounds, max_steps, waiting);
   auto in_order = cutter.in_order();
   auto by_size = cutter.largest_first();
   if (!in_order) return by_size;

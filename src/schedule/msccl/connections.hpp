@@ -42,17 +42,13 @@ struct Lane {
   std::int64_t period = 0;
 };
 
-struct LaneCutting {
-  std::int64_t max_steps = 0;
-  std::int32_t waiting = 2;  ///< see `LowerOptions`
-};
-
 /// Cuts a connection into `lanes` lanes of no more than `max_steps` steps, so that the longest
-/// period is short; none where that fails. Cost: O(messages · (log + lanes)).
+/// period is short, where waiting counts as `LowerOptions` says; none where that fails. Cost:
+/// O(messages · (log + lanes)).
 [[nodiscard]] std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                                    const IdVector<MessageId, Message>& messages,
-                                                   const StepBounds& bounds,
-                                                   const LaneCutting& cutting);
+                                                   const StepBounds& bounds, std::int64_t max_steps,
+                                                   std::int32_t waiting);
 
 /// The period of the slowest lane.
 [[nodiscard]] std::int64_t slowest(std::span<const Lane> lanes);

@@ -33,12 +33,12 @@ struct Gpu {
 class Placer {
  public:
   Placer(const IdVector<MessageId, Message>& messages, const StepBounds& bounds, std::size_t ranks,
-         const TargetLimits& target, const LaneOptions& options)
+         const TargetLimits& target, std::int64_t max_threadblocks, const LowerOptions& options)
       : messages_(messages),
         bounds_(bounds),
         target_(target),
         options_(options),
-        max_lanes_(std::min<std::int64_t>(options.max_threadblocks, target.max_depended)),
+        max_lanes_(std::min<std::int64_t>(max_threadblocks, target.max_depended)),
         connections_(connect(messages)),
         lanes_(connections_.size()),
         channels_(connections_.size()) {
@@ -128,7 +128,7 @@ class Placer {
 
   [[nodiscard]] std::optional<std::vector<Lane>> cut_into(const Connection& connection,
                                                           std::size_t lanes) const {
-    return cut(connection, lanes, messages_, bounds_, {target_.max_steps, options_.waiting});
+    return cut(connection, lanes, messages_, bounds_, target_.max_steps, options_.waiting);
   }
 
   // As another one was cut, whose image it is; by itself where it takes other steps.
@@ -280,7 +280,7 @@ class Placer {
   }
 
   [[nodiscard]] Diagnostic too_many_channels(const Connection& connection) const {
-    if (options_.use == ThreadblockUse::per_tree) {
+    if (options_.threadblocks == ThreadblockUse::per_tree) {
       return make_error(Code::T03,
                         fmt::format("the trees that join rank {} to rank {} need a channel each, "
                                     "beyond the {} that {} has",
@@ -303,7 +303,7 @@ class Placer {
   const IdVector<MessageId, Message>& messages_;
   const StepBounds& bounds_;
   const TargetLimits& target_;
-  LaneOptions options_;
+  const LowerOptions& options_;
   std::int64_t max_lanes_;  // of a GPU that gets more than it must
   IdVector<ConnectionId, Connection> connections_;
   IdVector<ConnectionId, std::vector<Lane>> lanes_;
@@ -319,10 +319,11 @@ class Placer {
 Expected<IdVector<LaneId, PlacedLane>> place_lanes(const IdVector<MessageId, Message>& messages,
                                                    const StepBounds& bounds, std::size_t ranks,
                                                    const TargetLimits& target,
-                                                   const LaneOptions& options) {
-  Placer placer(messages, bounds, ranks, target, options);
+                                                   std::int64_t max_threadblocks,
+                                                   const LowerOptions& options) {
+  Placer placer(messages, bounds, ranks, target, max_threadblocks, options);
   if (const auto done = placer.place_fewest(); !done) return done.errors();
-  if (options.use == ThreadblockUse::spread) placer.spread();
+  if (options.threadblocks == ThreadblockUse::spread) placer.spread();
   return std::move(placer).placed();
 }
 

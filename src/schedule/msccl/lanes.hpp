@@ -18,17 +18,11 @@ struct PlacedLane {
   Lane lane;
 };
 
-struct LaneOptions {
-  std::int64_t max_threadblocks = 0;
-  std::int32_t waiting = 2;  ///< see `LowerOptions`
-  ThreadblockUse use = ThreadblockUse::spread;
-};
-
 /// Lanes in order of their connections: as few as the limit on steps allows, and
 /// where spreading is asked for as many more as help, as long as no GPU has more than
-/// `max_threadblocks`. Errors: T02, T03.
+/// `max_threadblocks`, which stands for the number of `options`. Errors: T02, T03.
 [[nodiscard]] Expected<IdVector<LaneId, PlacedLane>> place_lanes(
     const IdVector<MessageId, Message>& messages, const StepBounds& bounds, std::size_t ranks,
-    const TargetLimits& target, const LaneOptions& options);
+    const TargetLimits& target, std::int64_t max_threadblocks, const LowerOptions& options);
 
 }  // namespace forestcoll::schedule

@@ -213,9 +213,8 @@ Expected<Schedule> lower_messages(const CollectiveForest& forest, const LowerOpt
   const schedule::Addition addition = addition_for(target, options.placement);
   // 2. Channels and threadblocks: as parallel as fits.
   const std::int64_t limit = most_threadblocks(options, target);
-  const auto lanes =
-      schedule::place_lanes(ends.at_ranks(), schedule::StepBounds(ends, waits, addition), ranks,
-                            target, {limit, options.waiting, options.threadblocks});
+  const auto lanes = schedule::place_lanes(
+      ends.at_ranks(), schedule::StepBounds(ends, waits, addition), ranks, target, limit, options);
   if (!lanes) return lanes.errors();
   std::vector<schedule::RelayGroup> groups;
   if (forwards) groups = find_relays(messages, ends, waits, *lanes);
