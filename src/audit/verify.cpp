@@ -216,8 +216,8 @@ Expected<void> verify_plan(const Request& request, Findings& findings, Verdict& 
   if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
   if (!program.groups.empty()) verdict.conditions.emplace_back(kOfGroups);
   const std::int64_t slices = slices_of(*plan);
-  run_plan(slices == 1 ? *plan : in_slices(*plan, slices), in_slices(program, slices),
-           request.topology, findings, verdict);
+  run_plan(in_slices(*std::move(plan), slices), in_slices(program, slices), request.topology,
+           findings, verdict);
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "choose/plan_file.hpp"
 #include "choose/plan_shapes.hpp"
 #include "choose/schedule_program.hpp"
 #include "forestcoll/fabric.hpp"
@@ -61,7 +62,7 @@ std::optional<double> choose::plan_seconds(const ExecutionPlan& plan, const Fabr
   auto links = simulate::Fabric::make(without_relays(fabric.topology));
   if (!links) return std::nullopt;
   return seconds_of(
-      simulate::prepare_plan(to_mscclpp_json(plan, "plan"), plan.collective, fabric.topology,
+      simulate::prepare_plan(plan_file_of(plan), plan.collective, fabric.topology,
                              *std::move(links)),
       fabric, bytes,
       {.stop = stop, .most_seconds = most_seconds, .max_events = scale::kMostEventsOfTrees});

@@ -9,20 +9,15 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "emit/mscclpp_names.hpp"
 #include "schedule/mscclpp/plan.hpp"
 #include "topology/format/json_value.hpp"
 
 namespace forestcoll {
-namespace {
 
 using Kind = PlanOperation::Kind;
 
-constexpr std::int64_t kAlignment = 16;  // bytes; what the executor adds at a time
-constexpr int kThreads = 1024;           // of a threadblock
-// The executor forgets where in its allocation a buffer lies that a port channel sends from.
-constexpr const char* kComment =
-    " \"comment\":\"Only for input and output that begin their allocations: port channels send "
-    "from there.\",\n";
+namespace emit {
 
 std::string_view name_of(Collective collective) {
   return collective == Collective::reduce_scatter ? "reducescatter" : to_string(collective);
@@ -30,18 +25,6 @@ std::string_view name_of(Collective collective) {
 
 std::string_view name_of(PlanChannel channel) {
   return channel == PlanChannel::memory ? "memory" : "port";
-}
-
-std::string_view type_of(Buffer buffer) {
-  switch (buffer) {
-    case Buffer::input:
-      return "i";
-    case Buffer::output:
-      return "o";
-    case Buffer::scratch:
-      break;
-  }
-  return "s";
 }
 
 std::string_view name_of(Kind kind) {
@@ -76,6 +59,47 @@ std::string_view name_of(Kind kind) {
   return "re";
 }
 
+std::string_view channel_type_of(const PlanOperation& operation) {
+  switch (operation.kind) {
+    case Kind::put:
+    case Kind::put_packets:
+    case Kind::signal:
+    case Kind::wait:
+      return name_of(operation.channel);
+    case Kind::combine:
+    case Kind::store:
+    case Kind::store_packets:
+      return "switch";
+    default:
+      return "";
+  }
+}
+
+}  // namespace emit
+
+namespace {
+
+using emit::name_of;
+
+constexpr std::int64_t kAlignment = 16;  // bytes; what the executor adds at a time
+constexpr int kThreads = 1024;           // of a threadblock
+// The executor forgets where in its allocation a buffer lies that a port channel sends from.
+constexpr const char* kComment =
+    " \"comment\":\"Only for input and output that begin their allocations: port channels send "
+    "from there.\",\n";
+
+std::string_view type_of(Buffer buffer) {
+  switch (buffer) {
+    case Buffer::input:
+      return "i";
+    case Buffer::output:
+      return "o";
+    case Buffer::scratch:
+      break;
+  }
+  return "s";
+}
+
 std::string numbers(const std::vector<std::int32_t>& list) {
   return fmt::format("[{}]", fmt::join(list, ","));
 }
@@ -100,14 +124,10 @@ std::string operation_text(const PlanOperation& operation, std::int64_t count_of
     text += ",\"dst_buff\":" + slices(operation.destinations, count);
   }
   if (!operation.channels.empty()) text += ",\"channel_ids\":" + numbers(operation.channels);
-  const bool through = operation.kind == Kind::put || operation.kind == Kind::put_packets ||
-                       operation.kind == Kind::signal || operation.kind == Kind::wait;
-  if (through) text += fmt::format(",\"channel_type\":\"{}\"", name_of(operation.channel));
-  const bool by_switch = operation.kind == Kind::combine || operation.kind == Kind::store ||
-                         operation.kind == Kind::store_packets;
+  const std::string_view type = emit::channel_type_of(operation);
+  if (!type.empty()) text += fmt::format(",\"channel_type\":\"{}\"", type);
   const bool adds = operation.kind == Kind::reduce || operation.kind == Kind::combine ||
                     operation.kind == Kind::add_packets;
-  if (by_switch) text += ",\"channel_type\":\"switch\"";
   if (adds) text += ",\"reduce_op\":\"sum\"";
   return text + "}";
 }

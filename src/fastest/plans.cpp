@@ -6,6 +6,7 @@
 
 #include "choose/artefact.hpp"
 #include "choose/paths_artefact.hpp"
+#include "choose/plan_file.hpp"
 #include "choose/plan_shapes.hpp"
 #include "choose/settle.hpp"
 #include "choose/switch_plan.hpp"
@@ -109,12 +110,15 @@ class PlanMaker {
     Candidate& candidate = candidates_[number];
     auto planned = lowered_plan(candidate, shape, fabric_, options_);
     if (!planned) return planned.errors();
-    const std::string text = to_mscclpp_json(planned->plan, planned->name);
-    if (is_first && (candidate.switched || candidate.routes)) {
-      if (const auto done = note_rate(candidate, text); !done) return done.errors();
-    }
     ExecutionPlan& plan = planned->plan;
-    auto simulator = simulate::prepare_plan(text, plan.collective, fabric_.topology, links_);
+    if (is_first && (candidate.switched || candidate.routes)) {
+      const auto done = note_rate(candidate, to_mscclpp_json(plan, planned->name));
+      if (!done) return done.errors();
+    }
+    audit::PlanFile file = choose::plan_file_of(plan);
+    const Fingerprint fingerprint = fingerprint_of(file);
+    auto simulator =
+        simulate::prepare_plan(std::move(file), plan.collective, fabric_.topology, links_);
     if (!simulator) return simulator.errors();
     const PlanSize size = size_of(plan);
     const std::int64_t max_bytes = plan.max_bytes;
@@ -125,7 +129,7 @@ class PlanMaker {
                    .threadblocks = size.threadblocks,
                    .channels = size.channels,
                    .steps = size.steps,
-                   .fingerprint = fingerprint_of(text),
+                   .fingerprint = fingerprint,
                    .no_ll128 = {},
                    .lowered = std::move(plan),
                    .plan_name = std::move(planned->name),

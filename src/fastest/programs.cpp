@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/functional/hash.hpp>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -256,30 +255,6 @@ bool is_too_large_of_few(const CollectiveForest& forest, Collective collective) 
   if (phase == nullptr || phase->rank_count() <= scale::kMostRanksOfRoots) return false;
   return least_steps(forest, kMostTreesOfMessageOfFew) >
          static_cast<double>(most_steps(phase->rank_count(), collective));
-}
-
-Fingerprint fingerprint_of(const std::string& text) {
-  return {text.size(), std::hash<std::string>()(text)};
-}
-
-Fingerprint fingerprint_of(const audit::Program& program) {
-  Fingerprint fingerprint{0, std::hash<std::string>()(program.protocol)};
-  const auto add = [&](std::initializer_list<std::int64_t> values) {
-    for (const std::int64_t value : values) boost::hash_combine(fingerprint.hash, value);
-  };
-  add({program.chunks, program.in_place ? 1 : 0, program.out_of_place ? 1 : 0});
-  for (const audit::Gpu& gpu : program.gpus) {
-    for (const audit::Threadblock& block : gpu.threadblocks) {
-      add({gpu.id, block.id, block.send_peer, block.recv_peer, block.channel});
-      for (const audit::Step& step : block.steps) {
-        add({step.operation - audit::find_operation("s"), static_cast<std::int64_t>(step.source),
-             step.source_offset, static_cast<std::int64_t>(step.destination),
-             step.destination_offset, step.count, step.depends_threadblock, step.depends_step});
-      }
-      fingerprint.size += block.steps.size();
-    }
-  }
-  return fingerprint;
 }
 
 Expected<ProgramsOf> programs_in_instances(std::span<Candidate> candidates, const Fabric& fabric,

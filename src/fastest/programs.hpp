@@ -1,7 +1,6 @@
 // Candidates as the programs that are written, each ready to be simulated.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,20 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "audit/common/program.hpp"
 #include "fastest/candidates.hpp"
+#include "fastest/fingerprint.hpp"
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/simulate.hpp"
 #include "schedule/mscclpp/plan.hpp"
 
 namespace forestcoll::fastest {
-
-/// Programs of which both are the same are the same program, whatever trees it was made of.
-struct Fingerprint {
-  std::size_t size = 0, hash = 0;  ///< of a text, or of all steps
-  auto operator<=>(const Fingerprint&) const = default;
-};
 
 struct Program {
   std::size_t candidate = 0;
@@ -43,9 +36,6 @@ struct Program {
 
 /// What a runtime does by itself: what others are compared with is in several numbers of instances.
 [[nodiscard]] bool has_runtime_own(const Candidate& candidate);
-
-[[nodiscard]] Fingerprint fingerprint_of(const std::string& text);
-[[nodiscard]] Fingerprint fingerprint_of(const audit::Program& program);
 
 /// The programs of one candidate by its place, each of which may be asked for by one thread at a
 /// time. What goes where no links are is left out, and of plans of paths and switches what the

@@ -112,15 +112,22 @@ Diagnostic misplaced(std::string_view file, const Findings& findings) {
                 "give the topology that it was made for, without what was dropped");
 }
 
-simulate::PlanSource source_of(const audit::PlanFile& plan, simulate::Fabric& fabric,
-                               Findings& findings) {
+std::size_t op_count(const audit::PlanFile& plan) {
+  std::size_t count = 0;
+  for (const audit::PlanGpu& gpu : plan.gpus) {
+    for (const audit::PlanThreadblock& block : gpu.threadblocks) count += block.ops.size();
+  }
+  return count;
+}
+
+simulate::PlanSource source_of(audit::PlanFile plan, simulate::Fabric& fabric, Findings& findings) {
   audit::Program program;
   audit::check_plan_structure(plan, VerifyOptions{}.sms, program, findings);
   const std::int64_t slices = audit::slices_of(plan);
   const audit::MemoryMap memory(in_slices(program, slices), plan.in_place
                                                                 ? audit::Placement::in_place
                                                                 : audit::Placement::out_of_place);
-  return {in_slices(plan, slices), memory, program.chunks * slices, fabric, findings};
+  return {in_slices(std::move(plan), slices), memory, program.chunks * slices, fabric, findings};
 }
 
 class Preparation {
@@ -157,10 +164,10 @@ class Preparation {
   }
 
   Expected<Simulator> read_plan() {
-    const auto plan = audit::read_plan(text_, file_, findings_);
+    auto plan = audit::read_plan(text_, file_, findings_);
     if (!plan) return plan.errors();
     description_.protocol = plan->protocol;
-    return finish(source_of(*plan, fabric_, findings_));
+    return finish(source_of(*std::move(plan), fabric_, findings_));
   }
 
   Expected<Simulator> read_forest() {
@@ -213,17 +220,19 @@ Expected<simulate::PreparedProgram> simulate::prepare_program(audit::Program pro
       steps};
 }
 
-Expected<Simulator> simulate::prepare_plan(std::string_view text, Collective collective,
+Expected<Simulator> simulate::prepare_plan(audit::PlanFile plan, Collective collective,
                                            const Topology& topology, Fabric fabric) {
-  Findings findings("the schedule");
-  const auto plan = audit::read_plan(text, "the schedule", findings);
-  if (!plan) return plan.errors();
-  PlanSource source = source_of(*plan, fabric, findings);
-  if (findings.blocked()) return misplaced("", findings);
-  const auto ranks = std::ssize(plan->gpus);
+  if (op_count(plan) > audit::kMaxPlanFileOps) {
+    return refuse("", "", fmt::format("more than {} operations", audit::kMaxPlanFileOps),
+                  "give a plan with fewer");
+  }
+  const auto ranks = std::ssize(plan.gpus);
   Simulator::Model::Description description{"mscclpp-plan", std::string(to_string(collective)),
-                                            plan->protocol, ranks,
+                                            plan.protocol, ranks,
                                             busbw_factor(collective, ranks).to_double()};
+  Findings findings("the schedule");
+  PlanSource source = source_of(std::move(plan), fabric, findings);
+  if (findings.blocked()) return misplaced("", findings);
   return Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
                                                             std::move(fabric), std::move(source)));
 }

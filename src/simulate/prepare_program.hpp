@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
 #include "audit/common/program.hpp"
+#include "audit/plan/file.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/simulate.hpp"
@@ -27,9 +27,9 @@ struct PreparedProgram {
                                                         const Topology& topology, Fabric fabric,
                                                         const Images& images = {});
 
-/// What `prepare_simulation` makes of a plan of MSCCL++, without verifying it. `fabric` and
-/// REQUIRES as above. Errors: M04 where no links lead to a peer.
-[[nodiscard]] Expected<Simulator> prepare_plan(std::string_view text, Collective collective,
+/// The same of a plan of MSCCL++. Errors: M04 where no links lead to a peer, and for more
+/// operations than the reader takes.
+[[nodiscard]] Expected<Simulator> prepare_plan(audit::PlanFile plan, Collective collective,
                                                const Topology& topology, Fabric fabric);
 
 }  // namespace forestcoll::simulate

@@ -13,7 +13,6 @@
 namespace forestcoll::audit {
 namespace {
 
-constexpr std::size_t kMaxOps = 1'000'000;
 constexpr std::size_t kMaxItems = 8'000'000;  // of all lists together
 constexpr std::size_t kMaxName = 40;
 
@@ -277,7 +276,9 @@ bool PlanReader::string(std::string_view value) {
 }
 
 bool PlanReader::start_op(Inside next) {
-  if (++ops_ > kMaxOps) return refuse(fmt::format("more than {} operations", kMaxOps));
+  if (++ops_ > kMaxPlanFileOps) {
+    return refuse(fmt::format("more than {} operations", kMaxPlanFileOps));
+  }
   PlanOp& added = threadblock().ops.emplace_back();
   if (next == Inside::inner_op) added.loop = static_cast<std::int32_t>(pipeline_);
   op_ = threadblock().ops.size() - 1;

@@ -1,6 +1,7 @@
 // An MSCCL++ execution plan as its file says: plain structs, read and not yet judged.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "forestcoll/diagnostic.hpp"
 
 namespace forestcoll::audit {
+
+inline constexpr std::size_t kMaxPlanFileOps = 1'000'000;  ///< of all threadblocks
 
 /// Operations of the executor; a name that it does not have is `other`.
 enum class PlanKind : std::uint8_t {
@@ -58,6 +61,7 @@ struct PlanSlice {
   Buffer buffer = Buffer::input;
   std::int64_t remote = -1, switch_channel = -1;
   std::int64_t index = -1, size = -1;
+  bool operator==(const PlanSlice&) const = default;
 };
 
 struct PlanOp {
@@ -73,6 +77,7 @@ struct PlanOp {
   std::int32_t loop = -1;  ///< the position of the pipeline that it stands in; −1: in none
   bool in_group = false;   ///< shares its work with other threadblocks:
   std::int64_t group_part = -1, group_size = -1;  ///< does this of so many parts
+  bool operator==(const PlanOp&) const = default;
 };
 
 /// Lists of one kind of channel; a file may have several of the same kind.
@@ -83,12 +88,14 @@ struct PlanChannels {
   bool has_buffer = false;
   Buffer buffer = Buffer::input;
   std::vector<std::vector<std::int64_t>> groups;
+  bool operator==(const PlanChannels&) const = default;
 };
 
 struct PlanThreadblock {
   std::int64_t id = -1;
   std::vector<PlanOp> ops;  ///< those of a pipeline follow it
   std::vector<PlanChannels> channels, remote_buffers;
+  bool operator==(const PlanThreadblock&) const = default;
 };
 
 struct PlanRemoteBuffer {
@@ -96,6 +103,7 @@ struct PlanRemoteBuffer {
   bool has_buffer = false;
   Buffer buffer = Buffer::input;
   bool memory = false, port = false;  ///< through which channels it is reached
+  bool operator==(const PlanRemoteBuffer&) const = default;
 };
 
 struct PlanGpu {
@@ -105,6 +113,7 @@ struct PlanGpu {
   std::vector<PlanChannels> channels;  ///< `ids` are the peers
   std::vector<PlanRemoteBuffer> remote_buffers;
   std::vector<std::int64_t> semaphores;  ///< their first values
+  bool operator==(const PlanGpu&) const = default;
 };
 
 struct PlanFile {
@@ -117,6 +126,7 @@ struct PlanFile {
   std::vector<PlanGpu> gpus;
   /// Of this project's plans: which ranks do the collective together; empty: all.
   std::vector<std::vector<std::int64_t>> process_groups;
+  bool operator==(const PlanFile&) const = default;
 };
 
 /// Chunks of what min_message_size and max_message_size count: an allgather's output, else the
@@ -125,7 +135,7 @@ struct PlanFile {
 
 /// Reads the file as a stream. Fields of the wrong type are findings; unknown fields are passed
 /// over. Errors: not JSON (with line:column), a key that stands twice in one object, or more than
-/// is ever held: a million operations.
+/// is ever held: `kMaxPlanFileOps`.
 [[nodiscard]] Expected<PlanFile> read_plan(std::string_view text, std::string_view file,
                                            Findings& findings);
 

@@ -62,9 +62,8 @@ std::int64_t slices_of(const PlanFile& plan) {
   return slices;
 }
 
-PlanFile in_slices(const PlanFile& plan, std::int64_t slices) {
-  PlanFile cut = plan;
-  for (PlanGpu& gpu : cut.gpus) {
+PlanFile in_slices(PlanFile plan, std::int64_t slices) {
+  for (PlanGpu& gpu : plan.gpus) {
     gpu.input_chunks *= slices;
     gpu.output_chunks *= slices;
     gpu.scratch_chunks *= slices;
@@ -75,7 +74,7 @@ PlanFile in_slices(const PlanFile& plan, std::int64_t slices) {
       }
     }
   }
-  return cut;
+  return plan;
 }
 
 Program in_slices(Program program, std::int64_t slices) {

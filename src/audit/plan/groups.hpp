@@ -20,7 +20,7 @@ void check_group_part(const PlanOp& op, const Place& place, Findings& findings);
 
 /// The same plan in slices of chunks: every chunk counts as `slices`, and every part of a group is
 /// an operation by itself; and the sizes of its buffers in slices. Cost: O(plan).
-[[nodiscard]] PlanFile in_slices(const PlanFile& plan, std::int64_t slices);
+[[nodiscard]] PlanFile in_slices(PlanFile plan, std::int64_t slices);
 [[nodiscard]] Program in_slices(Program program, std::int64_t slices);
 
 /// The executor cuts where the alignment lets it. Where all groups cut chunks alike, the parts that
