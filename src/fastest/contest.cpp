@@ -20,7 +20,6 @@
 #include <set>
 #include <tuple>
 
-#include "choose/artefact.hpp"
 #include "choose/as_written.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
@@ -249,11 +248,7 @@ Expected<std::vector<Program>> Contest::programs_of(std::size_t candidate) {
   }
   if (!made_[*twin]->errors.empty()) return made_[*twin]->errors;
   std::vector<Program> programs = made_[*twin]->programs;
-  for (Program& each : programs) {
-    each.candidate = candidate;
-    const Candidate& own = candidates_[candidate];
-    each.plan_name = choose::plan_name(fabric_->topology, own.forest(), own.algorithm);
-  }
+  for (Program& each : programs) each.candidate = candidate;
   return programs;
 }
 

@@ -4,12 +4,10 @@
 #include <memory>
 #include <utility>
 
-#include "choose/artefact.hpp"
 #include "choose/paths_artefact.hpp"
 #include "choose/plan_file.hpp"
 #include "choose/plan_shapes.hpp"
 #include "choose/settle.hpp"
-#include "choose/switch_plan.hpp"
 #include "fastest/programs.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
@@ -29,20 +27,15 @@ choose::PlanOf plan_of(const Candidate& candidate) {
 }
 
 // Errors: those of `lower_to_plan`.
-Expected<choose::NamedPlan> lowered_plan(const Candidate& candidate, const PlanShape& shape,
-                                         const Fabric& fabric, const CompileOptions& options) {
-  if (candidate.switched) {
-    return choose::NamedPlan{candidate.switched->plan, candidate.switched->name};
+Expected<ExecutionPlan> lowered_plan(const Candidate& candidate, const PlanShape& shape,
+                                     const Fabric& fabric, const CompileOptions& options) {
+  if (candidate.switched) return candidate.switched->plan;
+  if (candidate.routes) {
+    return choose::paths_plan(fabric, *candidate.routes, options, shape.threadblocks);
   }
-  const CollectiveForest& forest = candidate.forest();
   PlanOptions asked = choose::plan_options(options);
   asked.shape = shape;
-  auto plan = candidate.routes
-                  ? choose::paths_plan(fabric, *candidate.routes, options, shape.threadblocks)
-                  : lower_to_plan(forest, boxes_of_ranks(fabric.topology), asked);
-  if (!plan) return plan.errors();
-  return choose::NamedPlan{*std::move(plan),
-                           choose::plan_name(fabric.topology, forest, candidate.algorithm)};
+  return lower_to_plan(candidate.forest(), boxes_of_ranks(fabric.topology), asked);
 }
 
 // The largest over the GPUs.
@@ -108,20 +101,18 @@ class PlanMaker {
   [[nodiscard]] Expected<Program> make_one(std::size_t number, const PlanShape& shape,
                                            bool is_first) const {
     Candidate& candidate = candidates_[number];
-    auto planned = lowered_plan(candidate, shape, fabric_, options_);
-    if (!planned) return planned.errors();
-    ExecutionPlan& plan = planned->plan;
+    auto plan = lowered_plan(candidate, shape, fabric_, options_);
+    if (!plan) return plan.errors();
     if (is_first && (candidate.switched || candidate.routes)) {
-      const auto done = note_rate(candidate, to_mscclpp_json(plan, planned->name));
-      if (!done) return done.errors();
+      if (const auto done = note_rate(candidate, *plan); !done) return done.errors();
     }
-    audit::PlanFile file = choose::plan_file_of(plan);
+    audit::PlanFile file = choose::plan_file_of(*plan);
     const Fingerprint fingerprint = fingerprint_of(file);
     auto simulator =
-        simulate::prepare_plan(std::move(file), plan.collective, fabric_.topology, links_);
+        simulate::prepare_plan(std::move(file), plan->collective, fabric_.topology, links_);
     if (!simulator) return simulator.errors();
-    const PlanSize size = size_of(plan);
-    const std::int64_t max_bytes = plan.max_bytes;
+    const PlanSize size = size_of(*plan);
+    const std::int64_t max_bytes = plan->max_bytes;
     return Program{.candidate = number,
                    .instances = 1,
                    .simulator = *std::move(simulator),
@@ -131,15 +122,14 @@ class PlanMaker {
                    .steps = size.steps,
                    .fingerprint = fingerprint,
                    .no_ll128 = {},
-                   .lowered = std::move(plan),
-                   .plan_name = std::move(planned->name),
+                   .lowered = *std::move(plan),
                    .max_bytes = max_bytes};
   }
 
   // What goes along no trees of GPUs reaches what the checker says.
-  [[nodiscard]] Expected<void> note_rate(Candidate& candidate, const std::string& text) const {
-    const auto verdict =
-        verify(text, candidate.algorithm, &fabric_.topology, choose::runtime_of(options_));
+  [[nodiscard]] Expected<void> note_rate(Candidate& candidate, const ExecutionPlan& plan) const {
+    const auto verdict = verify(to_mscclpp_json(plan, "plan"), candidate.algorithm,
+                                &fabric_.topology, choose::runtime_of(options_));
     if (!verdict) return verdict.errors();
     if (!verdict->ok) return verdict->findings;
     if (!verdict->algbw) return {};

@@ -28,9 +28,8 @@ struct Program {
   std::int64_t simulated_steps = 0;  ///< for each pass; 0: not known
   Fingerprint fingerprint;
   std::string no_ll128;  ///< why not
-  /// Of MSCCL++, and what it is called in its file; texts are written once they are chosen.
-  std::optional<ExecutionPlan> lowered = {};
-  std::string plan_name = {};
+  std::optional<ExecutionPlan> lowered =
+      {};  ///< of MSCCL++; texts are written once they are chosen
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 

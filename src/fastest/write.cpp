@@ -202,10 +202,13 @@ Expected<Compilation> write_winner(const Contest& contest, std::size_t contender
 Expected<Compilation> compile_winner(const Contest& contest, std::size_t contender,
                                      const Fabric& fabric,
                                      const std::optional<SizeWindow>& window) {
-  const std::string& plan_name = contest.program(contender).plan_name;
+  const Candidate& candidate = contest.candidate(contender);
+  const std::string plan_name =
+      candidate.switched
+          ? candidate.switched->name
+          : choose::plan_name(fabric.topology, candidate.forest(), candidate.algorithm);
   auto result = write_winner(contest, contender, fabric, window, plan_name);
   if (!result || !result->paths) return result;
-  const Candidate& candidate = contest.candidate(contender);
   result->paths->routes = *candidate.routes;
   if (candidate.algorithm != "forestcoll") result->paths->stops = candidate.algorithm;
   Synthesis& synthesis = result->chosen.synthesis;

@@ -27,10 +27,6 @@ FastestOptions plan_options(Collective collective) {
   return options;
 }
 
-std::string text_of(const Program& program) {
-  return to_mscclpp_json(*program.lowered, program.plan_name);
-}
-
 struct PlansOf {
   const char* name;
   Fabric (*fabric)();
@@ -53,7 +49,7 @@ TEST_P(Plans, AreWhatTheirTextsSay) {
   for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
     if (!contest->is_there(c)) continue;
     const Program& program = contest->program(c);
-    const std::string text = text_of(program);
+    const std::string text = to_mscclpp_json(*program.lowered, "plan");
     const auto verdict = verify(text, "plan", &fabric.topology, {});
     ASSERT_TRUE(verdict && verdict->ok) << text.substr(0, 200);
     EXPECT_EQ(program.chunks, verdict->chunks);
