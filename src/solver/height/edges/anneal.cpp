@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <optional>
 #include <random>
 #include <utility>
@@ -20,6 +21,11 @@ constexpr std::int64_t kAnnealRounds = 200;
 
 // One proposal in so many is about a group of ranks.
 constexpr std::size_t kGroupShare = 5;
+
+// std::mt19937, whose numbers take 64 bits each there, in half the time.
+using Random =
+    std::mersenne_twister_engine<std::uint32_t, 32, 624, 397, 31, 0x9908b0df, 11, 0xffffffff, 7,
+                                 0x9d2c5680, 15, 0xefc60000, 18, 1812433253>;
 
 // Trees may become higher than they were by so much on the way.
 constexpr std::int32_t kHeadroom = 8;
@@ -301,7 +307,7 @@ class Annealing {
   IdVector<ArcId, std::vector<Edge>> users_;  ///< may hold edges that no longer use the arc
   std::size_t added_ = 0, added_at_most_ = 0;
   std::int64_t threshold_ = 1;
-  std::mt19937 random_{0};  ///< the same on every machine
+  Random random_{0};  ///< the same on every machine
   std::vector<ArcId> our_arcs_, their_arcs_, scratch_;
   std::vector<Rank> parents_, group_there_, our_parents_, their_parents_;
 };
