@@ -131,8 +131,8 @@ class ColumnGeneration {
       searches_[i].set_prices(whole);
       const auto ranks = static_cast<std::int64_t>(roots_);
       steps_ += ranks * static_cast<std::int64_t>(whole.size()) * 8;
-      if (!searches_[i].is_exact()) steps_ += ranks * ranks * ranks * 64;
-      if (!searches_[i].is_exact()) continue;
+      if (!searches_[i].is_by_sets()) steps_ += ranks * ranks * ranks * 64;
+      if (!searches_[i].is_by_sets()) continue;
       std::int64_t sets = std::min<std::int64_t>(problem_.height, ranks);
       for (std::int64_t r = 0; r < ranks; ++r) sets *= 3;
       steps_ += 2 * sets;

@@ -64,7 +64,7 @@ void LowTreeSearch::limit(Rank root, std::int32_t height) {
 
 void LowTreeSearch::set_prices(const IdVector<ArcId, std::int64_t>& prices) {
   find_routes(prices);
-  if (is_exact()) find_sets();
+  if (is_by_sets()) find_sets();
 }
 
 // A route goes through switches alone.
@@ -231,7 +231,7 @@ bool LowTreeSearch::improve_once(Parents& parents, std::int32_t height) const {
 }
 
 std::optional<LowTree> LowTreeSearch::cheapest(Rank root, Start start) {
-  if (is_exact()) {
+  if (is_by_sets()) {
     const auto parents = by_sets(root);
     return parents ? std::optional(tree_of(root, *parents)) : std::nullopt;
   }

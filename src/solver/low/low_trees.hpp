@@ -24,8 +24,9 @@ struct LowTree {
 
 /// Finds trees no higher than a limit at prices that change from call to call. With up to
 /// `kMostExact` ranks they are the cheapest, by dynamic programming over the sets of ranks that
-/// so many hops reach: 3^N steps per hop, for all roots together. Otherwise they are a local
-/// search's: ranks get other parents as long as that is cheaper.
+/// so many hops reach: 3^N steps per hop, for all roots together. Trees of one hop are, too, as a
+/// root has no other. Otherwise they are a local search's: ranks get other parents as long as that
+/// is cheaper.
 class LowTreeSearch {
  public:
   static constexpr std::size_t kMostExact = 10;
@@ -33,7 +34,12 @@ class LowTreeSearch {
   /// REQUIRES: `network` outlives this.
   LowTreeSearch(const Network& network, std::int32_t height);
 
-  [[nodiscard]] bool is_exact() const { return ranks_ <= kMostExact; }
+  /// Are trees no higher than that the cheapest?
+  [[nodiscard]] static bool is_exact(std::size_t ranks, std::int32_t height) {
+    return ranks <= kMostExact || height <= 1;
+  }
+  [[nodiscard]] bool is_exact() const { return is_exact(ranks_, height_); }
+  [[nodiscard]] bool is_by_sets() const { return ranks_ <= kMostExact; }
   /// REQUIRES: no price is negative, and all together are below 2^52. Cost: a search per rank
   /// for the cheapest routes through switches, and 3^N steps per hop where trees are exact.
   void set_prices(const IdVector<ArcId, std::int64_t>& prices);

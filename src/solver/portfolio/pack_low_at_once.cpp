@@ -24,6 +24,9 @@ namespace {
 // Trees in all where an optimum takes numbers that are too large.
 constexpr std::int64_t kMany = 1 << 12;
 
+// A part of the optimum, as floating point knows that, above which it is reached.
+constexpr double kAllOfOptimum = 1 - 1e-9;
+
 // Steps of the searches at one height and all lower ones.
 constexpr std::int64_t kMostStepsOfAll = 100'000'000;
 
@@ -85,6 +88,12 @@ class LowSearch {
            trees_of(options_.trees_per_root.value);
   }
 
+  // Whatever the numbers of trees?
+  [[nodiscard]] bool is_at_optimum(const Ratio& algbw) const {
+    const double most = problem_.network.unit.to_double() / solution_->congestion;
+    return solution_->is_optimal && algbw.to_double() >= most * kAllOfOptimum;
+  }
+
   void offer_rounded(const Synthesis& begun, std::optional<LowAtOnce>& best) const {
     std::vector<RateAtK> rows;
     for (const std::int64_t k :
@@ -115,6 +124,7 @@ class LowSearch {
     const auto algbw = congestion_algbw(forest, problem_.network);
     if (!algbw) return std::nullopt;
     forest.algbw = *algbw;
+    found.is_optimal |= is_at_optimum(*algbw);
     synthesis.allowed = std::max(forest.optimum, *algbw);
     synthesis.raised = *algbw < synthesis.allowed;
     if (!best || is_better(forest, best->synthesis.forest)) best = std::move(found);

@@ -331,6 +331,31 @@ TEST(LowPrograms, GiveUpWhatIsWorthNothing) {
   }
 }
 
+// A root has one tree of height 1, so that the program is solved whatever the number of ranks: no
+// star needs less than what its leaves take in.
+TEST(LowPrograms, StarsOfManyRanksAreAtTheOptimum) {
+  for (const std::size_t dead : {0, 1}) {
+    const Network network = test::damaged_fat_tree(4, dead, 1);
+    const auto ranks = network.ranks.size();
+    ASSERT_GT(ranks, solver::LowTreeSearch::kMostExact);
+    solver::LowProblem problem = solver::low_problem(network, Weights(ranks, 1), 1);
+    const auto found = solver::solve_low(problem, {});
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->is_optimal);
+    const auto in = network.graph.in(network.ranks.front());
+    const auto into = static_cast<double>(network.capacity[*in.begin()]);
+    EXPECT_GE(found->congestion * into, static_cast<double>(ranks - 1) * (1 - 1e-6));
+    if (dead == 0) {
+      EXPECT_NEAR(found->congestion * into, static_cast<double>(ranks - 1), 1e-6);
+    }
+    problem.height = 2;
+    const auto higher = solver::solve_low(problem, {});
+    ASSERT_TRUE(higher);
+    EXPECT_FALSE(higher->is_optimal);
+    EXPECT_LE(higher->congestion, found->congestion * (1 + 1e-6));
+  }
+}
+
 // Beside all shares in eighths that roots can have: none of them needs less.
 TEST(LowPrograms, RootsTakeWhatTheyHave) {
   for (std::uint64_t seed = 800; seed < 830; ++seed) {

@@ -27,7 +27,8 @@ LowPackings pack_by_program(const Network& network, const Weights& weights, std:
                             std::span<const std::int64_t> numbers, bool is_any_number,
                             const PackOptions& options, const std::optional<Ratio>& most_scale) {
   LowProblem problem = low_problem(network, weights, height);
-  if (most_scale) problem.most_congestion = most_scale->to_double();
+  // Stars are soon known, and then that none are faster.
+  if (most_scale && height > 1) problem.most_congestion = most_scale->to_double();
   const auto solution = solve_low_once(problem, programs_known(options), options.stop);
   if (!solution) return {};
   LowPackings result;

@@ -26,13 +26,12 @@ struct OtherNumbers {
 /// per unit of weight: at `scaling` if that works, else at a larger U, a lower rate; `scaling` in
 /// the result says at which. Where forests of another k, or of any, will do as well, `others` says
 /// so: then the fastest of all. With few ranks also of all that less effort, a lower height and no
-/// limit find; with up to `LowTreeSearch::kMostExact` and any k it is the fastest there is, but for
-/// optima of large denominators. Otherwise forests are found by search: a faster one this low may
-/// exist.
-/// Errors: E16 where no forest on the fabric is this low whatever its rate (`max_height` is below
-/// `height_lower_bound(network, weights)`); those of `pack`; R01 only where nothing was found yet,
-/// or nothing within `others.most_scale`. Cost: that of some calls of `pack`, with few ranks for
-/// each effort, k and lower height.
+/// limit find; with up to `LowTreeSearch::kMostExact`, or at height 1, and any k it is the fastest
+/// there is, but for optima of large denominators. Otherwise forests are found by search: a faster
+/// one this low may exist. Errors: E16 where no forest on the fabric is this low whatever its rate
+/// (`max_height` is below `height_lower_bound(network, weights)`); those of `pack`; R01 only where
+/// nothing was found yet, or nothing within `others.most_scale`. Cost: that of some calls of
+/// `pack`, with few ranks for each effort, k and lower height.
 [[nodiscard]] Expected<Packing> pack_within_height(const Network& network, const Weights& weights,
                                                    const Scaling& scaling, std::int32_t max_height,
                                                    const PackOptions& options = {},
