@@ -74,8 +74,10 @@ class Attempts {
     return is_as_fast;
   }
 
-  // Of all numbers that divide the one of these options: copies of their trees are as many.
+  // Of all numbers that divide the one of these options: copies of their trees are as many. Of low
+  // trees these were searched for, and what is left is how shares are rounded.
   void add_divisors(SynthesizeOptions options) {
+    if (options.max_height) options.packing.effort = Effort::fast;
     const std::int64_t k = options.trees_per_root.value;
     for (std::int64_t times = 2; times <= k; ++times) {
       if (k % times != 0) continue;

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "forestcoll/pack.hpp"
 #include "forestcoll/stopwatch.hpp"
@@ -171,13 +172,23 @@ class NumberSearch {
     return other.algbw != known || may_be_lower(best_, options_, problem_);
   }
 
+  // Among low trees, copies of a number that divides this one were looked for, too.
+  [[nodiscard]] bool was_searched(std::int64_t k) const {
+    return options_.max_height && std::ranges::any_of(searched_, [&](std::int64_t other) {
+             return is_open_divisor(k, other);
+           });
+  }
+
   void try_others() {
+    for (const Scaling& scaling : chosen_.scalings) searched_.push_back(scaling.k);
     for (const RateAtK& other :
          other_numbers(problem_, options_, chosen_, options_.max_height.has_value())) {
       if (best_.stopped || !may_be_better(other)) break;
+      if (was_searched(other.k)) continue;
       if (has_budget(best_, options_, other) && patience_.is_over()) break;
       const auto is_taken = try_number(other.k);
       if (!is_taken) break;
+      searched_.push_back(other.k);
       patience_.spend(other.k, *is_taken);
     }
   }
@@ -221,6 +232,7 @@ class NumberSearch {
   const ChosenScale& chosen_;
   const Synthesis& begun_;
   Patience patience_;
+  std::vector<std::int64_t> searched_;
   Synthesis best_;
   GivenUp fastest_;
 };

@@ -69,13 +69,17 @@ std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked, std::size
   return numbers;
 }
 
+bool is_open_divisor(std::int64_t k, std::int64_t of) {
+  return k < of && k <= kMostDivisor && of % k == 0;
+}
+
 std::vector<Scaling> open_scalings(const Problem& problem, const SynthesizeOptions& options,
                                    const ChosenScale& chosen, std::size_t i) {
   const PhaseProblem& phase = problem.phases[i];
   const Scaling& scaling = chosen.scalings[i];
   std::vector<std::int64_t> numbers;
   for (std::int64_t k = 1; k <= std::min(scaling.k / 2, kMostDivisor); ++k) {
-    if (scaling.k % k == 0) numbers.push_back(k);
+    if (is_open_divisor(k, scaling.k)) numbers.push_back(k);
   }
   if (is_searched_by_phase(problem, options)) {
     for (const RateAtK& other : other_numbers(problem, options, chosen, true)) {

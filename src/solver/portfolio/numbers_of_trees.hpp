@@ -33,9 +33,12 @@ namespace forestcoll::solver {
 [[nodiscard]] std::vector<std::int64_t> numbers_asked_for(const TreesPerRoot& asked,
                                                           std::size_t ranks);
 
+/// Where low trees are looked for at `of` trees per root, are copies of k, too? Those are as many.
+[[nodiscard]] bool is_open_divisor(std::int64_t k, std::int64_t of);
+
 /// Other scalings of the phase that low forests may have where `chosen` is for phase `i`: those of
-/// `other_numbers` where phases are searched by themselves; and those whose k divides the chosen
-/// one, up to 128, whose copies are as many trees. Cost: `scale_to_k` for each.
+/// `other_numbers` where phases are searched by themselves; and those of an
+/// `is_open_divisor` of the chosen k. Cost: `scale_to_k` for each.
 [[nodiscard]] std::vector<Scaling> open_scalings(const Problem& problem,
                                                  const SynthesizeOptions& options,
                                                  const ChosenScale& chosen, std::size_t i);
