@@ -21,6 +21,9 @@ constexpr std::int64_t kStepsOfProposal = 16;
 // How many pieces the trees of a root come to, at first.
 constexpr std::int64_t kPieces = 8;
 
+// Hops too many, over all trees, that luck may take off a search that does not get there otherwise.
+constexpr double kWithinLuck = 8;
+
 /// What a search may cost. Packing takes 50 to 150 ns for an edge, a step of a descent some few, a
 /// proposal of an exchange 70 for 32 ranks and 150 for 256.
 struct SearchCost {
@@ -89,8 +92,8 @@ class Rounds {
         resources_(resources),
         orbits_(orbits),
         bound_(goal.height),
-        is_asked_(goal.is_asked),
-        descents_(goal.descents),
+        most_(std::max(goal.search.most, goal.height)),
+        descents_(goal.search.descents),
         effort_(effort),
         cost_(cost),
         stop_(stop),
@@ -105,12 +108,15 @@ class Rounds {
     std::int64_t piece = std::max<std::int64_t>(trees_per_root(rows_) / kPieces, 1);
     descend(0);
     State best = state();
+    Int128 before = excess();
     if (!is_good(best, 0)) restore(packed);
     for (int round = 0; round < cost_.rounds && !is_good(best, round); ++round) {
       anneal_heights(rows_, orbits_, bound_, cost_.most_trees, piece, cost_.proposals << round,
                      stop_, [&](double part) { report(round, part); });
       descend(round);
       if (State now = state(); now.measure < best.measure) best = std::move(now);
+      if (is_hopeless(before, excess(), cost_.rounds - 1 - round)) break;
+      before = excess();
       piece = std::max<std::int64_t>(piece / 2, 1);
     }
     restore(best);
@@ -150,7 +156,28 @@ class Rounds {
   [[nodiscard]] bool is_good(const State& state, int round) const {
     const std::int32_t height = state.measure.first;
     if (stop_.stop_requested() || height <= bound_) return true;
-    return !is_asked_ && effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
+    const bool is_worth = height <= most_;
+    return is_worth && effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
+  }
+
+  // By how many hops trees are too high to be worth anything, over all of them.
+  [[nodiscard]] Int128 excess() const {
+    Int128 sum = 0;
+    for (const Forest::Tree& tree : rows_.trees) {
+      sum += Int128{tree.multiplicity} * std::max(tree.height - most_, 0);
+    }
+    return sum;
+  }
+
+  // Will the rounds that are left, each of which takes off the same part as the last one, leave too
+  // much?
+  [[nodiscard]] bool is_hopeless(Int128 before, Int128 now, int left) const {
+    if (before == 0) return false;
+    const auto most = static_cast<double>(now);
+    const double part = most / static_cast<double>(before);
+    double expected = most;
+    for (int round = 0; round < left; ++round) expected *= part;
+    return left > 0 && expected > kWithinLuck;
   }
 
   void descend(int round) {
@@ -165,7 +192,7 @@ class Rounds {
   Resources& resources_;
   const Orbits& orbits_;
   std::int32_t bound_;
-  bool is_asked_;
+  std::int32_t most_;
   Descents descents_;
   Effort effort_;
   const SearchCost& cost_;

@@ -35,7 +35,7 @@ class KnownPackings {
     Effort effort = Effort::normal;
     std::int32_t enough_height = 1;
     bool symmetry = true;
-    solver::Descents descents = solver::Descents::brief;
+    solver::HeightSearch search = {};
     bool operator==(const Question&) const = default;
   };
 

@@ -80,13 +80,20 @@ std::int32_t distance_from_one(const Network& network, const Weights& weights) {
       network, single_root(network, Rank(static_cast<std::size_t>(root - weights.begin()))));
 }
 
+// Trees above a height that somebody asked for are worth nothing.
+solver::HeightSearch asked_of(const PackOptions& options, solver::HeightSearch search) {
+  if (options.enough_height > 1) search.most = std::min(search.most, options.enough_height);
+  return search;
+}
+
 /// Packs one network at one scale after the other.
 class Attempts {
  public:
   Attempts(const Attempts&) = delete;
   Attempts& operator=(const Attempts&) = delete;
   Attempts(const Network& network, const Weights& weights, const Scaling& scaling,
-           const PackOptions& options, solver::IfStopped if_stopped, solver::Descents descents)
+           const PackOptions& options, solver::IfStopped if_stopped,
+           const solver::HeightSearch& search)
       : network_(network),
         options_(options),
         if_stopped_(if_stopped),
@@ -101,7 +108,7 @@ class Attempts {
                         }
                         return *exact_height_;
                       },
-                      options.enough_height > 1, descents} {
+                      asked_of(options, search)} {
     for (auto& trees : owed_) trees *= scaling.k;
     if (options.symmetry) groups_ = symmetries_of(network, weights, scaling);
     if (!groups_.empty() && solver::is_packed_by_parts(network.ranks.size())) {
@@ -209,7 +216,7 @@ namespace {
 
 KnownPackings::Question question_of(const Network& network, const Weights& weights,
                                     const Scaling& scaling, const PackOptions& options,
-                                    Descents descents) {
+                                    const HeightSearch& search) {
   return {{network.graph.arcs().begin(), network.graph.arcs().end()},
           network.ranks,
           network.capacity,
@@ -220,13 +227,13 @@ KnownPackings::Question question_of(const Network& network, const Weights& weigh
           options.effort,
           options.enough_height,
           options.symmetry,
-          descents};
+          search};
 }
 
 Expected<PackingSoFar> pack_anew(const Network& network, const Weights& weights,
                                  const Scaling& scaling, const PackOptions& options,
-                                 IfStopped if_stopped, Descents descents) {
-  Attempts attempts(network, weights, scaling, options, if_stopped, descents);
+                                 IfStopped if_stopped, const HeightSearch& search) {
+  Attempts attempts(network, weights, scaling, options, if_stopped, search);
   if (auto packed = attempts.pack_at(scaling.capacity)) {
     return PackingSoFar{{std::move(packed->forest), attempts.of_fabric(scaling), packed->statistics,
                          attempts.exact_height()}};
@@ -263,13 +270,13 @@ Expected<PackingSoFar> pack_anew(const Network& network, const Weights& weights,
 
 Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
                                    const Scaling& scaling, const PackOptions& options,
-                                   IfStopped if_stopped, Descents descents) {
+                                   IfStopped if_stopped, const HeightSearch& search) {
   if (!options.known || network.ranks.size() > KnownPackings::kMostRanks) {
-    return pack_anew(network, weights, scaling, options, if_stopped, descents);
+    return pack_anew(network, weights, scaling, options, if_stopped, search);
   }
-  auto question = question_of(network, weights, scaling, options, descents);
+  auto question = question_of(network, weights, scaling, options, search);
   if (auto known = options.known->find(question)) return PackingSoFar{*std::move(known)};
-  auto found = pack_anew(network, weights, scaling, options, if_stopped, descents);
+  auto found = pack_anew(network, weights, scaling, options, if_stopped, search);
   if (found && !found->stopped) options.known->add(std::move(question), found->packing);
   return found;
 }

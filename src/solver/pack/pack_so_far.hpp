@@ -19,12 +19,12 @@ struct PackingSoFar {
   bool stopped = false;
 };
 
-/// `pack`; and where that is asked to stop and `if_stopped` says so, the best that it has, finished
-/// at once at a lower rate. Errors: those of `pack`; R01 also where there is nothing yet, or too
-/// much still to be done.
+/// `pack`, for what `search` says; and where that is asked to stop and `if_stopped` says so, the
+/// best that it has, finished at once at a lower rate. Errors: those of `pack`; R01 also where
+/// there is nothing yet, or too much still to be done.
 [[nodiscard]] Expected<PackingSoFar> pack_so_far(const Network& network, const Weights& weights,
                                                  const Scaling& scaling, const PackOptions& options,
                                                  IfStopped if_stopped,
-                                                 Descents descents = Descents::brief);
+                                                 const HeightSearch& search = {});
 
 }  // namespace forestcoll::solver

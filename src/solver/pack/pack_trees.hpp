@@ -21,10 +21,9 @@ namespace forestcoll::solver {
 struct LeastHeight {
   std::int32_t distance = 0;            ///< a bound that is cheap to have
   std::function<std::int32_t()> exact;  ///< a better one, which takes a while
-  bool is_asked = false;                ///< not that none is lower, but what somebody asked for
-  Descents descents = Descents::brief;
+  HeightSearch search = {};
 
-  [[nodiscard]] HeightGoal goal() const { return {exact(), is_asked, descents}; }
+  [[nodiscard]] HeightGoal goal() const { return {exact(), search}; }
 };
 
 /// Groups under which images of a tree are trees.

@@ -126,7 +126,7 @@ class UndirectedTrees {
 
   // Flat trees of groups have height 2.
   [[nodiscard]] static LeastHeight least_height() {
-    return {2, [] { return 2; }, false, Descents::brief};
+    return {2, [] { return 2; }};
   }
 
   const Network& network_;

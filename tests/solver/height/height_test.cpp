@@ -5,8 +5,11 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stop_token>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "forestcoll/pack.hpp"
 #include "solver/height/height_testing.hpp"
@@ -35,6 +38,30 @@ TEST(LowerHeights, ExchangesTheEdgesIntoANode) {
   EXPECT_EQ(rows.flaw(), "");
   EXPECT_EQ(rows.trees[0].height, 2);
   EXPECT_EQ(rows.trees[1].height, 2);
+}
+
+// Chains one way round a ring are as low as they get: where higher trees are worth nothing, the
+// first of three rounds shows that.
+TEST(LowerHeights, EndsWhereLuckWouldHaveToDoTooMuch) {
+  const auto steps_for = [](std::int32_t most) {
+    Rows rows(complete_fabric(9));
+    for (std::size_t root = 0; root < 9; ++root) {
+      std::vector<std::size_t> parent(9, root);
+      for (std::size_t hop = 1; hop < 9; ++hop) parent[(root + hop) % 9] = (root + hop - 1) % 9;
+      rows.add(4, parent);
+    }
+    rows.fit_capacities(0);
+    int steps = 0;
+    lower_heights(rows.view(), rows.resources, solver::trivial_orbits(rows.core),
+                  {2, {.most = most}}, Effort::normal, {},
+                  [&](std::string_view, std::optional<double> done) { steps += done ? 1 : 0; });
+    EXPECT_EQ(rows.flaw(), "");
+    EXPECT_EQ(rows.max_height(), 8);
+    return steps;
+  };
+  EXPECT_EQ(steps_for(2), 200);
+  EXPECT_EQ(steps_for(7), 200);
+  EXPECT_EQ(steps_for(9), 600);
 }
 
 TEST(LowerHeights, SplitsATreeOfLargerMultiplicity) {

@@ -6,7 +6,8 @@
 //
 // A search takes a hundred times as long as a packing. Small numbers of trees come first: their
 // searches are the shortest, and copies of what they find are where larger numbers begin. Where
-// several in turn find nothing better, the rest is left out.
+// several in turn find nothing better, the rest is left out. Where a rate is known that others have
+// to reach, the easiest search comes before all of them: the fastest number of trees at that rate.
 #include "solver/pack/search/low_forests.hpp"
 
 #include <algorithm>
@@ -88,12 +89,13 @@ Expected<void> LowForests::find_any(std::int32_t rival_height) {
   Patience patience(options_.effort, edges_of_one_);
   for (const Scaling& scaling : fastest_) {
     if (!may_win(scaling, rival_height)) break;
-    if (gives_up(scaling, patience)) continue;
+    if (gives_up(scaling, patience) || !may_be_low(scaling, rival_height)) continue;
     const auto before = best_rate(rival_height);
-    auto packing = pack(network_, weights_, scaling, options_);
-    if (!packing) done = packing.errors();
+    auto found = pack_so_far(network_, weights_, scaling, options_, IfStopped::give_up,
+                             {.most = rival_height});
+    if (!found) done = found.errors();
     if (is_stop(done)) return done;
-    if (packing) known_.offer(*std::move(packing));
+    if (found) known_.offer(std::move(found->packing));
     patience.spend(scaling.k, before != best_rate(rival_height));
   }
   return known_.best_within(rival_height) != nullptr ? Expected<void>() : done;
@@ -103,11 +105,16 @@ Expected<void> LowForests::find_any(std::int32_t rival_height) {
 Expected<void> LowForests::find_at(std::int32_t height) {
   if (!is_small()) return find_low(height, height);
   if (!may_win(fastest_.front(), height)) return {};
-  const bool is_exact = network_.ranks.size() <= LowTreeSearch::kMostExact;
+  const bool is_exact = LowTreeSearch::is_exact(network_.ranks.size(), height);
   if (is_exact) find_by_program(height);
   if (is_at_optimum(height)) return {};
-  if (auto done = find_fastest(height); !done) return done;
-  auto done = find_low(height, height);
+  KnownForests widest;
+  const auto may_be_fast = is_widest_enough(height, widest);
+  if (!may_be_fast) return may_be_fast.errors();
+  Expected<void> done;
+  if (*may_be_fast) done = find_fastest(height);
+  if (done) done = find_low(height, height);
+  known_.take_over(std::move(widest));
   if (done) done = find_any(height);
   if (is_exact || is_stop(done) || !may_win(fastest_.front(), height)) return done;
   find_by_program(height);
@@ -119,6 +126,7 @@ Expected<void> LowForests::find_low(std::int32_t height, std::int32_t rival_heig
   PackOptions options = options_;
   options.enough_height = height;
   best_of_k_.clear();
+  squeezed_.clear();
   for (const Effort effort : {Effort::fast, Effort::normal, Effort::max}) {
     if (effort > options_.effort || (effort < options_.effort && !is_small())) continue;
     options.effort = effort;
@@ -150,14 +158,23 @@ bool LowForests::may_win(const Scaling& scaling, std::int32_t rival_height) cons
   return rival == nullptr || (is_faster(scaling, rival->scaling) && !is_at_optimum(rival_height));
 }
 
+// By what the cuts leave of the fabric at that scale.
+bool LowForests::may_be_low(const Scaling& scaling, std::int32_t height) const {
+  if (height >= static_cast<std::int32_t>(network_.ranks.size()) - 1) return true;
+  const Scaling whole{scaling.k, scaling.scale, floor_capacities(network_, scaling.scale)};
+  return height_lower_bound(network_, weights_, whole) <= height;
+}
+
 bool LowForests::is_within_scale(const Scaling& scaling) const {
   return !most_scale_ || !is_faster({*most_scale_, 1}, ScaleAndK{scaling.scale, scaling.k});
 }
 
 bool LowForests::is_at_optimum(std::int32_t height) const {
   const auto most = most_.find(height);
+  if (most == most_.end()) return false;
+  if (most_scale_ && most->second * most_scale_->to_double() < kAtOptimum) return true;
   const auto best = best_rate(height);
-  return most != most_.end() && best && best->to_double() >= most->second * kAtOptimum;
+  return best && best->to_double() >= most->second * kAtOptimum;
 }
 
 bool LowForests::find_as_fast(std::int32_t height, std::int32_t rival_height) {
@@ -194,16 +211,30 @@ std::optional<Ratio> LowForests::best_rate(std::int32_t height) const {
   return checked_div(Ratio(best->scaling.k), best->scaling.scale);
 }
 
+// Where trees of the fastest number do not get so low at the lowest rate that is worth anything,
+// those at higher rates do not either. `widest` is told what was found.
+Expected<bool> LowForests::is_widest_enough(std::int32_t height, KnownForests& widest) {
+  if (!most_scale_ || !may_be_low(fastest_.front(), height)) return true;
+  PackOptions options = options_;
+  options.enough_height = height;
+  ScaleSearch search(network_, weights_, fastest_.front(), options, rivals_at(height), widest);
+  if (auto done = search.run_at_most(); is_stop(done)) return done.errors();
+  return widest.best_within(height) != nullptr;
+}
+
 // The fastest number of trees, where it loses next to nothing. With the usual effort first: where
 // that is enough, more need not be spent.
 Expected<void> LowForests::find_fastest(std::int32_t height) {
   const Scaling& fastest = fastest_.front();
-  PackOptions usual = options_;
-  usual.effort = std::min(options_.effort, Effort::normal);
-  auto packing = pack(network_, weights_, fastest, usual);
-  if (!packing) return was_stopped(packing.errors()) ? packing.errors() : Expected<void>();
-  known_.offer(*std::move(packing));
-  if (!may_win(fastest, height)) return {};
+  if (may_be_low(fastest, height)) {
+    PackOptions usual = options_;
+    usual.effort = std::min(options_.effort, Effort::normal);
+    auto found =
+        pack_so_far(network_, weights_, fastest, usual, IfStopped::give_up, {.most = height});
+    if (!found) return was_stopped(found.errors()) ? found.errors() : Expected<void>();
+    known_.offer(std::move(found->packing));
+    if (!may_win(fastest, height)) return {};
+  }
   if (auto found = find_fastest_with_longer_descents(height); !found) return found;
   if (!may_win(fastest, height)) return {};
   PackOptions options = options_;
@@ -223,15 +254,12 @@ Expected<void> LowForests::find_fastest(std::int32_t height) {
 // of it is needed.
 Expected<void> LowForests::find_fastest_with_longer_descents(std::int32_t height) {
   const Scaling& fastest = fastest_.front();
-  const Scaling whole{fastest.k, fastest.scale, floor_capacities(network_, fastest.scale)};
-  if (options_.effort == Effort::fast || height_lower_bound(network_, weights_, whole) > height) {
-    return {};
-  }
+  if (options_.effort == Effort::fast || !may_be_low(fastest, height)) return {};
   PackOptions options = options_;
   options.enough_height = height;
   options.effort = Effort::normal;
-  auto found =
-      pack_so_far(network_, weights_, fastest, options, IfStopped::give_up, Descents::as_long);
+  auto found = pack_so_far(network_, weights_, fastest, options, IfStopped::give_up,
+                           {.most = height, .descents = Descents::as_long});
   if (!found) return was_stopped(found.errors()) ? found.errors() : Expected<void>();
   known_.offer(std::move(found->packing));
   return {};
@@ -258,7 +286,7 @@ void LowForests::note(const Packing& packing) {
 }
 
 // Numbers of trees from copies of fewer: all where these are few; else at the height that is asked
-// for, from the fastest, and as many copies as may be.
+// for, from the fastest, and as many copies as may be; of the fastest of all any that may win.
 void LowForests::squeeze_all(std::int32_t height, bool is_asked) {
   std::vector<std::int64_t> starts;
   for (const auto& [k, packing] : best_of_k_) starts.push_back(k);
@@ -274,7 +302,8 @@ void LowForests::squeeze_all(std::int32_t height, bool is_asked) {
   if (starts.size() > kSqueezed) starts.resize(kSqueezed);
   for (const std::int64_t k : starts) {
     for (const Scaling& scaling : in_turn_) {
-      const bool is_tried = scaling.k == k || &scaling == most_copies(k);
+      const bool is_tried = scaling.k == k || &scaling == most_copies(k) ||
+                            (k == starts.front() && scaling.k % k == 0 && may_win(scaling, height));
       if (is_tried && !is_thorough(scaling)) squeeze_to(scaling, k, height);
     }
   }
@@ -291,9 +320,11 @@ const Scaling* LowForests::most_copies(std::int64_t k) const {
 
 // REQUIRES: a multiple of k.
 void LowForests::squeeze_to(const Scaling& scaling, std::int64_t k, std::int32_t height) {
-  if (options_.stop.stop_requested()) return;
-  Packing packing =
-      squeeze(network_, best_of_k_.at(k), scaling.k / k, scaling.scale, height, options_.stop);
+  const Packing& start = best_of_k_.at(k);
+  const auto [at, is_new] = squeezed_.try_emplace({k, scaling.k}, start.scaling.scale);
+  if ((!is_new && at->second == start.scaling.scale) || options_.stop.stop_requested()) return;
+  at->second = start.scaling.scale;
+  Packing packing = squeeze(network_, start, scaling.k / k, scaling.scale, height, options_.stop);
   note(packing);
   known_.offer(std::move(packing));
 }

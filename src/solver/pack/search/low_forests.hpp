@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/diagnostic.hpp"
@@ -47,7 +48,7 @@ class LowForests {
   /// Where the linear program has an optimum no higher than `height` that is as fast as that of
   /// `rival_height`, that one. False where it has none.
   bool find_as_fast(std::int32_t height, std::int32_t rival_height);
-  /// Is none faster within that height, by what the linear program says?
+  /// Is none faster within that height, or worth anything, by what the linear program says?
   [[nodiscard]] bool is_at_optimum(std::int32_t height) const;
 
   /// Forests as `pack` finds them, whatever their height, where they may beat those that are no
@@ -64,9 +65,11 @@ class LowForests {
  private:
   [[nodiscard]] bool is_thorough(const Scaling& scaling) const;
   [[nodiscard]] bool gives_up(const Scaling& scaling, const Patience& patience) const;
+  [[nodiscard]] bool may_be_low(const Scaling& scaling, std::int32_t height) const;
   [[nodiscard]] bool may_win(const Scaling& scaling, std::int32_t rival_height) const;
   [[nodiscard]] std::optional<Ratio> best_rate(std::int32_t height) const;
   [[nodiscard]] Rivals rivals_at(std::int32_t height) const { return {height, most_scale_}; }
+  Expected<bool> is_widest_enough(std::int32_t height, KnownForests& widest);
   Expected<void> find_fastest(std::int32_t height);
   Expected<void> find_fastest_with_longer_descents(std::int32_t height);
   Expected<void> search(const Scaling& scaling, const PackOptions& options,
@@ -89,6 +92,8 @@ class LowForests {
   KnownForests known_;
   std::map<std::int32_t, double> most_;        ///< by height: what a root's trees reach at most
   std::map<std::int64_t, Packing> best_of_k_;  ///< within the height at hand
+  /// By k and how many trees it came to: from which scale it was squeezed last.
+  std::map<std::pair<std::int64_t, std::int64_t>, Ratio> squeezed_;
 };
 
 }  // namespace forestcoll::solver

@@ -9,6 +9,7 @@
 #include "forestcoll/codes.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/forest_scale.hpp"
+#include "solver/pack/pack_so_far.hpp"
 #include "solver/rate/scale.hpp"
 
 namespace forestcoll::solver {
@@ -46,6 +47,22 @@ Expected<void> ScaleSearch::run_at_first_steps(std::int64_t first) {
   return {};
 }
 
+Expected<void> ScaleSearch::run_at_most() {
+  const std::int64_t most = most_steps();
+  const auto enough = most < 0 ? Expected<bool>(false) : is_enough(most);
+  if (!enough) return enough.errors();
+  return {};
+}
+
+// Those that may win; less than none where none may.
+std::int64_t ScaleSearch::most_steps() const {
+  std::int64_t most = -1;
+  for (std::int64_t step = kSteps * kMostTimes / 2; step > 0; step /= 2) {
+    if (may_win(most + step)) most += step;
+  }
+  return most;
+}
+
 // Doubling steps until the trees are low enough.
 Expected<void> ScaleSearch::search_upwards() {
   std::int64_t fails = -1;
@@ -61,10 +78,7 @@ Expected<void> ScaleSearch::search_upwards() {
 
 // Where the most capacity that could still win is not enough, less is taken not to be either.
 Expected<void> ScaleSearch::search_below_rivals() {
-  std::int64_t most = -1;
-  for (std::int64_t step = kSteps * kMostTimes / 2; step > 0; step /= 2) {
-    if (may_win(most + step)) most += step;
-  }
+  const std::int64_t most = most_steps();
   if (most < 0) return {};
   const auto enough = is_enough(most);
   if (!enough) return enough.errors();
@@ -108,18 +122,20 @@ Expected<bool> ScaleSearch::is_enough(std::int64_t steps) {
       height_lower_bound(network_, weights_, here) > options_.enough_height) {
     return false;
   }
-  auto packing = pack(network_, weights_, steps == 0 ? scaling_ : here, options_);
-  if (!packing) return packing.errors();
-  if (packing->forest.max_height() > options_.enough_height) {
+  auto found = pack_so_far(network_, weights_, steps == 0 ? scaling_ : here, options_,
+                           IfStopped::give_up, {.most = options_.enough_height});
+  if (!found) return found.errors();
+  Packing& packing = found->packing;
+  if (packing.forest.max_height() > options_.enough_height) {
     too_tight_ = std::move(here.capacity);
     return false;
   }
   if (steps > 0) {
     // The forest may not need all that it was given.
-    const Ratio needed = solver::forest_scale(network_, packing->forest);
-    packing->scaling = {scaling_.k, needed, solver::floor_capacities(network_, needed)};
+    const Ratio needed = solver::forest_scale(network_, packing.forest);
+    packing.scaling = {scaling_.k, needed, solver::floor_capacities(network_, needed)};
   }
-  known_.offer(*std::move(packing));
+  known_.offer(std::move(packing));
   return true;
 }
 

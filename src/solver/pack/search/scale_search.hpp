@@ -37,10 +37,13 @@ class ScaleSearch {
   /// Only where next to nothing of the rate is lost, from `first` (0 or 1) steps above the scale
   /// asked for: at most two calls of `pack`.
   Expected<void> run_at_first_steps(std::int64_t first);
+  /// Only at the most capacity that could still win: one call of `pack`. REQUIRES: rivals.
+  Expected<void> run_at_most();
 
  private:
   Expected<void> search_upwards();
   Expected<void> search_below_rivals();
+  [[nodiscard]] std::int64_t most_steps() const;
   Expected<void> search_between(std::int64_t fails, std::int64_t works);
   [[nodiscard]] const Packing* rival() const { return known_.best_within(rivals_.height); }
   [[nodiscard]] bool has_rivals() const { return rivals_.most_scale || rival() != nullptr; }
