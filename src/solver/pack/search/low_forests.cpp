@@ -212,12 +212,14 @@ std::optional<Ratio> LowForests::best_rate(std::int32_t height) const {
 }
 
 // Where trees of the fastest number do not get so low at the lowest rate that is worth anything,
-// those at higher rates do not either. `widest` is told what was found.
+// those at higher rates do not either, if that rate is lower at all. `widest` is told what was
+// found.
 Expected<bool> LowForests::is_widest_enough(std::int32_t height, KnownForests& widest) {
   if (!most_scale_ || !may_be_low(fastest_.front(), height)) return true;
   PackOptions options = options_;
   options.enough_height = height;
   ScaleSearch search(network_, weights_, fastest_.front(), options, rivals_at(height), widest);
+  if (search.most_steps() < 1) return true;
   if (auto done = search.run_at_most(); is_stop(done)) return done.errors();
   return widest.best_within(height) != nullptr;
 }

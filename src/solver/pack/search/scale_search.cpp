@@ -54,7 +54,6 @@ Expected<void> ScaleSearch::run_at_most() {
   return {};
 }
 
-// Those that may win; less than none where none may.
 std::int64_t ScaleSearch::most_steps() const {
   std::int64_t most = -1;
   for (std::int64_t step = kSteps * kMostTimes / 2; step > 0; step /= 2) {

@@ -39,11 +39,12 @@ class ScaleSearch {
   Expected<void> run_at_first_steps(std::int64_t first);
   /// Only at the most capacity that could still win: one call of `pack`. REQUIRES: rivals.
   Expected<void> run_at_most();
+  /// Above the scale asked for, of those that may win; less than none where none may.
+  [[nodiscard]] std::int64_t most_steps() const;
 
  private:
   Expected<void> search_upwards();
   Expected<void> search_below_rivals();
-  [[nodiscard]] std::int64_t most_steps() const;
   Expected<void> search_between(std::int64_t fails, std::int64_t works);
   [[nodiscard]] const Packing* rival() const { return known_.best_within(rivals_.height); }
   [[nodiscard]] bool has_rivals() const { return rivals_.most_scale || rival() != nullptr; }
