@@ -72,9 +72,9 @@ class Contest {
   [[nodiscard]] std::vector<std::vector<std::optional<Winner>>> winners_of_each(
       const std::vector<Takes>& takes, const std::vector<double>& of_interest, const Found& found);
   /// Of which contenders: those that a runtime selects as files at the size; also those that it
-  /// selects at sizes around it, which their chunks divide; programs whose chunks divide it,
-  /// whether the GPU holds so many threadblocks as a file or not; or all, as those of the runtime
-  /// itself, which serve every size.
+  /// selects at sizes around it, which their chunks divide; programs whose chunks divide it, of
+  /// what the runtime has by itself also those with more threadblocks than a file may have; or all,
+  /// as those of the runtime itself, which serve every size.
   enum class Of { files, files_around, programs, all };
   /// At one size, which may be another one; then also among the variants
   /// of those that are as fast or little slower. What takes

@@ -176,7 +176,8 @@ class ContestQueue {
       case Contest::Of::files_around:
         return contest_.serves_around(contender, bytes_) && contest_.fits(contender);
       case Contest::Of::programs:
-        return contest_.serves(contender, bytes_);
+        return contest_.serves(contender, bytes_) &&
+               (contest_.fits(contender) || has_runtime_own(contest_.candidate(contender)));
       case Contest::Of::all:
         break;
     }
