@@ -25,8 +25,9 @@ constexpr double kRounding = 1e-9;
 constexpr std::size_t kAtOnce = 4;
 // Of those whose bounds are that near, the ones that are simulated sooner come first.
 constexpr double kNear = 1.05;
-// Variants of what takes so many times as long as the best are tried, too.
-constexpr double kMostOfVariants = 1.05;
+// Variants of what takes so many times as long as the best are tried, too, also where they are
+// costly.
+constexpr double kMostOfVariants = 1.1, kMostOfCostlyVariants = 1.05;
 constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
 constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 
@@ -58,9 +59,11 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
   std::optional<Winner>& best = standing.best;
   if (!best) return best;
   if (best->seconds <= kNear * of_interest) {
+    const bool are_costly = simulation_cost(best->contender, bytes) > kCostly;
+    const double most = are_costly ? kMostOfCostlyVariants : kMostOfVariants;
     std::set<std::size_t> near;
     for (const auto& [candidate, seconds] : standing.by_candidate) {
-      if (seconds <= kMostOfVariants * best->seconds) near.insert(candidate);
+      if (seconds <= most * best->seconds) near.insert(candidate);
     }
     ContestQueue variants(*this, bytes, takes, of, near);
     race(variants, bytes, of_interest, standing);
