@@ -16,6 +16,7 @@ struct Pick {
   std::string algorithm;
   std::string protocol;              ///< empty: the fastest
   bool packets_in_switches = false;  ///< a plan whose switches copy packets
+  bool operator==(const Pick&) const = default;
 };
 
 struct Selector {

@@ -296,9 +296,7 @@ Contest::Takes FileSearch::runtime_takes(std::int64_t bytes,
 }
 
 bool FileSearch::is_same_pick(std::int64_t first, std::int64_t last) const {
-  if (!runtime_) return true;
-  const Pick from = runtime_->pick(first), to = runtime_->pick(last);
-  return from.algorithm == to.algorithm && from.protocol == to.protocol;
+  return !runtime_ || runtime_->pick(first) == runtime_->pick(last);
 }
 
 std::int64_t FileSearch::buffers_of(std::size_t contender) const {
