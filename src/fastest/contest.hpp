@@ -54,6 +54,8 @@ class Contest {
   /// for a byte than those of the best.
   static Expected<Contest> hold(const Fabric& fabric, const FastestOptions& given);
 
+  /// What was given, but for counts.
+  [[nodiscard]] const FastestOptions& options() const { return options_; }
   /// Which counts files must serve.
   [[nodiscard]] ServedCounts counts() const { return options_.counts; }
   /// The same from now on.

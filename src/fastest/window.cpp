@@ -9,7 +9,6 @@
 #include <functional>
 #include <limits>
 #include <set>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,16 +26,6 @@ constexpr std::int64_t kNextSize = 4;  // times or part, where no file is worth 
 constexpr double kPassesOfLine = 4;
 // Of what a contender takes at least by what it took at another size.
 constexpr double kSurely = 0.98;
-
-// Without a schedule for the size, a runtime of plans takes those that it ships, one of XML what
-// NCCL or RCCL picks.
-std::optional<Selector> runtime_choice(const Contest& contest, const Fabric& fabric) {
-  std::vector<Selector> all = selectors(contest, fabric);
-  const std::string_view name = contest.of_plans() ? kMscclppPick : kNcclPick;
-  const auto found = std::ranges::find(all, name, &Selector::name);
-  if (found != all.end()) return std::move(*found);
-  return all.empty() ? std::nullopt : std::optional(std::move(all.front()));
-}
 
 // Bytes of which a runtime selects the file for multiples.
 std::int64_t multiple_of(const Contest& contest, std::size_t contender) {
@@ -94,6 +83,7 @@ class FileSearch::WindowFinder {
  private:
   // None of those contenders takes less at that size, but for what `kSurely` has room for.
   struct Known {
+    const Contest* contest = nullptr;
     std::int64_t bytes = 0;
     double seconds = 0;
     Contest::Takes covers;
@@ -120,7 +110,8 @@ class FileSearch::WindowFinder {
   // what is good at both ends of such a stretch is good within it, unless the runtime changes its
   // choice there.
   [[nodiscard]] bool are_lines(std::int64_t first, std::int64_t last) const {
-    return contest_.passes(contender_, first) >= kPassesOfLine && files_.is_same_pick(first, last);
+    return contest_.passes(contender_, first) >= kPassesOfLine &&
+           files_.runtime_.is_same_pick(first, last);
   }
 
   // Up to half as much again, and down to three quarters.
@@ -152,33 +143,35 @@ class FileSearch::WindowFinder {
   }
 
   [[nodiscard]] bool has_faster_file(std::int64_t bytes, double seconds) {
-    return is_any_faster(bytes, seconds, Contest::Of::files,
+    return is_any_faster(contest_, bytes, seconds, Contest::Of::files,
                          [this, bytes](std::size_t c) { return contest_.serves(c, bytes); });
   }
 
   [[nodiscard]] bool is_runtime_faster(std::int64_t bytes, double seconds) {
-    return is_any_faster(bytes, seconds, Contest::Of::all,
-                         files_.runtime_takes(bytes, files_.buffers_of(contender_)));
+    const RuntimeChoice& runtime = files_.runtime_;
+    return is_any_faster(runtime.contest(), bytes, seconds, Contest::Of::all,
+                         runtime.takes(bytes, files_.buffers_of(contender_)));
   }
 
-  [[nodiscard]] bool is_any_faster(std::int64_t bytes, double seconds, Contest::Of of,
-                                   const Contest::Takes& asked) {
+  [[nodiscard]] bool is_any_faster(Contest& contest, std::int64_t bytes, double seconds,
+                                   Contest::Of of, const Contest::Takes& asked) {
     const auto may_be = [&](std::size_t c) {
-      return asked(c) && expected_least(c, bytes) < seconds;
+      return asked(c) && expected_least(contest, c, bytes) < seconds;
     };
-    if (contest_.is_below(bytes, seconds, may_be, of)) return true;
-    known_.push_back({bytes, seconds, asked});
+    if (contest.is_below(bytes, seconds, may_be, of)) return true;
+    known_.push_back({&contest, bytes, seconds, asked});
     return false;
   }
 
   // By what is known of other sizes.
-  [[nodiscard]] double expected_least(std::size_t contender, std::int64_t bytes) const {
-    double least = contest_.least_by_other_sizes(contender, bytes);
+  [[nodiscard]] double expected_least(const Contest& contest, std::size_t contender,
+                                      std::int64_t bytes) const {
+    double least = contest.least_by_other_sizes(contender, bytes);
     for (const Known& known : known_) {
-      if (!known.covers(contender)) continue;
+      if (known.contest != &contest || !known.covers(contender)) continue;
       const double expected =
           known.bytes < bytes
-              ? known.seconds + contest_.link_seconds(contender, bytes - known.bytes)
+              ? known.seconds + contest.link_seconds(contender, bytes - known.bytes)
               : known.seconds * static_cast<double>(bytes) / static_cast<double>(known.bytes);
       least = std::max(least, expected);
     }
@@ -192,18 +185,13 @@ class FileSearch::WindowFinder {
   std::vector<Known> known_;
 };
 
-bool runs_with(const Contest& contest, std::size_t contender, std::int64_t buffer_bytes) {
-  const std::int64_t needed = contest.contenders()[contender].buffer_bytes;
-  return needed == 0 || needed == buffer_bytes;
-}
-
 bool is_behind_runtime(const TimeBeside& time) {
   return time.runtime_seconds > 0 && time.seconds > Contest::kWorthwhile * time.runtime_seconds;
 }
 
 FileSearch::FileSearch(Contest& contest, const Fabric& fabric,
                        std::optional<std::int64_t> buffer_bytes)
-    : contest_(&contest), runtime_(runtime_choice(contest, fabric)), buffer_bytes_(buffer_bytes) {}
+    : contest_(&contest), runtime_(contest, fabric), buffer_bytes_(buffer_bytes) {}
 
 // Buffers matter in Simple alone.
 Contest::Takes FileSearch::takes() const {
@@ -239,11 +227,10 @@ std::optional<double> FileSearch::most_for_sizes_around(std::int64_t bytes, doub
   if (may_be_around && contest_->is_below(bytes, much_faster, takes(), Contest::Of::files_around)) {
     return selected;
   }
-  const Contest::Takes own = runtime_takes(bytes, buffer_bytes_);
-  if (!contest_->is_below(bytes, selected / Contest::kWorthwhile, own, Contest::Of::all)) {
-    return std::nullopt;
-  }
-  const auto winner = contest_->winner(bytes, own, Contest::Of::all);
+  const Contest::Takes own = runtime_.takes(bytes, buffer_bytes_);
+  const double worthwhile = selected / Contest::kWorthwhile;
+  if (!runtime_.contest().is_below(bytes, worthwhile, own, Contest::Of::all)) return std::nullopt;
+  const auto winner = runtime_.winner(bytes, buffer_bytes_);
   return winner ? std::optional(Contest::kWorthwhile * winner->seconds) : std::nullopt;
 }
 
@@ -279,24 +266,11 @@ SizeWindow FileSearch::window(std::size_t contender, std::int64_t bytes) const {
 
 TimeBeside FileSearch::beside(std::size_t contender, std::int64_t bytes) const {
   TimeBeside time{.bytes = bytes, .seconds = contest_->seconds(contender, bytes).value_or(0)};
-  const auto own =
-      contest_->winner(bytes, runtime_takes(bytes, buffers_of(contender)), Contest::Of::all);
+  const auto own = runtime_.winner(bytes, buffers_of(contender));
   if (!own) return time;
-  time.runtime_algorithm = contest_->candidate(own->contender).algorithm;
+  time.runtime_algorithm = runtime_.contest().candidate(own->contender).algorithm;
   time.runtime_seconds = own->seconds;
   return time;
-}
-
-Contest::Takes FileSearch::runtime_takes(std::int64_t bytes,
-                                         std::optional<std::int64_t> buffer_bytes) const {
-  if (!runtime_) return [](std::size_t) { return false; };
-  return [this, buffer_bytes, picked = fastest::takes(*contest_, *runtime_, bytes)](std::size_t c) {
-    return picked(c) && (!buffer_bytes || runs_with(*contest_, c, *buffer_bytes));
-  };
-}
-
-bool FileSearch::is_same_pick(std::int64_t first, std::int64_t last) const {
-  return !runtime_ || runtime_->pick(first) == runtime_->pick(last);
 }
 
 std::int64_t FileSearch::buffers_of(std::size_t contender) const {

@@ -5,15 +5,10 @@
 #include <optional>
 
 #include "fastest/contest.hpp"
-#include "fastest/selectors.hpp"
+#include "fastest/runtime_choice.hpp"
 #include "forestcoll/fastest.hpp"
 
 namespace forestcoll::fastest {
-
-/// Whether the contender runs as it should where `NCCL_BUFFSIZE` is that: it needs those buffers,
-/// or none in particular.
-[[nodiscard]] bool runs_with(const Contest& contest, std::size_t contender,
-                             std::int64_t buffer_bytes);
 
 /// Whether the runtime's own choice is known, and ahead by more than what is worth a simulation.
 [[nodiscard]] bool is_behind_runtime(const TimeBeside& time);
@@ -71,15 +66,11 @@ class FileSearch {
   [[nodiscard]] std::optional<double> most_for_sizes_around(std::int64_t bytes,
                                                             double selected) const;
   [[nodiscard]] bool is_worth_having(const std::optional<Winner>& file, std::int64_t bytes) const;
-  // What the runtime would pick at the size, with any buffers or those, if that is known.
-  [[nodiscard]] Contest::Takes runtime_takes(std::int64_t bytes,
-                                             std::optional<std::int64_t> buffer_bytes) const;
-  [[nodiscard]] bool is_same_pick(std::int64_t first, std::int64_t last) const;
   // With which a file of it runs.
   [[nodiscard]] std::int64_t buffers_of(std::size_t contender) const;
 
   Contest* contest_;
-  std::optional<Selector> runtime_;
+  RuntimeChoice runtime_;
   std::optional<std::int64_t> buffer_bytes_;
 };
 

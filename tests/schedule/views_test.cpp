@@ -1,5 +1,5 @@
 // Trees that are images of one another become programs that are images of one another.
-#include "schedule/msccl/views.hpp"
+#include "schedule/views.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

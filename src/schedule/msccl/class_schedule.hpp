@@ -5,7 +5,7 @@
 
 #include "forestcoll/forest.hpp"
 #include "forestcoll/schedule.hpp"
-#include "schedule/msccl/views.hpp"
+#include "schedule/views.hpp"
 
 namespace forestcoll::schedule {
 

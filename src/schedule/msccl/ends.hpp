@@ -6,7 +6,7 @@
 #include "forestcoll/forest.hpp"
 #include "forestcoll/id.hpp"
 #include "schedule/msccl/messages.hpp"
-#include "schedule/msccl/views.hpp"
+#include "schedule/views.hpp"
 
 namespace forestcoll::schedule {
 

@@ -21,7 +21,7 @@
 #include "schedule/msccl/programs.hpp"
 #include "schedule/msccl/step_bounds.hpp"
 #include "schedule/msccl/threadblocks.hpp"
-#include "schedule/msccl/views.hpp"
+#include "schedule/views.hpp"
 #include "schedule/msccl/waits.hpp"
 #include "schedule/root_chunks.hpp"
 #include "schedule/xml_target.hpp"

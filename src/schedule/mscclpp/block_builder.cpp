@@ -1,6 +1,8 @@
 #include "schedule/mscclpp/block_builder.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "schedule/mscclpp/blocks.hpp"
 
@@ -63,17 +65,18 @@ void BlockBuilder::send(std::span<const Shipment> shipments) {
 
 void append_on_channels(PlanOperation::Kind kind, std::vector<BlockChannel> channels,
                         std::vector<PlanOperation>& out) {
-  std::sort(channels.begin(), channels.end());
-  channels.erase(std::unique(channels.begin(), channels.end()), channels.end());
-  for (std::size_t i = 0; i < channels.size(); ++i) {
-    const bool fits = i > 0 && channels[i].first == channels[i - 1].first &&
-                      out.back().channels.size() < kMaxOperationChannels;
-    if (!fits) {
+  std::ranges::stable_sort(channels, {}, &BlockChannel::first);
+  std::set<BlockChannel> used;
+  std::optional<PlanChannel> open;  // the kind of the last operation here
+  for (const BlockChannel& channel : channels) {
+    if (!used.insert(channel).second) continue;
+    if (open != channel.first || out.back().channels.size() == kMaxOperationChannels) {
       PlanOperation& next = out.emplace_back();
       next.kind = kind;
-      next.channel = channels[i].first;
+      next.channel = channel.first;
+      open = channel.first;
     }
-    out.back().channels.push_back(channels[i].second);
+    out.back().channels.push_back(channel.second);
   }
 }
 

@@ -66,7 +66,7 @@ class BlockBuilder {
   return {at.buffer, -1, at.index};
 }
 
-/// One operation on each of these channels, once, by kind of channel.
+/// One operation on each of these channels, once, by kind of channel, each kind in their order.
 void append_on_channels(PlanOperation::Kind kind, std::vector<BlockChannel> channels,
                         std::vector<PlanOperation>& out);
 

@@ -120,16 +120,14 @@ class BlockWriter {
 
   void write_loop() {
     // Every rank begins with the next one: puts to the same rank would share its link.
-    const auto by_distance = [this](const Due& a, const Due& b) {
-      return std::tuple(a.transfer.level, distance(a.transfer.dst), a.transfer.segment) <
-             std::tuple(b.transfer.level, distance(b.transfer.dst), b.transfer.segment);
-    };
-    const auto by_segment = [](const Due& a, const Due& b) {
-      return std::tuple(a.transfer.level, a.transfer.segment, a.transfer.src) <
-             std::tuple(b.transfer.level, b.transfer.segment, b.transfer.src);
-    };
-    std::stable_sort(sends_.begin(), sends_.end(), by_distance);
-    std::stable_sort(receives_.begin(), receives_.end(), by_segment);
+    std::ranges::stable_sort(sends_, {}, [this](const Due& due) {
+      const Transfer& transfer = due.transfer;
+      return std::tuple(transfer.level, distance(transfer.dst), place(transfer.segment));
+    });
+    std::ranges::stable_sort(receives_, {}, [this](const Due& due) {
+      const Transfer& transfer = due.transfer;
+      return std::tuple(transfer.level, place(transfer.segment), distance(transfer.src));
+    });
     copy_own();
     std::size_t s = 0, r = 0;
     while (s < sends_.size() || r < receives_.size()) {
@@ -144,10 +142,14 @@ class BlockWriter {
     }
   }
 
-  // Ranks from this one on to `to`.
+  // Ranks from this one on to `to`, as they see one another alike.
   [[nodiscard]] std::size_t distance(Rank to) const {
     const std::size_t ranks = context_.box_of.size();
-    return (to.index() + ranks - rank_.index()) % ranks;
+    return (seen(to).index() + ranks - seen(rank_).index()) % ranks;
+  }
+  [[nodiscard]] Rank seen(Rank rank) const { return context_.views.seen(rank_, rank); }
+  [[nodiscard]] Place place(std::int32_t number) const {
+    return seen_from(rank_, segment(number), context_.views);
   }
 
   void add(PlanOperation operation) { builder_.block.loop.push_back(std::move(operation)); }
@@ -214,11 +216,13 @@ class BlockWriter {
     for (const Due& each : due) heard.push_back(builder_.channel_to(each.transfer.src, each.block));
     append_on_channels(Kind::wait, std::move(heard), builder_.block.loop);
     in_step_ = false;
-    std::map<std::int32_t, std::vector<std::int64_t>> slots;  // by segment
+    std::vector<std::pair<std::int32_t, std::vector<std::int64_t>>> slots;  // by segment
     for (const Due& each : due) {
       if (each.transfer.to_relay) continue;  // it stays where it is until it is sent on
       if (each.transfer.reduces) {
-        slots[each.transfer.segment].push_back(each.at.index);
+        const bool is_next = slots.empty() || slots.back().first != each.transfer.segment;
+        if (is_next) slots.emplace_back(each.transfer.segment, std::vector<std::int64_t>());
+        slots.back().second.push_back(each.at.index);
       } else if (context_.any_buffers) {
         held_[each.transfer.segment] = each.at;
         in_step();
@@ -233,7 +237,7 @@ class BlockWriter {
     in_step_ = false;
   }
 
-  // Adds what arrived in these slots, in the order of the ranks that it came from.
+  // Adds what arrived in these slots, in the order of the senders' distances.
   void reduce(std::int32_t number, const std::vector<std::int64_t>& slots) {
     for (std::size_t i = 0; i < slots.size();) {
       PlanOperation sum;
@@ -296,6 +300,14 @@ class BlockWriter {
 };
 
 }  // namespace
+
+Place seen_from(Rank rank, const Segment& segment, const Views& views) {
+  const auto seen = [&](TreeId tree, bool reduces) {
+    return tree.valid() ? views.seen(rank, tree, reduces) : tree;
+  };
+  return {views.seen(rank, segment.root), seen(segment.reduce, true),
+          seen(segment.broadcast, false), segment.turn};
+}
 
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
                          ExecutionPlan& plan) {

@@ -1,6 +1,7 @@
 // The threadblocks that serve some segments, one on every rank that has a part in them.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "schedule/mscclpp/block_builder.hpp"
 #include "schedule/mscclpp/plan.hpp"
 #include "schedule/mscclpp/segments.hpp"
+#include "schedule/views.hpp"
 
 namespace forestcoll::schedule {
 
@@ -21,6 +23,7 @@ inline constexpr std::size_t kMaxPortChannels = 128;     // of a GPU
 struct PlanContext {
   std::span<const GroupForest> groups;
   const std::vector<Segment>& segments;
+  const Views& views;  ///< of the trees, where one group is all ranks in their order
   const IdVector<Rank, std::int32_t>& box_of;
   bool in_place = true;
   bool any_buffers = false;
@@ -33,6 +36,16 @@ struct PlanContext {
     return groups[segment.group];
   }
 };
+
+/// Where a segment stands among all, as a rank sees it: symmetric ones see the same.
+struct Place {
+  Rank root;
+  TreeId reduce, broadcast;
+  std::int32_t turn = 0;
+
+  auto operator<=>(const Place&) const = default;
+};
+[[nodiscard]] Place seen_from(Rank rank, const Segment& segment, const Views& views);
 
 /// Appends to every GPU of `plan` that has a part in them the threadblocks that serve the segments
 /// of these numbers, which are all of as many chunks: `pipeline_depth` at most. Cost: O(segments ·

@@ -16,6 +16,7 @@
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
 #include "schedule/mscclpp/cut.hpp"
+#include "schedule/mscclpp/deal.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
 #include "schedule/mscclpp/plan.hpp"
 #include "schedule/mscclpp/plan_limits.hpp"
@@ -69,27 +70,6 @@ std::size_t most_threadblocks_of_a_rank(const ExecutionPlan& plan) {
   std::size_t most = 0;
   for (const PlanGpu& gpu : plan.gpus) most = std::max(most, gpu.threadblocks.size());
   return most;
-}
-
-// Lists of segments of one size, each for one threadblock of every GPU: as many as allowed, each
-// size its share of them.
-std::vector<std::vector<std::int32_t>> deal(const std::vector<Segment>& segments,
-                                            std::size_t threadblocks) {
-  std::map<std::int64_t, std::vector<std::int32_t>> by_size;
-  for (std::size_t s = 0; s < segments.size(); ++s) {
-    by_size[segments[s].count].push_back(static_cast<std::int32_t>(s));
-  }
-  std::vector<std::vector<std::int32_t>> dealt;
-  for (const auto& [size, list] : by_size) {
-    const std::size_t share = std::max<std::size_t>(
-        1, list.size() * threadblocks / std::max(segments.size(), threadblocks));
-    const std::size_t first = dealt.size();
-    dealt.resize(first + share);
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      dealt[first + i % share].push_back(list[i]);
-    }
-  }
-  return dealt;
 }
 
 // A threadblock takes part in a tree with all that its rank receives and sends there. What one tree
@@ -209,7 +189,7 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
   std::size_t blocks = 0;
   const std::size_t lists = busiest > wanted ? all * wanted / busiest : all;
   for (std::size_t most = std::max<std::size_t>(lists, 1); most > 0; most /= 2) {
-    ExecutionPlan plan = build(context, options, deal(context.segments, most));
+    ExecutionPlan plan = build(context, options, schedule::deal(context, most));
     blocks = most_threadblocks_of_a_rank(plan);
     if (blocks > allowed) continue;
     const auto done = schedule::refuse_plan(plan, kSmaller);
@@ -237,6 +217,8 @@ class Lowering {
       groups_[g].forest = &forests_[g];
       schedule::append_segments(groups_[g], g, segments_);
     }
+    if (has_all_in_order(groups_.front(), box_of.size()))
+      views_ = schedule::Views(forests_.front());
     std::vector<schedule::Transfer> transfers;
     for (const Segment& segment : segments_) {
       transfers.clear();
@@ -273,7 +255,7 @@ class Lowering {
   [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
                                                  const std::vector<Segment>& segments,
                                                  std::int32_t depth) const {
-    return {groups, segments, box_of_, options_.in_place, options_.any_buffers, depth};
+    return {groups, segments, views_, box_of_, options_.in_place, options_.any_buffers, depth};
   }
 
   [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts, std::int32_t depth,
@@ -296,6 +278,7 @@ class Lowering {
   const IdVector<Rank, std::int32_t>& box_of_;
   const PlanOptions& options_;
   std::vector<Segment> segments_;
+  schedule::Views views_;
   std::int32_t levels_ = 1;  // of the tallest segment
 };
 

@@ -1,9 +1,10 @@
-#include "schedule/msccl/views.hpp"
+#include "schedule/views.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -168,9 +169,28 @@ Views::Views(const CollectiveForest& forest) {
   }
 }
 
-bool Views::move_all() const {
-  return keeps_order_ && symmetry_.size() > 1 &&
+bool Views::move_all_ranks() const {
+  return symmetry_.size() > 1 &&
          std::ranges::all_of(moved_, [](char is_moved) { return is_moved != 0; });
+}
+
+// Those whose exponents are the same but for multiples of a divisor of each generator's order, of
+// the last generator first: turns of the lowest digits come first, those of boxes last.
+std::size_t Views::set_of(Rank rank, std::size_t sets) const {
+  int above = 0;  // bits
+  for (const Symmetry::Generator& each : symmetry_.generators()) above += Symmetry::width(each);
+  std::size_t number = 0;
+  for (std::size_t i = symmetry_.generators().size(); i-- > 0;) {
+    const Symmetry::Generator& generator = symmetry_.generators()[i];
+    const int width = Symmetry::width(generator);
+    above -= width;
+    const std::uint32_t exponent =
+        back_[rank].exponents >> above & ((std::uint32_t{1} << width) - 1);
+    const std::size_t parts = std::gcd(sets, static_cast<std::size_t>(generator.order));
+    number = number * parts + exponent % parts;
+    sets /= parts;
+  }
+  return number;
 }
 
 // The one that the forest has been made with.

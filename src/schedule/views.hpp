@@ -21,7 +21,9 @@ class Views {
 
   /// Whether one rank of each orbit stands for all: the symmetry moves every rank, and the trees of
   /// a root to those of another one in the same order.
-  [[nodiscard]] bool move_all() const;
+  [[nodiscard]] bool move_all() const { return keeps_order_ && move_all_ranks(); }
+  /// Whether the symmetry moves every rank.
+  [[nodiscard]] bool move_all_ranks() const;
   /// Whether nodes are seen, too: where the forest was made with the symmetry.
   [[nodiscard]] bool know_nodes() const { return knows_nodes_; }
   /// How many ranks an orbit has.
@@ -30,6 +32,10 @@ class Views {
   [[nodiscard]] Rank image(std::size_t number, Rank rank) const {
     return symmetry_.apply(symmetry_.element(number), rank);
   }
+  /// Which of so many sets of an orbit's ranks holds the rank: sets are as large as one another,
+  /// and the symmetry exchanges them as wholes. REQUIRES: it moves the rank; `sets` divides
+  /// `images()`.
+  [[nodiscard]] std::size_t set_of(Rank rank, std::size_t sets) const;
   /// Whether the rank is the first of its orbit, through which the others see themselves.
   [[nodiscard]] bool is_first(Rank rank) const { return seen(rank, rank) == rank; }
 
