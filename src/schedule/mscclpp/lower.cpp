@@ -189,11 +189,17 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
   std::size_t blocks = 0;
   const std::size_t lists = busiest > wanted ? all * wanted / busiest : all;
   for (std::size_t most = std::max<std::size_t>(lists, 1); most > 0; most /= 2) {
-    ExecutionPlan plan = build(context, options, schedule::deal(context, most));
-    blocks = most_threadblocks_of_a_rank(plan);
-    if (blocks > allowed) continue;
-    const auto done = schedule::refuse_plan(plan, kSmaller);
-    if (done) return plan;
+    const auto dealt = schedule::deal(context, most);
+    // What the longest list has too much of by itself needs no other.
+    const auto longest = std::ranges::max_element(dealt, {}, &std::vector<std::int32_t>::size);
+    auto done = schedule::refuse_plan(build(context, options, {&*longest, 1}), kSmaller);
+    if (done) {
+      ExecutionPlan plan = build(context, options, dealt);
+      blocks = most_threadblocks_of_a_rank(plan);
+      if (blocks > allowed) continue;
+      done = schedule::refuse_plan(plan, kSmaller);
+      if (done) return plan;
+    }
     if (errors.empty()) errors = done.errors();
   }
   if (!errors.empty()) return errors;
