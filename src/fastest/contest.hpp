@@ -175,7 +175,7 @@ class Contest {
     std::map<std::int64_t, double> least;
     double first_byte = 0, each_byte = 0;  // seconds at least
   };
-  // The best so far, what was compared, and what each candidate takes at best.
+  // The best so far, what was compared, and what each candidate takes at best, or at least.
   struct Standing {
     std::optional<Winner> best;
     std::vector<ConsideredTime> considered;
@@ -201,18 +201,21 @@ class Contest {
   [[nodiscard]] bool simple_hangs() const;
   [[nodiscard]] std::int64_t most_events() const;  // of a simulation
   void add_variants();
+  [[nodiscard]] bool has_variants() const { return entrants_ < candidates_.size(); }
   void add_contenders();
   Expected<void> begin();
   void note_least_of_links();
   [[nodiscard]] std::optional<Ratio> rate_of_links(const Candidate& candidate) const;
   Expected<void> make_the_likely();
   void make_one(std::size_t candidate);
-  void race(ContestQueue& queue, std::int64_t bytes, double of_interest, Standing& standing);
+  void race(ContestQueue& queue, std::int64_t bytes, double of_interest, double known_to,
+            Standing& standing);
   void find_twins();
   [[nodiscard]] Expected<std::vector<Program>> programs_of(std::size_t candidate);
-  // Of each, as `seconds` has them.
+  // Of each, as `seconds` has them up to what `most` says of it.
   [[nodiscard]] std::vector<std::optional<double>> seconds_of(
-      const std::vector<std::size_t>& contenders, std::int64_t bytes, double most);
+      const std::vector<std::size_t>& contenders, std::int64_t bytes,
+      const std::function<double(std::size_t)>& most);
   void find_lines(std::size_t candidate);
   // Of a simulation of one of them that are made, the least; steps.
   [[nodiscard]] double least_cost(const Takes& takes, std::int64_t bytes) const;

@@ -21,13 +21,16 @@ namespace {
 
 // Of times of one program that was simulated in other classes.
 constexpr double kRounding = 1e-9;
-// Simulated side by side, once what has the lowest bound has set a time to beat.
+// Simulated side by side, once what has the lowest bound has set a time to beat; but in a table one
+// by one where that takes long, as its rows are found side by side.
 constexpr std::size_t kAtOnce = 4;
 // Of those whose bounds are that near, the ones that are simulated sooner come first.
 constexpr double kNear = 1.05;
 // Variants of what takes so many times as long as the best are tried, too, also where they are
 // costly.
 constexpr double kMostOfVariants = 1.1, kMostOfCostlyVariants = 1.05;
+// Up to so many times the best what is late is known, where that is not costly.
+constexpr double kMostKnown = 1.03;
 constexpr double kMadeAgain = 0.3;  // of the runs for a large size, for one that is a quarter of it
 constexpr double kCostly = 32768;   // steps; a simulation of fewer takes milliseconds
 
@@ -55,7 +58,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
                                       double of_interest) {
   Standing standing;
   ContestQueue queue(*this, bytes, takes, of);
-  race(queue, bytes, of_interest, standing);
+  race(queue, bytes, of_interest, has_variants() ? kMostKnown : 1, standing);
   std::optional<Winner>& best = standing.best;
   if (!best) return best;
   if (best->seconds <= kNear * of_interest) {
@@ -66,14 +69,16 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
       if (seconds <= most * best->seconds) near.insert(candidate);
     }
     ContestQueue variants(*this, bytes, takes, of, near);
-    race(variants, bytes, of_interest, standing);
+    race(variants, bytes, of_interest, 1, standing);
   }
   best->considered = best_of_each(std::move(standing.considered));
   return best;
 }
 
-// Those of the queue against each other, and against the best so far.
-void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest,
+// Those of the queue against each other, and against the best so far. What takes up to `known_to`
+// times as long as that is simulated to its end where this costs little; of what is not simulated
+// bounds are noted.
+void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest, double known_to,
                    Standing& standing) {
   auto& [best, considered, by_candidate] = standing;
   const bool in_table = std::isfinite(of_interest);
@@ -85,12 +90,13 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest,
         is_costly ? std::max(most / kWorthwhileBeyond, std::min(most / kWorthwhile, of_interest))
                   : most / kWorthwhile;
     const bool is_early = !has_lowest && !is_costly;
-    const auto next = !best
-                          ? queue.first()
-                          : queue.next(has_lowest ? kAtOnce : 1, is_early ? 1 : kNear, worthwhile);
+    const std::size_t at_once = has_lowest && !is_costly ? kAtOnce : 1;
+    const auto next = !best ? queue.first() : queue.next(at_once, is_early ? 1 : kNear, worthwhile);
     has_lowest = best.has_value();
     if (next.empty()) break;
-    const auto all_taken = seconds_of(next, bytes, most);
+    const auto all_taken = seconds_of(next, bytes, [&](std::size_t c) {
+      return simulation_cost(c, bytes) > kCostly ? most : known_to * most;
+    });
     for (std::size_t i = 0; i < next.size(); ++i) {
       if (!all_taken[i]) continue;
       const std::size_t c = next[i];
@@ -103,6 +109,11 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest,
     }
   }
   for (const auto& [least, c, is_line] : queue.rest()) {
+    const bool is_known = is_made(contenders_[c].candidate) && is_there(c);
+    if (is_known && best && least < known_to * best->seconds &&
+        simulation_cost(c, bytes) <= kCostly) {
+      by_candidate.emplace(contenders_[c].candidate, least);
+    }
     considered.push_back(
         {candidate(c).algorithm, best ? std::max(least, best->seconds) : least, true});
   }
@@ -113,20 +124,23 @@ bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of o
   for (;;) {
     const auto next = queue.next(kAtOnce, kNear, most);
     if (next.empty()) return false;
-    const auto all = seconds_of(next, bytes, most);
+    const auto all = seconds_of(next, bytes, [most](std::size_t) { return most; });
     if (std::ranges::any_of(all, [&](const auto& each) { return each && *each < most; }))
       return true;
   }
 }
 
 // Side by side. Whoever waits for one of them takes up nothing else, which might take longer.
-std::vector<std::optional<double>> Contest::seconds_of(const std::vector<std::size_t>& contenders,
-                                                       std::int64_t bytes, double most) {
+std::vector<std::optional<double>> Contest::seconds_of(
+    const std::vector<std::size_t>& contenders, std::int64_t bytes,
+    const std::function<double(std::size_t)>& most) {
   std::map<const Times*, std::pair<std::size_t, std::optional<double>>> by_run;
   for (const std::size_t c : contenders) by_run[&times_of(c)].first = c;
   tbb::this_task_arena::isolate([&] {
-    tbb::parallel_for_each(
-        by_run, [&](auto& each) { each.second.second = seconds(each.second.first, bytes, most); });
+    tbb::parallel_for_each(by_run, [&](auto& each) {
+      auto& [contender, taken] = each.second;
+      taken = seconds(contender, bytes, most(contender));
+    });
   });
   std::vector<std::optional<double>> taken;
   for (const std::size_t c : contenders) taken.push_back(by_run[&times_of(c)].second);
