@@ -21,6 +21,7 @@ struct LinearProgram::State {
   ClpSimplex program;
 
   Growth growth = Growth::rows;
+  std::int64_t pivots = 0;  // of the last call
 
   // What each of our rows is: a row of CLP's, or the bound of a column, which costs it nothing.
   struct Row {
@@ -64,6 +65,19 @@ struct LinearProgram::State {
     program.addColumns(count, nullptr, nullptr, nullptr, added.starts.data(), added.rows.data(),
                        added.coefficients.data());
     added = {};
+  }
+
+  void solve_by_rows() {
+    program.dual();
+    pivots += program.numberIterations();
+  }
+
+  // From a first basis that is not feasible CLP raises its weight of infeasibilities until it takes
+  // some programs for infeasible that are not; its dual simplex solves them.
+  void solve_by_variables() {
+    program.primal();
+    pivots += program.numberIterations();
+    if (program.isProvenPrimalInfeasible()) solve_by_rows();
   }
 
   // CLP crashes on a program without rows.
@@ -141,16 +155,17 @@ bool LinearProgram::solve(std::int64_t most_pivots) {
   state_->hand_over_rows();
   state_->hand_over_columns();
   state_->program.setMaximumIterations(static_cast<int>(std::min(most_pivots, kAnyPivots)));
+  state_->pivots = 0;
   if (state_->growth == Growth::variables) {
-    state_->program.primal();
+    state_->solve_by_variables();
   } else {
-    state_->program.dual();
+    state_->solve_by_rows();
   }
   return state_->program.isProvenOptimal();
 }
 
 std::int64_t LinearProgram::pivots() const {
-  return state_->program.numberIterations();
+  return state_->pivots;
 }
 
 double LinearProgram::value(std::size_t variable) const {

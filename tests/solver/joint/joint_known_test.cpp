@@ -106,5 +106,21 @@ TEST(JointKnown, SixteenDies) {
   EXPECT_EQ(rate(mi250, {operation_of(kReduce, {modules.front()})}, true), "350");
 }
 
+// CLP's primal simplex takes the first program of lengths for infeasible.
+TEST(JointKnown, ThreeOfFourWhereCapacitiesAreSixthsToTwos) {
+  test::FabricBuilder b(4, 3);  // switches are 4 to 6
+  b.link(1, 5, 6);
+  b.arc(4, 5, 6);
+  b.link(2, 4, 12);
+  b.link(3, 4, 12);
+  b.link(2, 5, 3);
+  b.link(1, 4, 2);
+  b.link(2, 3, 12);
+  b.link(0, 5, 3);
+  b.link(3, 6, 6);
+  const Groups three = {{Rank(2), Rank(1), Rank(3)}};
+  EXPECT_EQ(rate(b.build(), {operation_of(kScatter, three)}, false), "15/2");
+}
+
 }  // namespace
 }  // namespace forestcoll::testing
