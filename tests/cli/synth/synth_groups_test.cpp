@@ -72,6 +72,19 @@ TEST(SynthGroups, SayWhichFileIsWhose) {
                                      "  0-allgather-1.xml for ranks 1,5\n"));
 }
 
+// What was made for a changed fabric is verified on the fabric with the same changes.
+TEST(SynthGroups, TheNextCommandHasTheChanges) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x1"), directory = scratch / "left";
+  const auto written = run_well({"synth", fabric, "-c", "allgather", "--groups", "MOD 2", "-k", "1",
+                                 "--drop", "gpu0", "--derate", "gpu1~nvsw=1/2", "-o", directory});
+  EXPECT_THAT(written.err,
+              HasSubstr("next: forestcoll verify " + directory + "/job.json --topology " + fabric +
+                        " --drop gpu0 --derate 'gpu1~nvsw=1/2'\n"));
+  run_well({"verify", directory + "/job.json", "--topology", fabric, "--drop", "gpu0", "--derate",
+            "gpu1~nvsw=1/2"});
+}
+
 // Trees of all operations fill the links together at the proved rate.
 TEST(SynthGroupsLong, ForestsOfAMeshReachTheOptimum) {
   const Scratch scratch;

@@ -246,8 +246,8 @@ Expected<void> write_job(const SynthArguments& arguments, const Job& job,
   const auto in_directory = [&](const char* name) {
     return bash_word((std::filesystem::path(directory) / name).string());
   };
-  const std::string verify = fmt::format("forestcoll verify {} --topology {}",
-                                         in_directory("job.json"), bash_word(arguments.topology));
+  const std::string verify =
+      verify_command(arguments, (std::filesystem::path(directory) / "job.json").string());
   if (deploys) {
     note(console, fmt::format("next: put the hosts' names into {}, then bash {} {}; {}; {}",
                               in_directory("hosts"), in_directory("run.sh"), first_key,
@@ -283,6 +283,24 @@ Expected<void> write_all(const SynthArguments& arguments, const Job& job,
 }
 
 }  // namespace
+
+std::string verify_command(const SynthArguments& arguments, const std::string& file) {
+  std::string command = fmt::format("forestcoll verify {} --topology {}", bash_word(file),
+                                    bash_word(arguments.topology));
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) command += fmt::format(" {} {}", option, bash_word(value));
+  };
+  const ReadingOptions& reading = arguments.reading;
+  add("--nvlink", reading.dump.nvlink);
+  add("--box", reading.dump.box);
+  if (reading.dump.pcie_p2p) command += " --pcie-p2p";
+  add("--quantize", reading.quantize);
+  for (const std::string& drop : arguments.failures.drop) add("--drop", drop);
+  for (const std::string& derate : arguments.failures.derate) add("--derate", derate);
+  add("--ranks", arguments.failures.ranks);
+  if (arguments.failures.relays == Failures::Relays::none) command += " --no-relays";
+  return command;
+}
 
 Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given, const JobArguments& words,
                                         const Console& console) {

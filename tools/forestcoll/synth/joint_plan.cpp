@@ -16,10 +16,10 @@
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
 #include "common/synthesis/judgement.hpp"
-#include "common/synthesis/output/runtime_settings.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/joint_plan.hpp"
+#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -204,11 +204,11 @@ Expected<void> write_joint_plan(const SynthArguments& arguments, const Compilati
   if (auto done = write_output(arguments.output, plan.text); !done) return done;
   const Verdict& verdict = plan.verdict;
   note(console, fmt::format("{}: one plan, which all {} ranks run; per GPU at most {}\n  {}\n{}"
-                            "next: forestcoll verify {} --topology {}",
+                            "next: {}",
                             arguments.output, verdict.ranks,
                             counted(static_cast<std::size_t>(verdict.threadblocks), "threadblock"),
                             verdict.usable_counts, condition_lines(verdict),
-                            bash_word(arguments.output), bash_word(arguments.topology)));
+                            verify_command(arguments, arguments.output)));
   return {};
 }
 
