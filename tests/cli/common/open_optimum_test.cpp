@@ -62,8 +62,7 @@ TEST_F(OpenOptimumLong, XmlSaysWhatSwitchesAndRelaysAdd) {
   const Json of_ranks = bound("allreduce_optimum");
   EXPECT_EQ(report["with_relays"], of_ranks["at_least"]);
   EXPECT_EQ(report["with_relays"]["exact"], "300");
-  EXPECT_THAT(synth.err,
-              HasSubstr("with the other GPUs as relays (--relays, forests only) 300 GB/s"));
+  EXPECT_THAT(synth.err, HasSubstr("with the other GPUs as relays (forests only) 300 GB/s"));
 }
 
 TEST_F(OpenOptimumLong, ABatchNamesBoth) {

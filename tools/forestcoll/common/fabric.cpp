@@ -283,7 +283,7 @@ Expected<Fabric> members_alone(Fabric fabric) {
   if (!left) return not_alone(left.errors());
   auto alone = make_fabric(std::move(left->topology), std::move(fabric.gpu));
   if (!alone) return alone.errors();
-  fabric.beside = GroupBeside{std::move(fabric.topology), true};
+  fabric.beside = GroupBeside{std::move(fabric.topology), true, true};
   static_cast<forestcoll::Fabric&>(fabric) = *std::move(alone);
   fabric.changes.insert(fabric.changes.end(), left->changes.begin(), left->changes.end());
   return fabric;

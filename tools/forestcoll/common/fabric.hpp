@@ -65,6 +65,7 @@ void add_latency_option(CLI::App& command, Failures& failures);
 struct GroupBeside {
   Topology topology;
   bool relays = false;
+  bool chosen = false;  ///< the user's own choice, for formats that can say who relays
 };
 
 /// What is to be said of how a topology was read.

@@ -31,11 +31,11 @@ std::optional<Ratio> rate_by_trees(const Network& network, Collective collective
 }
 
 // Relays never take anything away.
-std::optional<GroupRates> where_it_differs(bool relays, std::string_view collective,
+std::optional<GroupRates> where_it_differs(const GroupBeside& beside, std::string_view collective,
                                            const Ratio& rate, const Ratio& own) {
-  const bool differs = relays ? own < rate : rate < own;
+  const bool differs = beside.relays ? own < rate : rate < own;
   if (!differs) return std::nullopt;
-  return GroupRates{relays, {{std::string(collective), rate}}};
+  return GroupRates{beside.relays, beside.chosen, {{std::string(collective), rate}}};
 }
 
 std::string_view key_of(const GroupRates& rates) {
@@ -51,7 +51,7 @@ std::optional<GroupRates> group_rates(const Fabric& fabric, const CollectiveFore
   if (!network) return std::nullopt;
   const auto rate = rate_by_trees(*network, forest.collective, forest.root);
   if (!rate) return std::nullopt;
-  return where_it_differs(fabric.beside->relays, to_string(forest.collective), *rate, own);
+  return where_it_differs(*fabric.beside, to_string(forest.collective), *rate, own);
 }
 
 std::optional<GroupRates> group_rates(const Fabric& fabric, const ParsedDemand& demand,
@@ -63,8 +63,7 @@ std::optional<GroupRates> group_rates(const Fabric& fabric, const ParsedDemand& 
   if (!optimum) return std::nullopt;
   const auto rates = rates_of(optimum->proof, demand);
   if (!rates) return std::nullopt;
-  return where_it_differs(fabric.beside->relays, to_string(demand.demand.collective()),
-                          rates->algbw, own);
+  return where_it_differs(*fabric.beside, to_string(demand.demand.collective()), rates->algbw, own);
 }
 
 std::string in_words(const GroupRates& rates) {
@@ -86,9 +85,8 @@ std::string summary_line(const GroupRates& rates, std::string_view formats) {
         "  GPUs outside of the group relay; the group alone (XML and plans) reaches {} GB/s",
         algbw);
   }
-  return fmt::format(
-      "  the group runs alone; with the other GPUs as relays (--relays, {} only) {} GB/s", formats,
-      algbw);
+  return fmt::format("  the group runs alone; with the other GPUs as relays ({}{} only) {} GB/s",
+                     rates.chosen ? "" : "--relays, ", formats, algbw);
 }
 
 void put_group_rates(Json& report, const GroupRates& rates) {

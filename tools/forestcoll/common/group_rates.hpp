@@ -18,7 +18,8 @@ namespace forestcoll::cli {
 
 /// Rates of the other way, of collectives whose rate is another one there.
 struct GroupRates {
-  bool relays = false;                                    ///< the other way is with relays
+  bool relays = false;  ///< the other way is with relays
+  bool chosen = false;  ///< it is the user's own, in another format
   std::vector<std::pair<std::string, Ratio>> algbw = {};  ///< GB/s, by collective
 };
 
