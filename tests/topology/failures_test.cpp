@@ -308,6 +308,19 @@ TEST(Degrade, MakesAProcessGroupWhoseOthersRelay) {
   EXPECT_EQ(to_digraph(topology)->ranks, topology.ranks);
 }
 
+// A topology file has no weight for a relay.
+TEST(Degrade, RelaysOwnNothing) {
+  Topology whole = two_boxes();
+  for (TopologyNode& node : whole.nodes) {
+    if (node.type == NodeType::compute) node.weight = 2;
+  }
+  const auto left =
+      test::valid(degrade(whole, {.members = "box1/gpu1,0", .relays = Failures::Relays::all}));
+  for (const TopologyNode& node : left.topology.nodes) {
+    EXPECT_EQ(node.weight, Ratio(node.type == NodeType::compute ? 2 : 1)) << node.id;
+  }
+}
+
 TEST(Degrade, AProcessGroupIsThatOfItsRanks) {
   const auto ranks = degrade_well({.ranks = "box1/gpu1,0"});
   for (const auto relays : {Failures::Relays::declared, Failures::Relays::none}) {

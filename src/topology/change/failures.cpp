@@ -420,8 +420,10 @@ class Degrader {
     for (const NodeId node : topology().ranks) {
       TopologyNode& left_out = topology().nodes[node];
       if (chosen[node.index()] || !left_out.enabled) continue;
-      left_out.type = others.value_or(left_out.type);
       left_out.enabled = others.has_value();
+      if (!others) continue;
+      left_out.type = *others;
+      left_out.weight = 1;  // it owns nothing
     }
     const bool all = ranks->size() == topology().ranks.size();
     result_.changes.push_back(fmt::format("{} of {} compute nodes take part{}", ranks->size(),
