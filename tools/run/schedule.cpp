@@ -17,7 +17,7 @@ Diagnostic not_to_be_run(std::string_view text, std::string_view file, std::size
       empty ? "the file is empty"
             : "not a schedule that can be run: neither MSCCL XML, an MSCCL++ plan nor "
               "flows",
-      "give what `forestcoll synth` writes",
+      "give what `forestcoll synth` writes as msccl, mscclpp or flows; a forest is no program",
       {.file = std::string(file), .where = empty ? "" : audit::LineIndex(text).position(at)});
 }
 
