@@ -136,6 +136,7 @@ struct NcclGraph {
   std::int64_t id = 0;                     ///< 0 ring, 1 tree, 2 collnet, 3 NVLS
   std::int64_t pattern = 0;                ///< 4: a ring
   Ratio speed_intra = 0, speed_inter = 0;  ///< GB/s per channel
+  bool pxn = false;                        ///< GPUs reach NICs through the GPUs beside these
   std::vector<NcclChannel> channels = {};
   std::string file = {};  ///< as the user named it
 };

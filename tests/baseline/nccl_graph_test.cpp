@@ -134,6 +134,12 @@ TEST_P(BundledGraphs, AreReadBackAndNoWorse) {
       EXPECT_EQ((*read)[g].channels[c].net_in, graph.channels[c].net_in);
     }
   }
+  const BaselineOptions given{.graph = &read->front()};
+  const auto rings =
+      make_baseline("nccl-ring", made.parsed.topology, *to_digraph(made.parsed.topology),
+                    Collective::allgather, std::nullopt, given);
+  ASSERT_TRUE(rings) << to_string(rings.errors().front());
+  EXPECT_EQ(rings->algbw, made.graphs.algbw);
   const auto verdict = verify(made.text, "graph.xml", &made.parsed.topology, {});
   ASSERT_TRUE(verdict);
   EXPECT_TRUE(verdict->ok) << to_string(verdict->findings.front());

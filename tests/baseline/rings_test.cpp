@@ -226,6 +226,17 @@ TEST(GraphFile, ChannelsWithNicsAreTakenAsTheyAre) {
   EXPECT_EQ(result.algbw, Ratio(16, 15) * Ratio(25));
 }
 
+// With PXN the last GPU hands its data to the first, beside whose NIC it leaves the box.
+TEST(GraphFile, WithPxnChannelsLeaveThroughTheirFirst) {
+  const auto fabric = bundled("dgx-a100-x2");
+  NcclGraph graph = graph_of({2, 3, 5, 7, 1, 6, 4, 0}, true);
+  graph.channels.push_back(graph_of({1, 2, 3, 4, 5, 6, 7, 0}, true).channels.front());
+  graph.pxn = true;
+  const auto result = make("nccl-ring", fabric, Collective::allgather, {.graph = &graph});
+  EXPECT_FALSE(result.forest);
+  EXPECT_EQ(result.algbw, Ratio(16, 15) * Ratio(50)) << "GPUs 2 and 1 have a NIC each";
+}
+
 // Who sends to whom in a forest.
 std::set<std::pair<NodeId, NodeId>> transfers(const Forest& forest) {
   std::set<std::pair<NodeId, NodeId>> all;

@@ -1,6 +1,6 @@
 // A graph file says which rings NCCL takes in a box; between boxes it joins them itself. So what is
-// to be found are orders of a box's GPUs. Several sets of them are made and each is judged by what
-// the links of the whole fabric allow rings along it, exactly, as everywhere in this folder.
+// to be found are orders of a box's GPUs. Several sets of them are made and each is judged as it is
+// written, by what the links of the whole fabric allow, exactly, as everywhere in this folder.
 #include "forestcoll/nccl_graph.hpp"
 
 #include <fmt/format.h>
@@ -26,24 +26,11 @@ using baseline::RingOrders;
 
 constexpr std::int64_t kRingPattern = 4, kTreePattern = 3;  // NCCL_TOPO_PATTERN_RING, …_TREE
 
-// A set of rings by positions in the box, and what it is worth.
+// A set of rings by positions in the box.
 struct RingSet {
   RingOrders rings;
   std::string origin;
-  Ratio algbw;
 };
-
-NcclGraph graph_of(const RingOrders& rings, const Ratio& unit) {
-  NcclGraph graph{.id = 0, .pattern = kRingPattern};
-  graph.speed_intra = graph.speed_inter = rings.speed * unit;
-  for (const auto& order : rings.orders) {
-    NcclChannel channel;
-    for (const std::int32_t gpu : order) channel.gpus.push_back(gpu);
-    graph.channels.push_back(std::move(channel));
-  }
-  graph.file = "rings";
-  return graph;
-}
 
 // What every box has of each link, from position to position.
 BoxLinks least_links(const Network& network, const Boxes& boxes) {
@@ -118,41 +105,37 @@ class GraphMaker {
       return make_error(Code::B02, "boxes of different sizes: a graph file is one for all boxes",
                         "take the boxes of one size alone, with `ranks`");
     }
-    const auto own = judged({}, nullptr);
-    std::optional<RingSet> best = of_every_box(own);
+    const auto own = judged(nullptr);
+    std::optional<NcclGraphs> best = of_every_box(own);
     add_packed(best);
     if (!best) return own.errors();
-    NcclGraphs made;
-    made.origin = best->origin;
-    made.algbw = best->algbw;
     if (own) {
-      made.own_algbw = own->algbw;
-      made.own = own->note;
+      best->own_algbw = own->algbw;
+      best->own = own->note;
     }
-    describe(*best, made);
-    return made;
+    return *std::move(best);
   }
 
  private:
   // On the given rings, or on those that NCCL takes.
-  [[nodiscard]] Expected<BaselineResult> judged(const RingOrders& rings, const NcclGraph* given) {
-    const NcclGraph graph = graph_of(rings, network_.unit);
+  [[nodiscard]] Expected<BaselineResult> judged(const NcclGraph* given) {
     BaselineOptions options = options_;
-    options.graph = rings.orders.empty() ? given : &graph;
+    options.graph = given;
     return make_baseline("nccl-ring", topology_, network_, Collective::allgather, std::nullopt,
                          options);
   }
 
-  void take_if_better(std::optional<RingSet>& best, RingSet set) {
-    const auto result = judged(set.rings, nullptr);
+  void take_if_better(std::optional<NcclGraphs>& best, const RingSet& set) {
+    NcclGraphs made = described(set);
+    const auto result = judged(&made.graphs.front());
     if (!result) return;
-    set.algbw = result->algbw;
-    if (!best || set.algbw > best->algbw) best = std::move(set);
+    made.algbw = result->algbw;
+    if (!best || made.algbw > best->algbw) best = std::move(made);
   }
 
   // NCCL's own for each kind of box; the first are its own wherever all boxes are alike.
-  std::optional<RingSet> of_every_box(const Expected<BaselineResult>& own) {
-    std::optional<RingSet> best;
+  std::optional<NcclGraphs> of_every_box(const Expected<BaselineResult>& own) {
+    std::optional<NcclGraphs> best;
     if (!own) return best;
     const baseline::Request request{topology_, network_, Collective::allgather, std::nullopt,
                                     options_};
@@ -160,7 +143,7 @@ class GraphMaker {
     if (!rings) return best;
     std::set<std::vector<std::vector<std::int32_t>>> known;
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
-      RingSet set{{}, rings->origin(), {}};
+      RingSet set{{}, rings->origin()};
       for (const auto& order : rings->orders(b)) {
         set.rings.orders.emplace_back();
         for (const Rank rank : order) set.rings.orders.back().push_back(position_of(rank, b));
@@ -169,16 +152,16 @@ class GraphMaker {
       const Ratio speed =
           boxes_.members.front().size() > 1 ? rings->speed() : exit_bandwidth(topology_, boxes_);
       set.rings.speed = speed / network_.unit;
-      if (known.insert(set.rings.orders).second) take_if_better(best, std::move(set));
+      if (known.insert(set.rings.orders).second) take_if_better(best, set);
     }
     return best;
   }
 
-  void add_packed(std::optional<RingSet>& best) {
+  void add_packed(std::optional<NcclGraphs>& best) {
     const BoxLinks links = least_links(network_, boxes_);
     RingOrders packed = baseline::pack_rings(links, static_cast<std::size_t>(kMostNcclChannels));
     if (packed.orders.empty()) return;
-    take_if_better(best, {std::move(packed), "rings packed one by one", {}});
+    take_if_better(best, {std::move(packed), "rings packed one by one"});
   }
 
   [[nodiscard]] std::int32_t position_of(Rank rank, std::size_t box) const {
@@ -186,16 +169,19 @@ class GraphMaker {
     return static_cast<std::int32_t>(std::ranges::find(members, rank) - members.begin());
   }
 
-  void describe(const RingSet& set, NcclGraphs& made) {
+  [[nodiscard]] NcclGraphs described(const RingSet& set) {
+    NcclGraphs made;
+    made.origin = set.origin;
     made.gpus = boxes_.members.front().size();
     made.rings = static_cast<std::int64_t>(set.rings.orders.size());
     made.ring_speed = set.rings.speed * network_.unit;
     made.type_intra = type_of_links(topology_);
     made.type_inter = "PIX";
-    NcclGraph rings{.id = 0, .pattern = kRingPattern};
+    NcclGraph rings{.id = 0, .pattern = kRingPattern, .file = "rings"};
     if (boxes_.size() > 1) {
       made.nics = nics_of(topology_, boxes_, 0).size();
-      if (made.gpus > 1) made.type_inter = "PXN";
+      rings.pxn = made.gpus > 1;
+      if (rings.pxn) made.type_inter = "PXN";
       add_rails(set, rings);
     } else {
       add_in_box(set, rings);
@@ -204,6 +190,7 @@ class GraphMaker {
     trees.id = 1;
     trees.pattern = kTreePattern;
     made.graphs = {std::move(rings), std::move(trees)};
+    return made;
   }
 
   // So many channels that one carries no more than a threadblock can.

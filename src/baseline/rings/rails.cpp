@@ -39,18 +39,24 @@ class Rails {
   Expected<std::vector<Ring>> join() {
     FORESTCOLL_CHECK(rails_ > 0, "some switches lead out of every box");
     if (request_.options.graph != nullptr && names_nics(*request_.options.graph)) {
-      return close(as_given(), /*relay=*/false);
+      return close(as_given(), given_exits());
     }
     auto next = by_the_next_nic();
     auto same = exchanged();
     const bool exchange =
         same && (!next || request_.options.cross_nic || arcs_between(*same) < arcs_between(*next));
-    if (exchange) return close(*same, /*relay=*/false);
-    if (next) return close(*next, /*relay=*/false);
-    return close(relayed(), /*relay=*/true);
+    if (exchange) return close(*same, exits(Exit::by_itself));
+    if (next) return close(*next, exits(Exit::by_itself));
+    return close(relayed(), exits(Exit::by_the_first));
   }
 
  private:
+  /// Which rank of a box hands what leaves it to the network: the last one of the ring, or the
+  /// first, which the last one sends it to.
+  enum class Exit { by_itself, by_the_first };
+
+  [[nodiscard]] std::vector<Exit> exits(Exit exit) const { return std::vector<Exit>(rails_, exit); }
+
   [[nodiscard]] std::size_t boxes() const { return rings_.boxes().size(); }
   [[nodiscard]] std::size_t after(std::size_t box) const { return (box + 1) % boxes(); }
   [[nodiscard]] const std::vector<Rank>& members(std::size_t box) const {
@@ -226,6 +232,17 @@ class Rails {
     return visits;
   }
 
+  // With PXN a channel that leaves by the NIC by which it enters leaves through its first rank.
+  [[nodiscard]] std::vector<Exit> given_exits() const {
+    const NcclGraph& graph = *request_.options.graph;
+    std::vector<Exit> exits;
+    for (const NcclChannel& channel : graph.channels) {
+      const bool by_the_first = graph.pxn && channel.net_in == channel.net_out;
+      exits.push_back(by_the_first ? Exit::by_the_first : Exit::by_itself);
+    }
+    return exits;
+  }
+
   [[nodiscard]] Visits relayed() const {
     Visits visits(rails_);
     for (std::size_t c = 0; c < rails_; ++c) {
@@ -237,9 +254,10 @@ class Rails {
     return visits;
   }
 
-  Expected<std::vector<Ring>> close(const Visits& visits, bool relay) {
+  Expected<std::vector<Ring>> close(const Visits& visits, const std::vector<Exit>& exits) {
     std::vector<Ring> rings;
-    for (const auto& orders : visits) {
+    for (std::size_t c = 0; c < visits.size(); ++c) {
+      const auto& orders = visits[c];
       Ring ring;
       for (std::size_t b = 0; b < boxes(); ++b) {
         const RankOrder& order = orders[b];
@@ -247,7 +265,7 @@ class Rails {
           const bool leaves = i + 1 == order.size();
           const Rank to = leaves ? orders[after(b)].front() : order[i + 1];
           ring.order.push_back(order[i]);
-          ring.paths.push_back(leaves ? path_out(order, to, relay) : rings_.step(order[i], to));
+          ring.paths.push_back(leaves ? path_out(order, to, exits[c]) : rings_.step(order[i], to));
           if (ring.paths.back().empty()) return no_path(order[i], to);
         }
       }
@@ -256,13 +274,17 @@ class Rails {
     return rings;
   }
 
-  Path path_out(const RankOrder& order, Rank to, bool relay) {
+  Path path_out(const RankOrder& order, Rank to, Exit exit) {
     PathFinder& finder = rings_.finder();
-    if (relay && order.size() > 1) {
+    if (exit == Exit::by_the_first && order.size() > 1) {
       Path path = rings_.step(order.back(), order.front());
       const Path on = finder.take(order.front(), to, Through::switches);
       if (!path.empty() && !on.empty()) {
-        path.insert(path.end(), on.begin() + 1, on.end());
+        // What passes a switch on the way to the first rank and from there does not go to it.
+        const auto turn = std::ranges::find_first_of(path, on);
+        const auto on_from = std::ranges::find(on, *turn);
+        path.erase(turn, path.end());
+        path.insert(path.end(), on_from, on.end());
         return path;
       }
     }

@@ -49,6 +49,7 @@ std::optional<NcclGraph> read_graph(const Context& context, const pugi::xml_node
   const auto inter = importing::number(context, element, "speedinter");
   if (!id || !pattern || !intra || !inter) return std::nullopt;
   NcclGraph graph{.id = *id, .pattern = *pattern, .speed_intra = *intra, .speed_inter = *inter};
+  graph.pxn = element.attribute("typeinter").value() == std::string_view("PXN");
   for (const pugi::xml_node& child : element.children("channel")) {
     if (graph.channels.size() == kMaxChannels) {
       context.findings.error(Code::I09, context.place(importing::offset_of(child)),
