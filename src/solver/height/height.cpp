@@ -7,13 +7,9 @@
 #include "solver/height/edges/anneal.hpp"
 #include "solver/height/edges/descent.hpp"
 #include "solver/height/whole/flat.hpp"
-#include "solver/height/whole/shortest.hpp"
 
 namespace forestcoll::solver {
 namespace {
-
-// Edges that are no matter for memory: 256 MB.
-constexpr std::size_t kSmallForest = std::size_t{1} << 25;
 
 // Of a descent, in the time of one proposal of an exchange.
 constexpr std::int64_t kStepsOfProposal = 16;
@@ -210,9 +206,6 @@ void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orb
   if (goal.height == 1 && pack_flat(rows, resources, 1, Fit::within, stop)) return;
   if (goal.height <= 2 && max_height(rows) > 2 && pack_flat(rows, resources, 2, Fit::within, stop))
     return;
-  // Trees of multiplicity 1 may come to many times as many as there are.
-  const std::size_t max_edges = std::max(kSmallForest, 3 * rows.routes.size());
-  if (pack_shortest(rows, resources, max_edges, stop)) return;
   lower_edge_by_edge(rows, resources, orbits, goal, effort, stop, progress);
 }
 

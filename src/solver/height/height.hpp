@@ -29,9 +29,8 @@ struct HeightGoal {
   HeightSearch search = {};
 };
 
-/// Makes the trees lower where they are higher than the goal. First by whole forests of stars, of
-/// two levels, or of breadth-first trees, where the capacities allow one (whole/flat.hpp,
-/// whole/shortest.hpp). Else edge by edge (edges/descent.hpp); and where that is not enough, by
+/// Makes the trees lower where they are higher than the goal. First by whole forests of stars or
+/// of two levels, where the capacities allow one (whole/flat.hpp). Else edge by edge (edges/descent.hpp); and where that is not enough, by
 /// random exchanges (edges/anneal.hpp) and edge by edge again, a few times. Every step keeps the
 /// trees spanning, the loads within capacity and the multiplicities per root. Afterwards the trees
 /// are in order of their roots, their heights and `resources.residual` right. `orbits` says what

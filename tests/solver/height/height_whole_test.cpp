@@ -65,21 +65,6 @@ TEST(PackShortest, MakesFewTreesOfAnyMultiplicity) {
   EXPECT_EQ(rows.max_height(), 4);
 }
 
-TEST(PackShortest, ReplacesAForest) {
-  const Network network = test::torus({4, 4});
-  Rows rows(network);
-  // 0 → 1 → 2 → … → 15 row by row, there and back.
-  std::vector<std::size_t> parent(16, 0);
-  const std::vector<std::size_t> way = {0, 1, 2, 3, 7, 6, 5, 4, 8, 9, 10, 11, 15, 14, 13, 12};
-  for (std::size_t i = 1; i < way.size(); ++i) parent[way[i]] = way[i - 1];
-  rows.add(1, parent);
-  rows.fit_capacities(1);
-  ASSERT_EQ(rows.max_height(), 15);
-  ASSERT_TRUE(solver::pack_shortest(rows.view(), rows.resources, 1 << 10, {}));
-  EXPECT_EQ(rows.flaw(), "");
-  EXPECT_EQ(rows.max_height(), 4);
-}
-
 TEST(PackShortest, LeavesAllAsItWasWhereItCannot) {
   // A ring with one link too few for a shortest tree from 0, and a fabric with a switch.
   test::FabricBuilder ring(4);

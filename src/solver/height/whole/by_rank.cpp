@@ -36,7 +36,7 @@ class ByRank {
     if (!is_direct(core_, resources_) || !is_unshared(resources_) || ranks_ > kMostRanks) {
       return false;
     }
-    trees_ = joined_by_root(rows_);
+    trees_ = rows_.trees;
     if (trees_.size() > most_trees_) return false;
     into_.resize(trees_.size() * ranks_);
     depth_.resize(into_.size());

@@ -14,7 +14,8 @@ struct HeightRange {
   std::int32_t least = 1, most = 1;
 };
 
-/// Packs the trees that `rows.trees` names by roots and multiplicities (`rows.routes` is empty)
+/// Packs the trees that `rows.trees` names by roots, one each, and multiplicities (`rows.routes` is
+/// empty)
 /// into `resources.residual`, none higher than the least height of the range for which that is
 /// found. Where there are no switches, the arcs into a rank are its own: breadth-first trees, which
 /// may ask too much of some arcs, get within the capacities rank by rank. Each rank moves trees

@@ -1,9 +1,6 @@
-// Fabrics without switches, and what whole forests over them begin with.
+// Fabrics without switches.
 #pragma once
 
-#include <vector>
-
-#include "forestcoll/forest.hpp"
 #include "solver/height/common/tree_rows.hpp"
 
 namespace forestcoll::solver {
@@ -13,8 +10,5 @@ namespace forestcoll::solver {
 
 /// Is every arc its own resource?
 [[nodiscard]] bool is_unshared(const Resources& resources);
-
-/// For each root one tree of the multiplicity of all its trees together, its height 0.
-[[nodiscard]] std::vector<Forest::Tree> joined_by_root(const TreeRows& rows);
 
 }  // namespace forestcoll::solver

@@ -184,30 +184,14 @@ class ShortestTrees {
 
   bool run(std::size_t max_edges, const std::stop_token& stop) {
     if (!is_direct(rows_.core, resources_)) return false;
-    roots_ = joined_by_root(rows_);
+    roots_ = rows_.trees;
     if (roots_.size() > max_edges / ranks_) return false;
     std::vector<Capacity> left(resources_.residual.begin(), resources_.residual.end());
-    for (const auto& [arc, uses] : used()) left[resources_.of[arc].index()] += uses;
     if (!spread(left, stop)) return false;
     return write(max_edges, left);
   }
 
  private:
-  [[nodiscard]] std::vector<std::pair<ArcId, std::int64_t>> used() const {
-    std::vector<std::int64_t> uses(rows_.core.graph.arc_count(), 0);
-    for (std::size_t t = 0; t < rows_.trees.size() && !rows_.routes.empty(); ++t) {
-      for (std::size_t v = 0; v < ranks_; ++v) {
-        const Route route = rows_.routes[t * ranks_ + v];
-        if (route.valid()) uses[route.last.index()] += rows_.trees[t].multiplicity;
-      }
-    }
-    std::vector<std::pair<ArcId, std::int64_t>> result;
-    for (std::size_t a = 0; a < uses.size(); ++a) {
-      if (uses[a] > 0) result.emplace_back(ArcId(a), uses[a]);
-    }
-    return result;
-  }
-
   // Where every arc is its own resource, ranks choose independently of one another.
   bool spread(std::vector<Capacity>& left, const std::stop_token& stop) {
     measure();

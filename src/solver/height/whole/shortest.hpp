@@ -8,8 +8,9 @@
 
 namespace forestcoll::solver {
 
-/// Replaces the forest by one of breadth-first trees, which no forest can beat in any depth, if
-/// there is one within the capacities. For fabrics without switches: at each depth every rank
+/// Packs the trees that `rows.trees` names by roots, one each, and multiplicities (`rows.routes` is
+/// empty) into `resources.residual` as breadth-first trees, which no forest can beat in any depth,
+/// if there are such within the capacities. For fabrics without switches: at each depth every rank
 /// chooses among the neighbours that are nearer to the root, so that a choice within the
 /// capacities is a flow from (root, rank) to resources, found by augmenting paths. On tori and
 /// hypercubes there is one by symmetry. What the ranks choose for a root's trees lies side by side,
@@ -17,8 +18,6 @@ namespace forestcoll::solver {
 /// nothing changed, where there are switches, weights other than 1, no such forest, or where it
 /// would have more than `max_edges` edges.
 ///
-/// Also a way to pack: `rows.trees` then names roots and multiplicities, heights 0, `rows.routes`
-/// is empty, and `resources.residual` is all there is.
 /// Cost: O(roots · m) plus as much per augmenting path at worst, few in practice.
 bool pack_shortest(const TreeRows& rows, Resources& resources, std::size_t max_edges,
                    const std::stop_token& stop);
