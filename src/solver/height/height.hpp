@@ -30,11 +30,12 @@ struct HeightGoal {
 };
 
 /// Makes the trees lower where they are higher than the goal. First by whole forests of stars or
-/// of two levels, where the capacities allow one (whole/flat.hpp). Else edge by edge (edges/descent.hpp); and where that is not enough, by
-/// random exchanges (edges/anneal.hpp) and edge by edge again, a few times. Every step keeps the
-/// trees spanning, the loads within capacity and the multiplicities per root. Afterwards the trees
-/// are in order of their roots, their heights and `resources.residual` right. `orbits` says what
-/// the trees stand for: images under its group are trees as well.
+/// of two levels, where the capacities allow one (whole/flat.hpp). Else edge by edge
+/// (edges/descent.hpp); and where that is not enough, by random exchanges (edges/anneal.hpp) and
+/// edge by edge again, a few times. Every step keeps the trees spanning, the loads within capacity
+/// and the multiplicities per root. Afterwards the trees are in order of their roots, their heights
+/// and `resources.residual` right. `orbits` says what the trees stand for: images under its group
+/// are trees as well.
 ///
 /// Nothing is done, at O(trees), where no tree is higher than the goal, and nothing edge by edge
 /// where there are too many: 2^21, 2^23, 2^25 by `effort`; random exchanges end at 0, 2^14, 2^21

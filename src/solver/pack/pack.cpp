@@ -121,13 +121,13 @@ class Attempts {
   // long, and the trimmed part is known to be packed.
   std::optional<solver::PackedTrees> pack_at(const IdVector<ArcId, Capacity>& capacity) {
     const solver::Core core = solver::make_core(network_, capacity);
-    if (solver::is_balanced(core)) return pack_core(core, groups(), solver::RootOrder::ascending);
+    if (solver::is_balanced(core)) return pack_core(core, groups());
     if (!is_balanced_) {
       const solver::Trimming trimming = trim(capacity);
       if (trimming.capacity) return pack_part(*trimming.capacity);
-      return trimming.is_impossible ? std::nullopt : pack_as_is(core);
+      return trimming.is_impossible ? std::nullopt : pack_core(core, groups());
     }
-    if (auto packed = pack_as_is(core)) return packed;
+    if (auto packed = pack_core(core, groups())) return packed;
     const auto trimmed = trim(capacity).capacity;
     return trimmed ? pack_part(*trimmed) : std::nullopt;
   }
@@ -156,28 +156,20 @@ class Attempts {
  private:
   [[nodiscard]] solver::Groups groups() const { return {groups_, in_blocks_}; }
 
-  // In two orders of the roots.
-  std::optional<solver::PackedTrees> pack_as_is(const solver::Core& core) {
-    if (auto packed = pack_core(core, groups(), solver::RootOrder::ascending)) return packed;
-    return pack_core(core, {}, solver::RootOrder::descending);
-  }
-
   [[nodiscard]] solver::Trimming trim(const IdVector<ArcId, Capacity>& capacity) const {
     if (is_stopped()) return {};
     return solver::trim_to_balance(network_, capacity, owed_, kTrimLimits, options_.stop);
   }
 
   std::optional<solver::PackedTrees> pack_part(const IdVector<ArcId, Capacity>& capacity) {
-    return pack_core(solver::make_core(network_, capacity), {}, solver::RootOrder::ascending);
+    return pack_core(solver::make_core(network_, capacity), {});
   }
 
   std::optional<solver::PackedTrees> pack_core(const solver::Core& core,
-                                               const solver::Groups& groups,
-                                               solver::RootOrder order) {
+                                               const solver::Groups& groups) {
     const bool may_finish = if_stopped_ == solver::IfStopped::finish_at_once && !overfull_scale_;
     if (is_stopped() && !may_finish) return std::nullopt;
-    auto packed =
-        solver::pack_trees(core, groups, owed_, order, least_height_, options_, if_stopped_);
+    auto packed = solver::pack_trees(core, groups, owed_, least_height_, options_, if_stopped_);
     if (!packed || packed->fits()) return packed;
     const Ratio scale = solver::forest_scale(network_, packed->forest);
     if (!overfull_scale_ || scale < *overfull_scale_) {

@@ -75,11 +75,9 @@ std::optional<PackedTrees> pack_whole(const Core& core, const Orbits& orbits,
 class Portfolio {
  public:
   Portfolio(const Core& core, const Groups& groups, const IdVector<Rank, std::int64_t>& owed,
-            RootOrder order, const LeastHeight& least_height, const PackOptions& options,
-            IfStopped if_stopped)
+            const LeastHeight& least_height, const PackOptions& options, IfStopped if_stopped)
       : core_(core),
         owed_(owed),
-        order_(order),
         least_height_(least_height),
         options_(options),
         if_stopped_(if_stopped),
@@ -203,8 +201,7 @@ class Portfolio {
   }
 
   std::optional<PackedTrees> tree_by_tree(const Orbits& orbits, Budget& limit) const {
-    return pack_tree_by_tree(core_, orbits, owed_, order_, least_height_, options_, if_stopped_,
-                             limit);
+    return pack_tree_by_tree(core_, orbits, owed_, least_height_, options_, if_stopped_, limit);
   }
 
   // Fabrics without switches.
@@ -262,7 +259,6 @@ class Portfolio {
 
   const Core& core_;
   const IdVector<Rank, std::int64_t>& owed_;
-  const RootOrder order_;
   const LeastHeight& least_height_;
   const PackOptions& options_;
   const IfStopped if_stopped_;
@@ -290,10 +286,10 @@ bool is_packed_by_parts(std::size_t ranks) {
 }
 
 std::optional<PackedTrees> pack_trees(const Core& core, const Groups& groups,
-                                      const IdVector<Rank, std::int64_t>& owed, RootOrder order,
+                                      const IdVector<Rank, std::int64_t>& owed,
                                       const LeastHeight& least_height, const PackOptions& options,
                                       IfStopped if_stopped) {
-  return Portfolio(core, groups, owed, order, least_height, options, if_stopped).run();
+  return Portfolio(core, groups, owed, least_height, options, if_stopped).run();
 }
 
 }  // namespace forestcoll::solver

@@ -36,9 +36,6 @@ struct Groups {
 /// Is it? One root after the other takes too long there.
 [[nodiscard]] bool is_packed_by_parts(std::size_t ranks);
 
-/// In which order roots get their trees. It matters where the theorem is silent.
-enum class RootOrder { ascending, descending };
-
 struct PackedTrees {
   Forest forest;
   PackStatistics statistics;
@@ -67,7 +64,6 @@ struct PackedTrees {
 /// only asked where trees are high enough to be worth the question.
 [[nodiscard]] std::optional<PackedTrees> pack_trees(const Core& core, const Groups& groups,
                                                     const IdVector<Rank, std::int64_t>& owed,
-                                                    RootOrder order,
                                                     const LeastHeight& least_height,
                                                     const PackOptions& options,
                                                     IfStopped if_stopped);

@@ -33,11 +33,10 @@ bool owes_any(const IdVector<Rank, std::int64_t>& owed) {
 class TreePacking {
  public:
   TreePacking(const Core& core, const Orbits& orbits, const IdVector<Rank, std::int64_t>& owed,
-              RootOrder order, const LeastHeight& least_height, const PackOptions& options,
-              IfStopped if_stopped, Budget& budget)
+              const LeastHeight& least_height, const PackOptions& options, IfStopped if_stopped,
+              Budget& budget)
       : core_(core),
         orbits_(orbits),
-        order_(order),
         least_height_(least_height),
         options_(options),
         if_stopped_(if_stopped),
@@ -75,8 +74,7 @@ class TreePacking {
 
   bool pack_fixed(TreePart& part) {
     const Orbits each = trivial_orbits(core_);
-    std::vector<Rank> fixed_roots = roots(each, false);
-    if (order_ == RootOrder::descending) std::reverse(fixed_roots.begin(), fixed_roots.end());
+    const std::vector<Rank> fixed_roots = roots(each, false);
     store_.reserve(static_cast<std::size_t>(std::count_if(
         fixed_roots.begin(), fixed_roots.end(), [&](Rank root) { return owed_[root] > 0; })));
     if (!pack(each, fixed_roots)) return false;
@@ -157,7 +155,6 @@ class TreePacking {
 
   const Core& core_;
   const Orbits& orbits_;
-  const RootOrder order_;
   const LeastHeight& least_height_;
   const PackOptions& options_;
   const IfStopped if_stopped_;
@@ -174,10 +171,10 @@ class TreePacking {
 
 std::optional<PackedTrees> pack_tree_by_tree(const Core& core, const Orbits& orbits,
                                              const IdVector<Rank, std::int64_t>& owed,
-                                             RootOrder order, const LeastHeight& least_height,
+                                             const LeastHeight& least_height,
                                              const PackOptions& options, IfStopped if_stopped,
                                              Budget& budget) {
-  return TreePacking(core, orbits, owed, order, least_height, options, if_stopped, budget).run();
+  return TreePacking(core, orbits, owed, least_height, options, if_stopped, budget).run();
 }
 
 }  // namespace forestcoll::solver

@@ -23,7 +23,6 @@ namespace forestcoll::solver {
 /// least loaded ways, beyond the capacities.
 [[nodiscard]] std::optional<PackedTrees> pack_tree_by_tree(const Core& core, const Orbits& orbits,
                                                            const IdVector<Rank, std::int64_t>& owed,
-                                                           RootOrder order,
                                                            const LeastHeight& least_height,
                                                            const PackOptions& options,
                                                            IfStopped if_stopped, Budget& budget);
