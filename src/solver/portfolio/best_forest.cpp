@@ -48,22 +48,11 @@ bool may_be_lower(const Synthesis& best, const SynthesizeOptions& options, const
 // Of the rate, what trees that are lower by a quarter are worth.
 constexpr double kWorthLower = 0.99;
 
-// Numbers of fewer trees that are tried for that.
-constexpr int kMostFewer = 2;
-
 // Of the rate of more trees, what fewer reach that are as good where a packing takes seconds.
 constexpr double kAsGood = 0.999;
 
 bool are_much_lower(std::int32_t height, std::int32_t than) {
   return 4 * height <= 3 * than;
-}
-
-// Fewer trees than the fastest number may be much lower: they are worth a search where trees are
-// two hops above the bound.
-bool weighs_height(const Synthesis& best, const SynthesizeOptions& options) {
-  const std::int32_t height = size_of(best.forest).height;
-  return options.trees_per_root.mode == TreesPerRoot::Mode::power_of_two && !options.max_height &&
-         best.least_height + 2 <= height && are_much_lower(best.least_height, height);
 }
 
 // Rounded to k trees, what one phase leaves of an arc serves the other.
@@ -122,7 +111,6 @@ class NumberSearch {
     best_ = *std::move(first);
     fastest_ = facts_of(best_.forest);
     if (!is_done()) try_others();
-    if (weighs_height(best_, options_)) try_fewer();
     if (best_.forest.algbw < fastest_.algbw) best_.given_up = fastest_;
     return std::move(best_);
   }
@@ -190,18 +178,6 @@ class NumberSearch {
       if (!is_taken) break;
       searched_.push_back(other.k);
       patience_.spend(other.k, *is_taken);
-    }
-  }
-
-  // The fewest trees that are fast enough are soon packed, and the lowest.
-  void try_fewer() {
-    int tried = 0;
-    for (const RateAtK& row : chosen_.rows) {
-      if (best_.stopped || row.k >= best_.forest.k || tried == kMostFewer) break;
-      if (share(row.algbw, fastest_.algbw) < kWorthLower) continue;
-      ++tried;
-      const auto is_taken = try_number(row.k);
-      if (!is_taken || *is_taken) break;
     }
   }
 
