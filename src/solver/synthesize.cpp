@@ -165,21 +165,19 @@ bool is_enough(const Known& known, const SynthesizeOptions& options, const Synth
   return reached >= known.divided();
 }
 
-bool may_be_flat(const Known& known, const SynthesizeOptions& options) {
-  const Network& network = known.problem.network;
-  return known.upper() && solver::is_any_number_open(options) && options.previous == nullptr &&
-         network.weight.empty() && network.ranks.size() > solver::kFewRanks;
-}
-
 // Flat trees from box to box, at the rate that none exceed; by default nearly so.
-std::optional<Synthesis> pack_boxes(const Known& known, SynthesizeOptions options,
+std::optional<Synthesis> pack_boxes(const Known& known, const SynthesizeOptions& options,
                                     Synthesis begun) {
-  const bool is_default = options.trees_per_root.mode == TreesPerRoot::Mode::power_of_two;
-  const SynthesizeOptions asked = options;
-  if (is_default) options.trees_per_root.mode = TreesPerRoot::Mode::optimal;
-  if (!may_be_flat(known, options)) return std::nullopt;
-  begun.two_phases = std::exchange(begun.forest.optimum, *known.upper());
-  return solver::pack_boxes(known.problem, asked, begun);
+  const Network& network = known.problem.network;
+  const bool is_open = solver::is_any_number_open(options) ||
+                       options.trees_per_root.mode == TreesPerRoot::Mode::power_of_two;
+  const auto upper = known.upper();
+  if (!upper || !is_open || options.previous != nullptr || !network.weight.empty() ||
+      network.ranks.size() <= solver::kFewRanks) {
+    return std::nullopt;
+  }
+  begun.two_phases = std::exchange(begun.forest.optimum, *upper);
+  return solver::pack_boxes(known.problem, options, begun);
 }
 
 // So that no other search is needed.
@@ -188,29 +186,11 @@ bool is_flat_enough(const Synthesis& flat) {
          solver::height_of(flat.forest) <= 2 * flat.least_height;
 }
 
-// Flat trees of any roots, at all that is known of the rate: exact divisions of the links, which
-// come before the trees, leave those of clusters no room for flat ones.
-std::optional<Synthesis> pack_flat(const Known& known, const SynthesizeOptions& options,
-                                   const Synthesis& begun) {
-  const Network& network = known.problem.network;
-  if (!known.both.parts || !may_be_flat(known, options) ||
-      solver::least_height_at_once(network) >= solver::kMostHeightOfFlatAtOnce) {
-    return std::nullopt;
-  }
-  SynthesizeOptions low = options;
-  low.max_height = solver::kMostHeightOfFlatAtOnce;
-  auto found = solver::pack_low_at_once(known.problem, low, begun_at_once(begun, known.both.parts));
-  if (!found || found->synthesis.forest.algbw < known.divided()) return std::nullopt;
-  return std::move(found->synthesis);
-}
-
 // Of an allreduce, or of one phase, whose trees may be of any height.
 Expected<Synthesis> pack_without_boxes(const Known& known, const SynthesizeOptions& options,
-                                       Synthesis begun, Stopwatch watch) {
+                                       Synthesis begun) {
   const Problem& problem = known.problem;
   const std::optional<solver::AllreduceParts>& parts = known.both.parts;
-  if (auto flat = pack_flat(known, options, begun)) return *std::move(flat);
-  begun.seconds.pack += watch.restart();
   auto undirected = pack_undirected(known, options, begun);
   if (undirected && is_enough(known, options, *undirected)) return *std::move(undirected);
   auto packed = pack_at_any_height(problem, parts, options, begun);
@@ -240,7 +220,8 @@ Expected<Synthesis> pack_forest(const Known& known, const SynthesizeOptions& opt
   if (boxes && (solver::is_any_number_open(options) || is_flat_enough(*boxes))) {
     return *std::move(boxes);
   }
-  auto packed = pack_without_boxes(known, options, std::move(begun), watch);
+  begun.seconds.pack += watch.restart();
+  auto packed = pack_without_boxes(known, options, std::move(begun));
   if (boxes && (!packed ||
                 solver::is_preferred(boxes->forest, packed->forest, options.trees_per_root.mode))) {
     return *std::move(boxes);

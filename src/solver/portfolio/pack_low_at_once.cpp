@@ -30,6 +30,9 @@ constexpr double kAllOfOptimum = 1 - 1e-9;
 // Steps of the searches at one height and all lower ones.
 constexpr std::int64_t kMostStepsOfAll = 100'000'000;
 
+// The height of flat trees: to mates of the root, to another group by each, and to mates there.
+constexpr std::int32_t kMostHeightOfFlatAtOnce = 3;
+
 // Of more ranks, a round of the search takes seconds.
 constexpr std::size_t kMostRanksOfFlat = 512;
 

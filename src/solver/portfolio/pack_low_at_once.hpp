@@ -15,9 +15,6 @@ struct LowAtOnce {
   bool is_optimal = false;  ///< no forest this low is faster, whatever its number of trees
 };
 
-/// The height of flat trees: to mates of the root, to another group by each, and to mates there.
-inline constexpr std::int32_t kMostHeightOfFlatAtOnce = 3;
-
 /// The forests of both phases together that the linear program over trees no higher than
 /// `options.max_height` finds: roots have any shares. For k trees these are rounded, to as many
 /// trees in all; of several k the fastest. `begun`: what is known so far, the optimum too. `least`:
