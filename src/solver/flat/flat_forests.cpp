@@ -196,8 +196,7 @@ class Flat {
 
   std::optional<FlatForests> with_trees(const Lanes& lanes, const Weights& trees, BoxTrees& out,
                                         BoxTrees& in, WantedEntries& wanted) {
-    const auto at_rate = checked_div(Ratio(sum_of(lanes.shares.trees)), rate_);
-    const auto per_capacity = at_rate ? checked_mul(*at_rate, options_.inside_load) : std::nullopt;
+    const auto per_capacity = checked_div(Ratio(sum_of(lanes.shares.trees)), rate_);
     auto entering = out.count_entering();
     if (!per_capacity || !entering) return std::nullopt;
     InsideNeeds needs{*entering, {}, *per_capacity, false};

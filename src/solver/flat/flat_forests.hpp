@@ -31,9 +31,6 @@ struct FlatOptions {
   /// owed): the least of them that loses little by whole numbers is taken. Empty: as many as exact
   /// parts of the rate take.
   std::vector<std::int64_t> numbers = {};
-  /// Of what the rate leaves links inside of boxes for trees that are not stars, so much may be
-  /// needed: more than 1 gives up as much of the rate.
-  Ratio inside_load = 1;
   std::stop_token stop = {};
 };
 

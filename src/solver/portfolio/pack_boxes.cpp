@@ -25,10 +25,6 @@ constexpr std::int32_t kWorthBoxes = 2;
 // asked for.
 constexpr std::size_t kMostRanksOfBoxes = 1'024;
 
-// What links inside of boxes may carry for lower trees, of what the optimum leaves them, where a
-// little less of it will do.
-const Ratio kMoreInside(129, 128);
-
 bool is_one_phase(const Problem& problem) {
   return problem.broadcast != problem.reduce;
 }
@@ -55,13 +51,12 @@ void put_one_phase(const Problem& problem, FlatForests found, CollectiveForest& 
 
 // Of the trees with these insides of boxes.
 std::optional<Synthesis> pack_inside(const Problem& problem, const SynthesizeOptions& options,
-                                     const Synthesis& begun, InsideBoxes inside,
-                                     const Ratio& inside_load = 1) {
+                                     const Synthesis& begun, InsideBoxes inside) {
   const PhaseProblem& phase = problem.phases.front();
   const Network& network = is_one_phase(problem) ? phase.network : problem.network;
   const auto rate = checked_div(begun.forest.optimum, network.unit);
   if (!rate) return std::nullopt;
-  FlatOptions flat{.inside = inside, .inside_load = inside_load, .stop = options.packing.stop};
+  FlatOptions flat{.inside = inside, .stop = options.packing.stop};
   if (is_one_phase(problem)) flat.owed = phase.weights;
   if (!is_any_number_open(options)) {
     flat.numbers = numbers_asked_for(options.trees_per_root, network.ranks.size());
@@ -89,14 +84,6 @@ std::optional<Synthesis> better_of(std::optional<Synthesis> a, std::optional<Syn
                                                                          : std::move(a);
 }
 
-// Where these do not fit, and a little less will do, such as ask for a little more than there is.
-std::optional<Synthesis> pack_trees_inside(const Problem& problem, const SynthesizeOptions& options,
-                                           const Synthesis& begun) {
-  auto trees = pack_inside(problem, options, begun, InsideBoxes::trees);
-  if (trees || is_any_number_open(options)) return trees;
-  return pack_inside(problem, options, begun, InsideBoxes::trees, kMoreInside);
-}
-
 // Of one phase: what holds of the higher rate that was packed may not hold of a lower one.
 std::int32_t bound_of_one(const Problem& problem, const Synthesis& packed, const Synthesis& found) {
   if (found.forest.algbw >= packed.forest.algbw) return packed.least_height;
@@ -116,7 +103,8 @@ std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOpti
   if (!is_asked && problem.network.ranks.size() > kMostRanksOfBoxes) return std::nullopt;
   auto found = pack_inside(problem, options, begun, InsideBoxes::stars);
   if (!found || share(found->forest.algbw, found->forest.optimum) < kEnoughOfFlat) {
-    found = better_of(std::move(found), pack_trees_inside(problem, options, begun), options);
+    found = better_of(std::move(found), pack_inside(problem, options, begun, InsideBoxes::trees),
+                      options);
   }
   if (!found) return std::nullopt;
   if (!is_one_phase(problem)) {
