@@ -177,31 +177,14 @@ bool LowForests::is_at_optimum(std::int32_t height) const {
   return best && best->to_double() >= most->second * kAtOptimum;
 }
 
-bool LowForests::find_as_fast(std::int32_t height, std::int32_t rival_height) {
-  if (!is_any_number_) return false;
-  find_by_program(height);
-  const auto ours = best_rate(height), rate = best_rate(rival_height);
-  return ours && rate && *ours == *rate;
-}
-
-// Forests of the program; of those with given numbers of trees, the fastest are squeezed.
+// Forests of the program.
 void LowForests::find_by_program(std::int32_t height) {
   std::vector<std::int64_t> numbers;
   for (const Scaling& scaling : in_turn_) numbers.push_back(scaling.k);
   LowPackings found =
       pack_by_program(network_, weights_, height, numbers, is_any_number_, options_, most_scale_);
   if (found.most) most_[height] = *found.most;
-  std::vector<Packing>& packings = found.packings;
-  std::ranges::stable_sort(
-      packings, [](const Packing& a, const Packing& b) { return is_faster(a.scaling, b.scaling); });
-  for (std::size_t i = 0; i < packings.size(); ++i) {
-    const Packing& packing = packings[i];
-    const auto at = std::ranges::find(in_turn_, packing.scaling.k, &Scaling::k);
-    if (at != in_turn_.end() && i < kSqueezed && !is_at_optimum(height)) {
-      known_.offer(squeeze(network_, packing, 1, at->scale, height, options_.stop));
-    }
-    known_.offer(packing);
-  }
+  for (Packing& packing : found.packings) known_.offer(std::move(packing));
 }
 
 // Per root, of the best that is known.

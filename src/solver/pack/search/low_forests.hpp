@@ -45,9 +45,6 @@ class LowForests {
   [[nodiscard]] bool is_small() const { return network_.ranks.size() <= kFewRanks; }
   /// Does it need no more than forests that are worth anything may?
   [[nodiscard]] bool is_within_scale(const Scaling& scaling) const;
-  /// Where the linear program has an optimum no higher than `height` that is as fast as that of
-  /// `rival_height`, that one. False where it has none.
-  bool find_as_fast(std::int32_t height, std::int32_t rival_height);
   /// Is none faster within that height, or worth anything, by what the linear program says?
   [[nodiscard]] bool is_at_optimum(std::int32_t height) const;
 

@@ -36,13 +36,10 @@ Expected<Packing> pack_within_height(const Network& network, const Weights& weig
   if (max_height < forests.least()) return impossible(max_height, forests.least());
   auto done = forests.find_at(max_height);
   for (std::int32_t height = max_height - 1;
-       done && forests.is_small() && height >= forests.least(); --height) {
-    if (forests.is_at_optimum(max_height)) {
-      done = {};
-      if (!forests.find_as_fast(height, max_height)) break;
-    } else {
-      done = forests.find_low(height, max_height);
-    }
+       done && forests.is_small() && !forests.is_at_optimum(max_height) &&
+       height >= forests.least();
+       --height) {
+    done = forests.find_low(height, max_height);
   }
   auto best = forests.known().take_within(max_height);
   const bool is_worth = best && forests.is_within_scale(best->scaling);
