@@ -1,12 +1,10 @@
 #include "solver/low/low_counts.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
-#include <span>
 #include <utility>
 
-#include "forest/route_table.hpp"
+#include "forest/route_builder.hpp"
 #include "solver/common/join_trees.hpp"
 #include "solver/linear/exact_equations.hpp"
 
@@ -288,17 +286,7 @@ Weights roots_of(const LowProblem& problem, const LowSolution& solution, const L
 Forest low_forest(const LowProblem& problem, const LowSolution& solution, const LowCounts& counts,
                   std::size_t phase) {
   const Network& network = problem.phases[phase].network;
-  RouteTable table(network.ranks);
-  std::vector<SegmentId> segment;
-  for (const Arc& arc : network.graph.arcs()) {
-    segment.push_back(table.add_segment(std::span(&arc.head, 1)));
-  }
-  std::map<std::pair<PrefixId, SegmentId>, PrefixId> known;
-  const auto extended = [&](PrefixId prefix, SegmentId by) {
-    const auto [at, is_new] = known.try_emplace({prefix, by});
-    if (is_new) at->second = table.extend(prefix, by);
-    return at->second;
-  };
+  RouteBuilder builder(network.ranks);
   std::vector<Forest::Tree> trees;
   std::vector<Route> routes;
   for (std::size_t t = 0; t < counts.counts.size(); ++t) {
@@ -311,15 +299,14 @@ Forest low_forest(const LowProblem& problem, const LowSolution& solution, const 
         routes.emplace_back();
         continue;
       }
-      PrefixId prefix(column.tree.parent[v].value);
-      for (std::size_t i = 0; i + 1 < arcs.size(); ++i) {
-        prefix = extended(prefix, segment[arcs[i].index()]);
-      }
-      routes.push_back({prefix, segment[arcs.back().index()]});
+      const Rank parent = column.tree.parent[v];
+      std::vector<NodeId> path = {network.ranks[parent.index()]};
+      for (const ArcId arc : arcs) path.push_back(network.graph.head(arc));
+      routes.push_back(builder.add(parent, path));
     }
   }
   join_equal_trees(trees, routes, network.ranks.size());
-  return {std::move(table), std::move(trees), std::move(routes)};
+  return {builder.take(), std::move(trees), std::move(routes)};
 }
 
 }  // namespace forestcoll::solver

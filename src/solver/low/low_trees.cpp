@@ -6,38 +6,24 @@
 
 #include <algorithm>
 #include <bit>
+#include <span>
 #include <utility>
+
+#include "forest/depths.hpp"
 
 namespace forestcoll::solver {
 namespace {
 
-std::vector<std::int32_t> depths_of(const std::vector<Rank>& parents) {
-  std::vector<std::int32_t> depths(parents.size(), -1);
-  for (std::size_t v = 0; v < parents.size(); ++v) {
-    std::int32_t hops = 0;
-    std::size_t u = v;
-    for (; parents[u].valid() && depths[u] < 0; u = parents[u].index()) ++hops;
-    hops += std::max(depths[u], 0);
-    for (u = v; depths[u] < 0; u = parents[u].index()) {
-      depths[u] = hops--;
-      if (!parents[u].valid()) break;
-    }
+/// By rank: how deep it is, and how high what hangs below it is.
+struct Depths {
+  Depths(Rank root, const std::vector<Rank>& parents)
+      : depth(parents.size()), below(parents.size()) {
+    const auto up = [&](std::size_t v) { return parents[v].index(); };
+    fill_depths(std::span(depth), root.index(), up);
+    fill_below(std::span(below), root.index(), up);
   }
-  return depths;
-}
-
-// By rank: how high what hangs below it is.
-std::vector<std::int32_t> heights_of(const std::vector<Rank>& parents,
-                                     const std::vector<std::int32_t>& depths) {
-  std::vector<std::int32_t> heights(parents.size(), 0);
-  for (std::size_t v = 0; v < parents.size(); ++v) {
-    for (std::size_t u = v; heights[u] <= depths[v] - depths[u]; u = parents[u].index()) {
-      heights[u] = depths[v] - depths[u];
-      if (!parents[u].valid()) break;
-    }
-  }
-  return heights;
-}
+  std::vector<std::int32_t> depth, below;
+};
 
 // Is `u` equal to `v` or below it?
 bool is_below(const std::vector<Rank>& parents, std::size_t v, std::size_t u) {
@@ -48,8 +34,7 @@ bool is_below(const std::vector<Rank>& parents, std::size_t v, std::size_t u) {
 }  // namespace
 
 std::int32_t height_of(const LowTree& tree) {
-  const auto depths = depths_of(tree.parent);
-  return *std::ranges::max_element(depths);
+  return Depths(tree.root, tree.parent).below[tree.root.index()];
 }
 
 LowTreeSearch::LowTreeSearch(const Network& network, std::int32_t height)
@@ -204,27 +189,26 @@ std::optional<LowTreeSearch::Parents> LowTreeSearch::by_cheapest_edges(Rank root
 
 void LowTreeSearch::improve(Rank root, Parents& parents) const {
   parents[root.index()] = Rank();
-  while (improve_once(parents, limits_[root.index()])) {
+  while (improve_once(root, parents)) {
   }
 }
 
 // Every rank once: the cheapest parent that is not below it and leaves what is below it low enough.
-bool LowTreeSearch::improve_once(Parents& parents, std::int32_t height) const {
+bool LowTreeSearch::improve_once(Rank root, Parents& parents) const {
+  const std::int32_t height = limits_[root.index()];
   bool has_improved = false;
-  auto depths = depths_of(parents);
-  auto under = heights_of(parents, depths);
+  Depths at(root, parents);
   for (std::size_t v = 0; v < ranks_; ++v) {
     if (!parents[v].valid()) continue;
     std::size_t best = parents[v].index();
     if (between(best, v) == least_[v]) continue;
     for (std::size_t u = 0; u < ranks_; ++u) {
-      if (between(u, v) >= between(best, v) || depths[u] + 1 + under[v] > height) continue;
+      if (between(u, v) >= between(best, v) || at.depth[u] + 1 + at.below[v] > height) continue;
       if (!is_below(parents, v, u)) best = u;
     }
     if (best == parents[v].index()) continue;
     parents[v] = Rank(best);
-    depths = depths_of(parents);
-    under = heights_of(parents, depths);
+    at = Depths(root, parents);
     has_improved = true;
   }
   return has_improved;

@@ -68,7 +68,7 @@ class LowTreeSearch {
   [[nodiscard]] std::optional<Parents> breadth_first(Rank root) const;
   [[nodiscard]] std::optional<Parents> by_cheapest_edges(Rank root) const;
   void improve(Rank root, Parents& parents) const;
-  bool improve_once(Parents& parents, std::int32_t height) const;
+  bool improve_once(Rank root, Parents& parents) const;
   [[nodiscard]] LowTree tree_of(Rank root, const Parents& parents) const;
 
   const Network& network_;
