@@ -313,22 +313,6 @@ BothAtOnce parts_at_once(const Network& network, const Weights& weights, const R
   return found.result(two_phases);
 }
 
-Weights rounded_shares(const Weights& shares, std::int64_t total) {
-  const Int128 all = std::accumulate(shares.begin(), shares.end(), Int128{0});
-  Weights rounded;
-  std::int64_t left = total;
-  for (const std::int64_t share : shares) {
-    rounded.push_back(static_cast<std::int64_t>(Int128{share} * total / all));
-    left -= *(rounded.end() - 1);
-  }
-  std::vector<Rank> order;
-  for (std::size_t r = 0; r < shares.size(); ++r) order.emplace_back(r);
-  const auto remainder = [&](Rank r) { return Int128{shares[r]} * total % all; };
-  std::ranges::stable_sort(order, [&](Rank a, Rank b) { return remainder(a) > remainder(b); });
-  for (std::size_t i = 0; i < static_cast<std::size_t>(left); ++i) ++rounded[order[i]];
-  return rounded;
-}
-
 std::int64_t take_common_factor(Weights& shares) {
   std::int64_t common = 0;
   for (const std::int64_t share : shares) common = std::gcd(common, share);

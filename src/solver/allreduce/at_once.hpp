@@ -59,11 +59,6 @@ struct BothAtOnce {
 [[nodiscard]] BothAtOnce parts_at_once(const Network& network, const Weights& weights,
                                        const Ratio& two_phases, const std::stop_token& stop = {});
 
-/// Whole shares that sum to `total`, each less than one from its part of it (largest remainders
-/// first, then by rank). REQUIRES: some share is positive; sums of shares times `total` fit 127
-/// bits.
-[[nodiscard]] Weights rounded_shares(const Weights& shares, std::int64_t total);
-
 /// Divides by the greatest common divisor, and returns that. REQUIRES: some share is positive.
 std::int64_t take_common_factor(Weights& shares);
 

@@ -10,6 +10,7 @@
 
 #include "solver/common/boxes.hpp"
 #include "solver/common/core.hpp"
+#include "solver/common/rounded_shares.hpp"
 #include "solver/flat/box_routes.hpp"
 #include "solver/flat/box_trees.hpp"
 #include "solver/flat/fewer_trees.hpp"
@@ -27,24 +28,6 @@ constexpr std::int64_t kFineTrees = 64;
 
 std::int64_t sum_of(const std::vector<std::int64_t>& parts) {
   return std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
-}
-
-// `total` in proportion to `parts`: rounded down, and the largest remainders first.
-std::vector<std::int64_t> in_proportion(const std::vector<std::int64_t>& parts,
-                                        std::int64_t total) {
-  const Int128 sum = sum_of(parts);
-  std::vector<std::int64_t> result;
-  std::vector<std::pair<Int128, std::size_t>> rests;
-  for (const std::int64_t part : parts) {
-    const Int128 exact = Int128{part} * total;
-    rests.emplace_back(-(exact % sum), result.size());
-    result.push_back(static_cast<std::int64_t>(exact / sum));
-  }
-  std::ranges::sort(rests);
-  for (std::int64_t i = 0, left = total - sum_of(result); i < left; ++i) {
-    ++result[rests[static_cast<std::size_t>(i)].second];
-  }
-  return result;
 }
 
 /// The trees of one division into boxes.
@@ -102,7 +85,7 @@ class Flat {
         for (const std::int64_t own : *owed_) trees.push_back(own * number);
       } else {
         const auto ranks = static_cast<std::int64_t>(core_.compute.size());
-        trees = in_proportion(exact.shares.trees, ranks * number);
+        trees = rounded_shares(exact.shares.trees, ranks * number);
       }
       const auto all = static_cast<double>(sum_of(trees));
       auto lanes = fewer_trees(boxes_, exact, std::move(trees), owed_.has_value());
@@ -132,7 +115,7 @@ class Flat {
                                                                 : out[r.index()] + in[r.index()]);
       }
       if (lanes.shares.trees[box] == 0) continue;
-      const auto own = in_proportion(parts, lanes.shares.trees[box]);
+      const auto own = rounded_shares(parts, lanes.shares.trees[box]);
       for (std::size_t i = 0; i < members.size(); ++i) trees[members[i]] = own[i];
     }
     return trees;

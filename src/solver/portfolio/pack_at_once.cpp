@@ -9,6 +9,7 @@
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
 #include "solver/common/few_ranks.hpp"
+#include "solver/common/rounded_shares.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/kept_trees.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"

@@ -11,9 +11,9 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/pack.hpp"
-#include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/split.hpp"
 #include "solver/allreduce/twin_fabric.hpp"
+#include "solver/common/rounded_shares.hpp"
 #include "solver/pack/search/max_height.hpp"
 #include "solver/portfolio/without_leaves.hpp"
 

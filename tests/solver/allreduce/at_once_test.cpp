@@ -22,6 +22,7 @@
 #include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
 #include "in_network_oracle.hpp"
+#include "solver/common/rounded_shares.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 #include "support/topology_of.hpp"
