@@ -10,7 +10,9 @@
 
 #include "forestcoll/pack.hpp"
 #include "forestcoll/stopwatch.hpp"
+#include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
+#include "solver/height/bound/bound.hpp"
 #include "solver/pack/pack_trees.hpp"
 #include "solver/pack/search/low_forests.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
@@ -214,6 +216,17 @@ class NumberSearch {
 };
 
 }  // namespace
+
+void set_roots(CollectiveForest& forest, Weights trees) {
+  forest.weight = std::move(trees);
+  forest.k = take_common_factor(forest.weight);
+  if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) forest.weight = {};
+}
+
+std::int32_t least_height_of(const CollectiveForest& forest, const Network& network) {
+  const auto rate = checked_div(forest.algbw, network.unit);
+  return allreduce_height_bound(network, rate.value_or(Ratio(0)), forest.broadcast->symmetry());
+}
 
 std::int32_t height_of(const CollectiveForest& forest) {
   return size_of(forest).height;

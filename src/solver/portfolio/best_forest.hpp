@@ -7,6 +7,12 @@
 
 namespace forestcoll::solver {
 
+/// Has the allreduce root so many trees at each rank.
+void set_roots(CollectiveForest& forest, Weights trees);
+
+/// No allreduce as fast is lower, whatever the shares of the roots. REQUIRES: both phases.
+[[nodiscard]] std::int32_t least_height_of(const CollectiveForest& forest, const Network& network);
+
 /// Of its highest tree.
 [[nodiscard]] std::int32_t height_of(const CollectiveForest& forest);
 

@@ -6,11 +6,9 @@
 
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/stopwatch.hpp"
-#include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/forest_scale.hpp"
 #include "solver/flat/flat_forests.hpp"
-#include "solver/height/bound/bound.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/rate/scale.hpp"
@@ -30,9 +28,7 @@ bool is_one_phase(const Problem& problem) {
 }
 
 void put_allreduce(FlatForests found, CollectiveForest& forest) {
-  forest.weight = std::move(found.trees);
-  forest.k = take_common_factor(forest.weight);
-  if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) forest.weight = {};
+  set_roots(forest, std::move(found.trees));
   forest.broadcast = std::move(found.broadcast);
   forest.reduce = std::move(found.reduce);
 }
@@ -108,9 +104,7 @@ std::optional<Synthesis> pack_boxes(const Problem& problem, const SynthesizeOpti
   }
   if (!found) return std::nullopt;
   if (!is_one_phase(problem)) {
-    const auto rate = checked_div(found->forest.algbw, problem.network.unit);
-    found->least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
-                                                 found->forest.broadcast->symmetry());
+    found->least_height = least_height_of(found->forest, problem.network);
   }
   found->seconds.pack += watch.restart();
   return found;

@@ -8,9 +8,7 @@
 
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/stopwatch.hpp"
-#include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
-#include "solver/height/bound/bound.hpp"
 #include "solver/low/known_programs.hpp"
 #include "solver/low/low_counts.hpp"
 #include "solver/low/low_program.hpp"
@@ -115,11 +113,7 @@ class LowSearch {
     LowAtOnce found{begun, is_optimal};
     Synthesis& synthesis = found.synthesis;
     CollectiveForest& forest = synthesis.forest;
-    forest.weight = roots_of(low_, *solution_, counts);
-    forest.k = take_common_factor(forest.weight);
-    if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) {
-      forest.weight = {};
-    }
+    set_roots(forest, roots_of(low_, *solution_, counts));
     forest.broadcast = low_forest(low_, *solution_, counts, 0);
     forest.reduce =
         (low_.phases.size() == 1 ? *forest.broadcast : low_forest(low_, *solution_, counts, 1))
@@ -172,9 +166,7 @@ std::optional<LowAtOnce> pack_low_at_once(const Problem& problem, const Synthesi
   }
   if (best) {
     Synthesis& synthesis = best->synthesis;
-    const auto rate = checked_div(synthesis.forest.algbw, problem.network.unit);
-    synthesis.least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
-                                                    synthesis.forest.broadcast->symmetry());
+    synthesis.least_height = least_height_of(synthesis.forest, problem.network);
     synthesis.seconds.pack += watch.restart();
   }
   return best;

@@ -15,6 +15,7 @@
 #include "solver/pack/fallback_forest.hpp"
 #include "solver/pack/search/max_height.hpp"
 #include "solver/pack/search/pack_or_copy.hpp"
+#include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/rate/balance.hpp"
 #include "solver/rate/scale.hpp"
@@ -288,9 +289,7 @@ Expected<Synthesis> pack_phases(const Problem& problem, const SynthesizeOptions&
   }
   if (packer.is_allreduce()) {
     // Of all that carry it out, and not of these parts of the links and these shares alone.
-    const auto rate = checked_div(forest.algbw, problem.network.unit);
-    result.least_height = allreduce_height_bound(problem.network, rate.value_or(Ratio(0)),
-                                                 packed.front().forest.symmetry());
+    result.least_height = least_height_of(forest, problem.network);
   }
   return result;
 }

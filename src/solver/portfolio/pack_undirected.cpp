@@ -9,11 +9,10 @@
 
 #include "forestcoll/congestion.hpp"
 #include "forestcoll/stopwatch.hpp"
-#include "solver/allreduce/at_once.hpp"
 #include "solver/allreduce/part_both_ways.hpp"
-#include "solver/height/bound/bound.hpp"
 #include "solver/pack/flat_by_parts.hpp"
 #include "solver/pack/star_shares.hpp"
+#include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/rate/scale.hpp"
 #include "solver/symmetry/symmetry.hpp"
@@ -150,16 +149,13 @@ std::optional<Synthesis> pack_undirected(const Problem& problem, const Synthesiz
   if (!packed) return std::nullopt;
   Synthesis result = begun;
   CollectiveForest& forest = result.forest;
-  forest.weight = search.trees();
-  forest.k = take_common_factor(forest.weight);
-  if (std::ranges::all_of(forest.weight, [](std::int64_t w) { return w == 1; })) forest.weight = {};
+  set_roots(forest, search.trees());
   forest.reduce = packed->forest.reversed();
   forest.broadcast = std::move(packed->forest);
   const auto algbw = congestion_algbw(forest, network);
-  const auto rate = algbw ? checked_div(*algbw, network.unit) : std::nullopt;
-  if (!rate) return std::nullopt;
+  if (!algbw) return std::nullopt;
   result.allowed = forest.algbw = *algbw;
-  result.least_height = allreduce_height_bound(network, *rate, forest.broadcast->symmetry());
+  result.least_height = least_height_of(forest, network);
   result.tradeoff = {{forest.k, *algbw}};
   result.seconds.pack += watch.restart();
   return result;
