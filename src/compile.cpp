@@ -15,6 +15,7 @@
 #include "forestcoll/stopwatch.hpp"
 #include "forestcoll/topology.hpp"
 #include "solver/portfolio/kept_trees.hpp"
+#include "solver/symmetry/automorphisms.hpp"
 
 namespace forestcoll {
 namespace {
@@ -23,11 +24,23 @@ bool is_drawing(Format format) {
   return format == Format::forest_xml || format == Format::dot;
 }
 
+// Trees are made for a part of the links where these share limits; what exchanges links of the part
+// need not exchange those of the fabric.
+void expand_what_is_no_image(CollectiveForest& forest, const Fabric& fabric) {
+  if (!fabric.whole) return;
+  for (auto* phase : {&forest.reduce, &forest.broadcast}) {
+    if (*phase && !solver::keeps_fabric((*phase)->symmetry(), *fabric.whole)) {
+      *phase = (*phase)->expanded();
+    }
+  }
+}
+
 // From a forest to a verified artefact.
 Expected<Compilation> make(const Fabric& fabric, ChosenForest chosen,
                            const CompileOptions& options) {
   const Topology& topology = fabric.topology;
   Compilation result{.chosen = std::move(chosen), .options = options};
+  expand_what_is_no_image(result.chosen.synthesis.forest, fabric);
   const CollectiveForest& forest = result.chosen.synthesis.forest;
   result.optimum_at_least = result.chosen.synthesis.optimum_at_least;
   if (const auto done = choose::refuse_large_forest(forest, options); !done) return done.errors();

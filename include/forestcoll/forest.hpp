@@ -65,10 +65,12 @@ class Forest {
   [[nodiscard]] Forest reversed() const;
   /// The same trees with `factor` times the multiplicities.
   [[nodiscard]] Forest scaled(std::int64_t factor) const;
-  /// The same trees, none as an image of another, with multiplicities of so much in all for each
-  /// root: as near to their shares as whole numbers are. Roots round up other trees than the roots
-  /// before them do, so that trees which share links, such as those along one ring, come out nearly
-  /// even over all roots. REQUIRES: the multiplicities of no root have a larger sum.
+  /// The same trees, none as an image of another. Cost: O(trees · N · hops).
+  [[nodiscard]] Forest expanded() const;
+  /// The same with multiplicities of so much in all for each root: as near to their shares as whole
+  /// numbers are. Roots round up other trees than the roots before them do, so that trees which
+  /// share links, such as those along one ring, come out nearly even over all roots. REQUIRES: the
+  /// multiplicities of no root have a larger sum.
   [[nodiscard]] Forest spread_over(const IdVector<Rank, std::int64_t>& sums) const;
 
   [[nodiscard]] std::int32_t max_height() const;
@@ -79,6 +81,7 @@ class Forest {
   struct Data;
   explicit Forest(std::shared_ptr<const Data> data);
   [[nodiscard]] Route route(TreeId t, Rank child) const;
+  [[nodiscard]] Forest expanded(std::vector<Tree> trees) const;
 
   std::shared_ptr<const Data> data_;
   std::span<const Tree> trees_;    ///< of `data_`

@@ -139,17 +139,25 @@ Forest Forest::spread_over(const IdVector<Rank, std::int64_t>& sums) const {
     tree.multiplicity = share - given;
     given = share;
   }
+  return expanded(std::move(spread));
+}
+
+Forest Forest::expanded() const {
+  return expanded({trees_.begin(), trees_.end()});
+}
+
+Forest Forest::expanded(std::vector<Tree> trees) const {
   const Forest out = in_ ? reversed() : *this;
   RouteBuilder builder({ranks_.begin(), ranks_.end()});
   std::vector<Route> routes;
-  routes.reserve(spread.size() * rank_count());
-  for (std::size_t t = 0; t < spread.size(); ++t) {
+  routes.reserve(trees.size() * rank_count());
+  for (std::size_t t = 0; t < trees.size(); ++t) {
     for (std::size_t v = 0; v < rank_count(); ++v) {
       const Rank from = parent(TreeId(t), Rank(v));
       routes.push_back(from.valid() ? builder.add(from, out.path(TreeId(t), Rank(v))) : Route());
     }
   }
-  Forest result(builder.take(), std::move(spread), std::move(routes));
+  Forest result(builder.take(), std::move(trees), std::move(routes));
   result.in_ = in_;
   return result;
 }

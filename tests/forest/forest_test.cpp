@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "forest/route_table.hpp"
+#include "forest/symmetry.hpp"
 
 namespace forestcoll {
 namespace {
@@ -59,6 +60,33 @@ TEST(Forest, ScaledMultipliesMultiplicitiesOnly) {
   EXPECT_EQ(scaled.tree(TreeId(0)).multiplicity, 15);
   EXPECT_EQ(scaled.parent(TreeId(0), Rank(2)), Rank(1));
   EXPECT_EQ(forest.tree(TreeId(0)).multiplicity, 3);
+}
+
+TEST(Forest, ExpandedHasTheSameTreesWithoutASymmetry) {
+  Symmetry::Generator turn{3, {}, {}};
+  for (const int image : {1, 2, 0}) {
+    turn.nodes.push_back(NodeId(image));
+    turn.ranks.push_back(Rank(image));
+  }
+  RouteTable table({NodeId(0), NodeId(1), NodeId(2)});
+  std::vector<SegmentId> to;
+  for (int v = 0; v < 3; ++v) to.push_back(table.add_segment(std::vector<NodeId>{NodeId(v)}));
+  const std::vector<Route> path = {Route{}, {PrefixId(0), to[1]}, {PrefixId(1), to[2]}};
+  const Forest forest =
+      Forest(std::move(table), {{Rank(0), 2, 2}}, path, Symmetry({turn}), 1).reversed();
+  const Forest expanded = forest.expanded();
+  EXPECT_EQ(expanded.symmetry().size(), 1U);
+  EXPECT_EQ(expanded.base_trees().size(), 3U);
+  EXPECT_TRUE(expanded.is_in_forest());
+  for (std::size_t t = 0; t < 3; ++t) {
+    EXPECT_EQ(expanded.tree(TreeId(t)).root, forest.tree(TreeId(t)).root);
+    EXPECT_EQ(expanded.tree(TreeId(t)).multiplicity, 2);
+    for (std::size_t v = 0; v < 3; ++v) {
+      EXPECT_EQ(expanded.parent(TreeId(t), Rank(v)), forest.parent(TreeId(t), Rank(v)));
+      if (Rank(v) == forest.tree(TreeId(t)).root) continue;
+      EXPECT_EQ(expanded.path(TreeId(t), Rank(v)), forest.path(TreeId(t), Rank(v)));
+    }
+  }
 }
 
 // Three trees of each of two roots as four chunks: one of them has two, another one of each root.

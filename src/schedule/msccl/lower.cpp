@@ -21,9 +21,9 @@
 #include "schedule/msccl/programs.hpp"
 #include "schedule/msccl/step_bounds.hpp"
 #include "schedule/msccl/threadblocks.hpp"
-#include "schedule/views.hpp"
 #include "schedule/msccl/waits.hpp"
 #include "schedule/root_chunks.hpp"
+#include "schedule/views.hpp"
 #include "schedule/xml_target.hpp"
 
 namespace forestcoll {

@@ -320,10 +320,4 @@ std::int64_t take_common_factor(Weights& shares) {
   return common;
 }
 
-bool keeps_fabric(const Symmetry& symmetry, const Network& network) {
-  return std::ranges::all_of(symmetry.generators(), [&](const Symmetry::Generator& generator) {
-    return is_automorphism(network, generator.nodes);
-  });
-}
-
 }  // namespace forestcoll::solver

@@ -62,7 +62,4 @@ struct BothAtOnce {
 /// Divides by the greatest common divisor, and returns that. REQUIRES: some share is positive.
 std::int64_t take_common_factor(Weights& shares);
 
-/// Whether a symmetry of a part is one of the whole fabric. Cost: O(m log degree) per generator.
-[[nodiscard]] bool keeps_fabric(const Symmetry& symmetry, const Network& network);
-
 }  // namespace forestcoll::solver

@@ -8,7 +8,6 @@
 
 #include "forestcoll/codes.hpp"
 #include "forestcoll/congestion.hpp"
-#include "solver/allreduce/at_once.hpp"
 #include "solver/common/few_ranks.hpp"
 #include "solver/common/forest_scale.hpp"
 #include "solver/height/bound/bound.hpp"
@@ -20,6 +19,7 @@
 #include "solver/rate/balance.hpp"
 #include "solver/rate/scale.hpp"
 #include "solver/rate/trim.hpp"
+#include "solver/symmetry/automorphisms.hpp"
 
 namespace forestcoll::solver {
 namespace {

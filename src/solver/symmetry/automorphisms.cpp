@@ -101,6 +101,12 @@ bool is_automorphism(const Network& network, const NodeImage& image) {
   return true;
 }
 
+bool keeps_fabric(const Symmetry& symmetry, const Network& network) {
+  return std::ranges::all_of(symmetry.generators(), [&](const Symmetry::Generator& generator) {
+    return is_automorphism(network, generator.nodes);
+  });
+}
+
 std::vector<NodeImage> find_other_automorphisms(const Network& network, const Weights& weights,
                                                 std::span<const NodeImage> known) {
   const NodeColours colours = refined(network, colours_by_weight(network, weights));

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "forest/symmetry.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
 #include "solver/symmetry/network_orbits.hpp"
@@ -12,6 +13,9 @@ namespace forestcoll::solver {
 
 /// Does it map all arcs to arcs of the same capacity? Cost: O(m log m).
 [[nodiscard]] bool is_automorphism(const Network& network, const NodeImage& image);
+
+/// Whether a symmetry of a part is one of the whole fabric. Cost: the same for each generator.
+[[nodiscard]] bool keeps_fabric(const Symmetry& symmetry, const Network& network);
 
 /// Automorphisms that keep the weights and join nodes which `known` ones leave apart, though colour
 /// refinement (Weisfeiler, Leman 1968) cannot tell them apart: where a rail has a cable less, the

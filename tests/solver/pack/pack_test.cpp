@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "solver/allreduce/at_once.hpp"
 #include "solver/common/core.hpp"
+#include "solver/symmetry/automorphisms.hpp"
 #include "support/fabrics.hpp"
 #include "support/oracles.hpp"
 
