@@ -210,6 +210,28 @@ TEST(WindowLongest, OfDamagedClustersHasUsableSizes) {
   }
 }
 
+// Also where files are plans: their executor leaves other calls to NCCL.
+TEST(WindowLong, OfPlansBetweenBoxesIsBesideNcclsKernels) {
+  const Fabric fabric = test::boxes_of_two(2);
+  FastestOptions options = test::options_for(Collective::allreduce, {std::int64_t{1} << 30});
+  options.compile.format = Format::mscclpp;
+  const auto made = fastest_schedule(fabric, options);
+  ASSERT_TRUE(made && made->window);
+  ASSERT_FALSE(made->window->times.empty());
+  options.compile.format = Format::msccl;
+  options.buffer_bytes = 0;
+  for (const TimeBeside& time : made->window->times) {
+    options.sizes = {time.bytes};
+    auto programs = Contest::hold(fabric, options);
+    ASSERT_TRUE(programs);
+    (void)programs->all_programs();
+    const auto nccl = fastest::selectors(*programs, fabric).front();
+    EXPECT_DOUBLE_EQ(time.runtime_seconds,
+                     least_of(*programs, time.bytes, takes(*programs, nccl, time.bytes)))
+        << time.bytes;
+  }
+}
+
 TEST(Window, IsNoneWhereSizesAreGiven) {
   FastestOptions options;
   options.sizes = {std::int64_t{1} << 20};
