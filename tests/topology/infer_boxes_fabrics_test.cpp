@@ -62,7 +62,7 @@ TEST(InferBoxesOfFabrics, GraphFormatsGainThemToo) {
 
 // 16,384 GPUs: next to reading the file it costs nothing. The limit is generous, and would be
 // missed by far by anything that is quadratic.
-TEST(InferBoxesOfFabrics, LargeFabricsInNoTime) {
+TEST(InferBoxesOfFabricsLong, LargeFabricsInNoTime) {
   const auto document = generate("dgx-a100", {{"boxes", "2048"}});
   ASSERT_TRUE(document);
   const Topology declared = parse_valid(to_topology_json(*document));

@@ -210,7 +210,7 @@ TEST(Latency, AFailureChangesNone) {
 }
 
 // What `generate` writes is what is typical: equal machines are equally fast.
-TEST(Latency, GeneratedBoxesHaveTypicalOnes) {
+TEST(LatencyLong, GeneratedBoxesHaveTypicalOnes) {
   std::size_t fabrics = 0;
   for (const Generator& generator : generators()) {
     const auto has_fabric = [&](const GeneratorParameter& parameter) {
