@@ -49,6 +49,7 @@ RuntimeChoice::RuntimeChoice(Contest& files, const Fabric& fabric) : files_(&fil
 Contest::Takes RuntimeChoice::takes(std::int64_t bytes,
                                     std::optional<std::int64_t> buffer_bytes) const {
   if (!selector_) return [](std::size_t) { return false; };
+  if (own_) buffer_bytes.reset();
   return [&contest = contest(), buffer_bytes,
           picked = fastest::takes(contest(), *selector_, bytes)](std::size_t c) {
     return picked(c) && (!buffer_bytes || runs_with(contest, c, *buffer_bytes));

@@ -26,8 +26,8 @@ class RuntimeChoice {
 
   /// The contest that it is timed in, which may be another one than that of files.
   [[nodiscard]] Contest& contest() const { return own_ ? *own_ : *files_; }
-  /// Of its contenders those that are picked at a size, with any buffers or with these; none where
-  /// no choice is known.
+  /// Of its contenders those that are picked at a size, with any buffers or with these; beside
+  /// plans, which have none of NCCL's, with any. None where no choice is known.
   [[nodiscard]] Contest::Takes takes(std::int64_t bytes,
                                      std::optional<std::int64_t> buffer_bytes) const;
   [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes,

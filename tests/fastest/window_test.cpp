@@ -219,7 +219,6 @@ TEST(WindowLong, OfPlansBetweenBoxesIsBesideNcclsKernels) {
   ASSERT_TRUE(made && made->window);
   ASSERT_FALSE(made->window->times.empty());
   options.compile.format = Format::msccl;
-  options.buffer_bytes = 0;
   for (const TimeBeside& time : made->window->times) {
     options.sizes = {time.bytes};
     auto programs = Contest::hold(fabric, options);
