@@ -132,6 +132,23 @@ TEST(Deal, RanksThatSeeTheSameDoTheSame) {
   EXPECT_GE(symmetric, 3 * all / 4);
 }
 
+// Trees that no symmetry moves may have other multiplicities at each root.
+TEST(Deal, RootsMayHaveTreesOfOtherSizes) {
+  const int n = 4;
+  std::vector<ParentTree> base = {star(n, 0, 2)};
+  for (int root = 0; root < n; ++root) {
+    base.push_back(path(n, root, root == 1 ? 2 : 1));
+    base.push_back(star(n, root, root == 1 ? 1 : 2));
+  }
+  const Forest forest = make_forest(n, base, -1, turning_boxes(1, n), 1);
+  const CollectiveForest whole = collective_of(Collective::allreduce, 5, forest, forest);
+  EXPECT_TRUE(schedule::Views(whole).move_all_ranks());
+  PlanOptions options;
+  options.shape = {.threadblocks = 8, .parts = 2};
+  const auto plan = lower_to_plan(whole, box_of(1, n), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors().front());
+}
+
 // Each segment is in one list, and no list is much longer than they have to be.
 TEST(Deal, ListsHoldEachSegmentOnceAndAreEven) {
   std::mt19937 random(31);

@@ -9,8 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/check.hpp"
-
 namespace forestcoll::schedule {
 namespace {
 
@@ -27,8 +25,7 @@ class Dealer {
 
   [[nodiscard]] Lists deal(std::size_t share) {
     Lists lists = in_turn(share);
-    if (!views_.move_all_ranks()) return lists;
-    find_places();
+    if (!views_.move_all_ranks() || !find_places()) return lists;
     std::size_t most = static_cast<std::size_t>(kMostWork * static_cast<double>(work(lists)));
     for (std::size_t sets = 1; sets <= views_.images(); ++sets) {
       if (views_.images() % sets != 0) continue;
@@ -49,7 +46,8 @@ class Dealer {
     return lists;
   }
 
-  void find_places() {
+  // False: not all images of some segment are among these, as their trees are of other sizes.
+  [[nodiscard]] bool find_places() {
     std::map<Place, std::vector<std::int32_t>> by_place;
     std::vector<Transfer> transfers;
     for (const std::int32_t number : numbers_) {
@@ -63,9 +61,11 @@ class Dealer {
         ends.push_back(transfer.dst);
       }
     }
-    FORESTCOLL_CHECK(by_place.size() * views_.images() == numbers_.size(),
-                     "symmetric ranks have the same segments");
-    for (auto& [place, numbers] : by_place) places_.push_back(std::move(numbers));
+    for (auto& [place, numbers] : by_place) {
+      if (numbers.size() != views_.images()) return false;
+      places_.push_back(std::move(numbers));
+    }
+    return true;
   }
 
   // As few places in a group as up to `share` lists have room for, and fewer in the last one.
