@@ -24,6 +24,9 @@ constexpr std::int64_t kMostLooked = std::int64_t{1} << 32;
 constexpr std::array<std::int64_t, 3> kParts = {2, 4, 8};
 constexpr std::int64_t kNextSize = 4;  // times or part, where no file is worth having at a size
 constexpr double kPassesOfLine = 4;
+// Steps of what is no faster than the runtime: where it has more, nothing for other counts is
+// looked for in its place, as that is simulated as long.
+constexpr double kMostCostOfSearch = 131072;
 // Of what a contender takes at least by what it took at another size.
 constexpr double kSurely = 0.98;
 
@@ -211,7 +214,7 @@ std::optional<Winner> FileSearch::at(std::int64_t bytes, std::optional<Winner> s
     const bool is_asked = contest_->counts() != ServedCounts::of_size;
     return is_asked ? contest_->winner(bytes, takes(), kAround) : std::nullopt;
   }
-  const auto most = most_for_sizes_around(bytes, selected->seconds);
+  const auto most = most_for_sizes_around(bytes, *selected);
   if (!most) return selected;
   auto around = contest_->winner(bytes, takes(), kAround);
   if (!around || around->seconds > *most) return selected;
@@ -221,17 +224,24 @@ std::optional<Winner> FileSearch::at(std::int64_t bytes, std::optional<Winner> s
 
 // Seconds that what is written in place of the fastest file at the size may take; none where that
 // is good enough.
-std::optional<double> FileSearch::most_for_sizes_around(std::int64_t bytes, double selected) const {
+std::optional<double> FileSearch::most_for_sizes_around(std::int64_t bytes,
+                                                        const Winner& selected) const {
   const bool may_be_around = contest_->counts() == ServedCounts::around;
-  const double much_faster = selected / kMuchFaster;
+  const double much_faster = selected.seconds / kMuchFaster;
   if (may_be_around && contest_->is_below(bytes, much_faster, takes(), Contest::Of::files_around)) {
-    return selected;
+    return selected.seconds;
   }
   const Contest::Takes own = runtime_.takes(bytes, buffer_bytes_);
-  const double worthwhile = selected / Contest::kWorthwhile;
-  if (!runtime_.contest().is_below(bytes, worthwhile, own, Contest::Of::all)) return std::nullopt;
+  const double no_slower = Contest::kWorthwhile * selected.seconds;
+  if (!runtime_.contest().is_below(bytes, no_slower, own, Contest::Of::all)) return std::nullopt;
   const auto winner = runtime_.winner(bytes, buffer_bytes_);
-  return winner ? std::optional(Contest::kWorthwhile * winner->seconds) : std::nullopt;
+  if (!winner) return std::nullopt;
+  if (winner->seconds < selected.seconds / Contest::kWorthwhile) {
+    return Contest::kWorthwhile * winner->seconds;
+  }
+  // Of a file that is as fast as what needs none, only one that is faster takes the place.
+  const bool is_cheap = contest_->simulation_cost(selected.contender, bytes) <= kMostCostOfSearch;
+  return is_cheap ? std::optional(winner->seconds / Contest::kWorthwhile) : std::nullopt;
 }
 
 std::optional<SizedFile> FileSearch::at_or_near(std::int64_t bytes) const {

@@ -24,7 +24,7 @@ struct SizedFile {
 /// six chunks. The fastest of those that are selected at the size is written. The fastest of all
 /// takes its place, if it is selected at some size of its window, where
 /// - the runtime's own choice, with any buffers or those of the set, is faster than the former, and
-///   not than the latter;
+///   not than the latter, or is as fast as the former, and slower than the latter;
 /// - with `ServedCounts::around`, the former takes more than twice as long;
 /// - but with `ServedCounts::of_size`, nothing is selected at the size. Then any window will do.
 class FileSearch {
@@ -64,7 +64,7 @@ class FileSearch {
  private:
   class WindowFinder;
   [[nodiscard]] std::optional<double> most_for_sizes_around(std::int64_t bytes,
-                                                            double selected) const;
+                                                            const Winner& selected) const;
   [[nodiscard]] bool is_worth_having(const std::optional<Winner>& file, std::int64_t bytes) const;
   // With which a file of it runs.
   [[nodiscard]] std::int64_t buffers_of(std::size_t contender) const;

@@ -210,6 +210,26 @@ TEST(WindowLongest, OfDamagedClustersHasUsableSizes) {
   }
 }
 
+// What 1 GiB selects on 72 GPUs is the runtime's own double tree, which needs no file.
+TEST(WindowLong, WhereTheRuntimeIsAsFastAFasterFileIsForTheSizesAround) {
+  const auto document = generate("dgx-h100", {{"boxes", "9"}});
+  ASSERT_TRUE(document);
+  const std::string text = to_topology_json(*document);
+  FastestOptions options;
+  options.compile.synthesis.collective = Collective::allreduce;
+  options.sizes = {std::int64_t{1} << 30};
+  options.counts = ServedCounts::around;
+  options.few_variants = true;
+  const auto made = fastest_schedule(
+      *make_fabric(parse_topology(text, "9")->topology, metadata_of(text)), options);
+  ASSERT_TRUE(made && made->window);
+  EXPECT_FALSE(made->choice.is_selected);
+  EXPECT_TRUE(made->compilation.verdict.usable);
+  for (const TimeBeside& time : made->window->times) {
+    EXPECT_LT(Contest::kWorthwhile * time.seconds, time.runtime_seconds) << time.bytes;
+  }
+}
+
 // Also where files are plans: their executor leaves other calls to NCCL.
 TEST(WindowLong, OfPlansBetweenBoxesIsBesideNcclsKernels) {
   const Fabric fabric = test::boxes_of_two(2);
