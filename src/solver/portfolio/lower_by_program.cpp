@@ -9,6 +9,7 @@
 #include "solver/common/few_ranks.hpp"
 #include "solver/low/low_trees.hpp"
 #include "solver/pack/search/low_by_program.hpp"
+#include "solver/pack/search/max_height.hpp"
 #include "solver/portfolio/best_forest.hpp"
 #include "solver/portfolio/numbers_of_trees.hpp"
 #include "solver/portfolio/pack_low_at_once.hpp"
@@ -56,11 +57,27 @@ std::optional<Packing> as_fast(const Problem& problem, const SynthesizeOptions& 
   return std::nullopt;
 }
 
+// As many trees as `packed` has, by search.
+std::optional<Packing> by_search(const Problem& problem, const SynthesizeOptions& options,
+                                 const Synthesis& packed, std::int32_t height) {
+  const PhaseProblem& phase = problem.phases.front();
+  const auto chosen = choose_scale(problem.phases, {TreesPerRoot::Mode::fixed, packed.forest.k},
+                                   options.packing.stop);
+  if (!chosen || chosen->stopped || chosen->algbw != packed.forest.algbw) return std::nullopt;
+  const Scaling& scaling = chosen->scalings.front();
+  const auto each = checked_div(scaling.scale, Ratio(scaling.k));
+  if (!each) return std::nullopt;
+  auto found = pack_within_height(phase.network, phase.weights, scaling, height, options.packing,
+                                  {.most_scale = *each});
+  return found ? std::optional(*std::move(found)) : std::nullopt;
+}
+
 void lower_phase(const Problem& problem, const SynthesizeOptions& options, Synthesis& packed) {
   const PhaseProblem& phase = problem.phases.front();
   CollectiveForest& forest = packed.forest;
   for (std::int32_t height = height_of(forest) - 1; height >= packed.least_height; --height) {
     auto lower = as_fast(problem, options, packed, height);
+    if (!lower) lower = by_search(problem, options, packed, height);
     if (!lower) return;
     forest.k = lower->scaling.k;
     if (problem.broadcast) {

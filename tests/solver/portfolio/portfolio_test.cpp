@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <random>
@@ -168,6 +169,36 @@ TEST_F(PortfolioLong, EqualRatesTakeTheLowestTrees) {
     }
   }
   EXPECT_GT(lower, 0);  // than the first k of that rate
+}
+
+// Where nobody says how low, a limit on the height knows nothing lower that is as fast.
+TEST_F(Portfolio, NothingLowerIsLeftThatIsAsFast) {
+  test::FabricBuilder builder(7, 1);
+  constexpr std::array<std::array<std::size_t, 3>, 13> kLinks = {{{0, 5, 10},
+                                                                  {2, 0, 7},
+                                                                  {7, 5, 7},
+                                                                  {3, 2, 8},
+                                                                  {6, 2, 3},
+                                                                  {4, 0, 4},
+                                                                  {1, 2, 10},
+                                                                  {3, 0, 8},
+                                                                  {7, 4, 7},
+                                                                  {4, 2, 2},
+                                                                  {3, 1, 5},
+                                                                  {6, 5, 10},
+                                                                  {3, 4, 10}}};
+  for (const auto& [a, b, width] : kLinks) builder.link(a, b, static_cast<Capacity>(width));
+  const Network network = builder.build();
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
+    SynthesizeOptions options{.collective = collective};
+    const auto best = synthesize(network, options);
+    options.max_height = 3;
+    const auto low = synthesize(network, options);
+    ASSERT_TRUE(best && low);
+    EXPECT_EQ(low->forest.algbw, best->forest.algbw);
+    const CollectiveForest& forest = best->forest;
+    EXPECT_EQ((forest.broadcast ? forest.broadcast : forest.reduce)->max_height(), 3);
+  }
 }
 
 // With half of a NIC's way out gone, every box has to do without a little of what comes in, so that
