@@ -74,10 +74,11 @@ class OurTrees {
     return found;
   }
 
-  // One that is there already is not taken again, nor, of many ranks, whose programs are large as
-  // they are, one that has the same trees in more chunks.
+  // One that is there already is not taken again, nor, of many ranks that are all roots, whose
+  // programs are large as they are, one that has the same trees in more chunks.
   void add(Synthesis synthesis) {
-    const bool are_many = fabric_.network.ranks.size() > scale::kMostRanksOfAllTrees;
+    const bool are_many = fabric_.network.ranks.size() > scale::kMostRanksOfAllTrees &&
+                          !is_rooted(options_.synthesis.collective);
     const auto is_same = [&](const Synthesis& other) {
       if (other.forest.weight != synthesis.forest.weight) return false;
       if (!are_many && other.forest.k != synthesis.forest.k) return false;

@@ -45,7 +45,10 @@ bool is_good(Contest& contest, const fastest::Selector& nccl, std::size_t conten
              std::int64_t bytes) {
   if (!contest.serves(contender, bytes)) return false;
   const double seconds = *contest.seconds(contender, bytes);
-  const auto served = [&](std::size_t c) { return contest.serves(c, bytes); };
+  // Variants were made at other sizes, of what was near the best there.
+  const auto served = [&](std::size_t c) {
+    return contest.serves(c, bytes) && !contest.candidate(c).variant_of;
+  };
   return seconds <= 1.1 * least_of(contest, bytes, served) &&
          seconds <= Contest::kWorthwhile * runtime_least(contest, nccl, contender, bytes);
 }
