@@ -15,6 +15,9 @@
 
 namespace forestcoll {
 
+/// What reports call a limit: its name, or where it has none "on gpu0 -> sw, …" by its first link.
+[[nodiscard]] std::string name_of(const SharedLimit& limit, const Topology& topology);
+
 /// One element of `nodes`.
 struct NodeText {
   std::string ids;  ///< with ranges: "gpu[0-7]"

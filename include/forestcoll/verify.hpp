@@ -95,7 +95,7 @@ struct Verdict {
   std::optional<Ratio> algbw;       ///< GB/s, with a topology
   std::optional<LinkLoad> busiest;  ///< with a topology
   /// With a topology in which a limit that links share holds the schedule up, and no single link:
-  /// the limit's name.
+  /// what `name_of` calls the limit.
   std::optional<std::string> binding_limit;
   std::vector<LinkLoad> loads;  ///< with a topology, by (src, dst)
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll {
@@ -79,8 +80,7 @@ Diagnostics check_parts(const Topology& whole, std::span<const PartClaim> parts)
     findings.push_back(finding(
         fmt::format("all groups together have {:.6g} GB/s of the links that share the "
                     "limit {} of {:.6g}",
-                    all.convert_to<double>(), limit.name.empty() ? "without a name" : limit.name,
-                    limit.bandwidth.to_double()),
+                    all.convert_to<double>(), name_of(limit, whole), limit.bandwidth.to_double()),
         "give the topology that the schedules were made for"));
   }
   return findings;

@@ -13,6 +13,7 @@
 
 #include "forestcoll/failures.hpp"
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::audit {
 namespace {
@@ -287,7 +288,7 @@ void hold_by_limits(const Topology& topology, const Network& network,
     const Wide algbw = widened(limit.bandwidth) / all;
     if (algbw >= least) continue;
     least = algbw;
-    verdict.binding_limit = limit.name;
+    verdict.binding_limit = name_of(limit, topology);
   }
   verdict.algbw = no_more_than(least);
 }
@@ -317,8 +318,7 @@ void report_loads(const Topology& topology, const Network& network,
 
 std::string what_holds_up(const Verdict& verdict) {
   if (verdict.binding_limit) {
-    return ", held up by what links share: " +
-           (verdict.binding_limit->empty() ? "a limit without a name" : *verdict.binding_limit);
+    return ", held up by what links share: limit " + *verdict.binding_limit;
   }
   if (!verdict.busiest) return "";
   return fmt::format(", held up by the link from {} to {}", verdict.busiest->src,

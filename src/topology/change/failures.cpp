@@ -169,7 +169,7 @@ class Degrader {
     };
     keep_new(after.never_bind, before.never_bind);
     keep_new(after.unused, before.unused);
-    topology::warn_limits(after, "after drop and derate", findings);
+    topology::warn_limits(after, topology(), "after drop and derate", findings);
   }
 
   Topology& topology() { return result_.topology; }

@@ -35,7 +35,8 @@ struct IneffectiveLimits {
 /// Cost: O(m log m).
 [[nodiscard]] IneffectiveLimits ineffective_limits(const Topology& topology);
 /// W16: the first of each sort, and how many more.
-void warn_limits(const IneffectiveLimits& limits, const std::string& where, Findings& findings);
+void warn_limits(const IneffectiveLimits& limits, const Topology& topology,
+                 const std::string& where, Findings& findings);
 
 /// W08: boxes whose GPUs NVLink or xGMI joins in several islands. REQUIRES: no errors.
 /// Cost: O(m log m).

@@ -272,7 +272,7 @@ void warn(const Document& document, const Expansion& expansion, Findings& findin
   Warnings(document, expansion, findings).run();
   warn_kinds(document, findings);
   warn_missing(document, expansion, findings);
-  warn_limits(ineffective_limits(expansion.topology), "/limits", findings);
+  warn_limits(ineffective_limits(expansion.topology), expansion.topology, "/limits", findings);
 }
 
 }  // namespace forestcoll::topology

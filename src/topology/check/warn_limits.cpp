@@ -33,13 +33,14 @@ Effect effect_of(const SharedLimit& limit,
   return all && *all <= limit.bandwidth ? Effect::never_binds : Effect::binds;
 }
 
-void warn_of(const std::vector<SharedLimit>& limits, const std::string& where, const char* problem,
-             const char* remedy, Findings& findings) {
+void warn_of(const std::vector<SharedLimit>& limits, const Topology& topology,
+             const std::string& where, const char* problem, const char* remedy,
+             Findings& findings) {
   if (limits.empty()) return;
   const SharedLimit& first = limits.front();
   findings.warning(Code::W16, where,
                    fmt::format("the limit {} of {} GB/s {}{}",
-                               first.name.empty() ? "without a name" : quote(first.name),
+                               first.name.empty() ? name_of(first, topology) : quote(first.name),
                                exact_text(first.bandwidth), problem, and_more(limits.size() - 1)),
                    remedy);
 }
@@ -62,12 +63,13 @@ IneffectiveLimits ineffective_limits(const Topology& topology) {
   return found;
 }
 
-void warn_limits(const IneffectiveLimits& limits, const std::string& where, Findings& findings) {
+void warn_limits(const IneffectiveLimits& limits, const Topology& topology,
+                 const std::string& where, Findings& findings) {
   warn_of(
-      limits.never_bind, where, "never binds: its links carry no more together",
+      limits.never_bind, topology, where, "never binds: its links carry no more together",
       "After a failure that may be right; else check its bandwidth and its links, or remove it.",
       findings);
-  warn_of(limits.unused, where, "holds nothing: all of its links are out of use",
+  warn_of(limits.unused, topology, where, "holds nothing: all of its links are out of use",
           "Is it meant for other links, too?", findings);
 }
 

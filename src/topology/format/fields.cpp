@@ -122,14 +122,14 @@ Field<bool> Fields::boolean(std::string_view key, bool otherwise) const {
   return {value->text == "true", true};
 }
 
-Field<bool> Fields::is_second(std::string_view key, std::string_view first,
-                              std::string_view second) const {
+Field<bool> Fields::is_second(std::string_view key, std::string_view first, std::string_view second,
+                              std::string remedy) const {
   const JsonValue* value = find(key);
   if (value == nullptr) return {false, true};
   const bool is_text = value->kind == JsonValue::Kind::string;
   if (is_text && value->text == second) return {true, true};
   if (is_text && value->text == first) return {false, true};
-  wrong(key, fmt::format("\"{}\" or \"{}\"", first, second));
+  wrong(key, fmt::format("\"{}\" or \"{}\"", first, second), std::move(remedy));
   return {false, false};
 }
 

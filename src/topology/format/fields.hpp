@@ -54,9 +54,9 @@ class Fields {
   [[nodiscard]] std::optional<Ratio> quantity(std::string_view key, Quantity kind,
                                               const Ratio& unit) const;
   [[nodiscard]] Field<bool> boolean(std::string_view key, bool otherwise) const;
-  /// True for the second of two words, false for the first, which is the default.
+  /// True for the second of two words, false for the first, which is the default. `remedy`: of E02.
   [[nodiscard]] Field<bool> is_second(std::string_view key, std::string_view first,
-                                      std::string_view second) const;
+                                      std::string_view second, std::string remedy = "") const;
   /// A required host list: E02 where there is none, E11 where it is malformed.
   [[nodiscard]] std::optional<HostList> ids(std::string_view key) const;
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -44,6 +45,8 @@ class LimitAdder {
         lookup_(topology_) {}
 
   void run() {
+    for (const Section& section : document_.templates) warn_of_names(section);
+    warn_of_names(document_.top);
     for (const BoxInstance& box : expansion_.boxes) {
       const Section& section = document_.templates[box.template_index];
       for (const LimitEntry& entry : section.limits) add(entry, section.where(entry), &box);
@@ -54,6 +57,17 @@ class LimitAdder {
   }
 
  private:
+  // Reports name limits, and could not tell these apart.
+  void warn_of_names(const Section& section) {
+    std::set<std::string_view> names;
+    for (const LimitEntry& entry : section.limits) {
+      if (entry.name.empty() || names.insert(entry.name).second) continue;
+      findings_.warning(Code::W16, section.where(entry) + "/name",
+                        fmt::format("another limit has the name {}, too", quote(entry.name)),
+                        "Give each limit a name of its own.");
+    }
+  }
+
   void add(const LimitEntry& entry, const std::string& where, const BoxInstance* box) {
     SharedLimit limit{entry.name, entry.bandwidth, {}};
     if (box != nullptr && !entry.name.empty()) limit.name = box->name + "/" + entry.name;

@@ -179,7 +179,8 @@ std::optional<std::vector<LimitEntry::Links>> read_limited(const Fields& fields)
       std::ranges::all_of(
           list->items, [](const JsonValue& item) { return item.kind == JsonValue::Kind::string; });
   if (!is_list) {
-    fields.wrong("links", "an array of links such as [\"gpu[0-3]->sw\", \"kind=pcie\"]");
+    fields.wrong("links", "an array of links such as [\"gpu[0-3]->sw\", \"kind=pcie\"]",
+                 "Write each link as a text: A->B, A~B for both directions, or kind=K.");
     return std::nullopt;
   }
   std::vector<LimitEntry::Links> links;
@@ -295,7 +296,11 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
   const auto src = fields.ids("src");
   const auto dst = fields.ids("dst");
   const auto zip = fields.is_second("pair", "product", "zip");
-  const auto simplex = fields.is_second("duplex", "full", "simplex");
+  const auto simplex = fields.is_second(
+      "duplex", "full", "simplex",
+      "\"full\" is both ways at once, each with the whole bandwidth, and \"simplex\" one way. "
+      "Where "
+      "both ways share a bandwidth, write \"full\" and a limit on A~B (docs/shared-limits.md).");
   entry.zip = zip.value;
   entry.pair_given = fields.find("pair") != nullptr;
   entry.full_duplex = !simplex.value;

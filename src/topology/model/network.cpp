@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "forestcoll/codes.hpp"
+#include "forestcoll/topology_text.hpp"
 #include "topology/model/arcs.hpp"
 
 namespace forestcoll {
@@ -115,10 +116,10 @@ struct WholeLimit {
   std::string name;
 };
 
-Diagnostic limit_too_fine(const SharedLimit& limit) {
+Diagnostic limit_too_fine(const SharedLimit& limit, const Topology& topology) {
   return make_error(Code::E14,
                     fmt::format("the weights of the limit {} are too fine for exact arithmetic",
-                                limit.name.empty() ? "of several links" : limit.name),
+                                name_of(limit, topology)),
                     "As whole numbers, in proportion, they are at most 1000; write fewer digits.");
 }
 
@@ -132,18 +133,18 @@ Expected<std::vector<WholeLimit>> whole_limits(const Topology& topology, const F
     for (const SharedLimit::Use& use : limit.uses) {
       const std::int64_t den = use.weight.den();
       const auto next = checked_mul(common, Ratio(den / std::gcd(common.num(), den)));
-      if (!next) return limit_too_fine(limit);
+      if (!next) return limit_too_fine(limit, topology);
       common = *next;
     }
     for (const SharedLimit::Use& use : limit.uses) {
       const ArcId arc = find(use.src, use.dst);
       if (!arc.valid()) continue;
       const auto weight = checked_mul(use.weight, common);
-      if (!weight || weight->num() > kMostWeight) return limit_too_fine(limit);
+      if (!weight || weight->num() > kMostWeight) return limit_too_fine(limit, topology);
       whole.uses.emplace_back(arc, weight->num());
     }
     const auto bandwidth = checked_mul(limit.bandwidth, common);
-    if (!bandwidth) return limit_too_fine(limit);
+    if (!bandwidth) return limit_too_fine(limit, topology);
     if (whole.uses.empty()) continue;
     whole.bandwidth = *bandwidth;
     std::ranges::sort(whole.uses);

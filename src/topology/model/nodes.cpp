@@ -1,7 +1,10 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unordered_map>
 
 #include "forestcoll/topology.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll {
 
@@ -29,6 +32,13 @@ std::vector<NodeId> nodes_with_ids(const Topology& topology, const std::vector<s
     nodes.push_back(found == by_id.end() ? NodeId() : found->second);
   }
   return nodes;
+}
+
+std::string name_of(const SharedLimit& limit, const Topology& topology) {
+  if (!limit.name.empty() || limit.uses.empty()) return limit.name;
+  const SharedLimit::Use& first = limit.uses.front();
+  return fmt::format("on {} -> {}{}", topology.nodes[first.src].id, topology.nodes[first.dst].id,
+                     limit.uses.size() > 1 ? ", …" : "");
 }
 
 SwitchRoles switch_roles(const Topology& topology) {

@@ -69,7 +69,9 @@ constexpr std::array kHelp = std::to_array<CodeHelp>({
      "Write \"templates\" and \"boxes\" for links within each box, \"pair\": \"zip\" for links one "
      "to one, or \"pair\": \"product\" where all pairs are meant.",
      R"({ "src": "box[0-2]/gpu[0-3]", "dst": "box[0-2]/nvsw", … } makes 36 links)"},
-    {Code::W16, "Check the bandwidth and the links of the limit, or remove it.",
+    {Code::W16,
+     "Check the bandwidth and the links of the limit, or remove it. Give each limit a name of its "
+     "own.",
      R"("limits": [{ "links": ["gpu0->sw"], "bandwidth": 99 }], where the link has 25)"},
     {Code::S02,
      "Give a GPU's id or its rank with `root`, for broadcast, reduce, scatter and gather "

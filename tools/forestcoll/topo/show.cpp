@@ -234,7 +234,10 @@ std::string in_text(const Facts& facts, const Fabric& fabric) {
                                facts.limits.size()));
     constexpr std::size_t kMostNamed = 4;
     for (std::size_t l = 0; l < std::min(kMostNamed, facts.limits.size()); ++l) {
-      line("", in_words(facts.limits[l]));
+      line("", in_words(facts.limits[l], fabric.topology));
+    }
+    if (facts.limits.size() > kMostNamed) {
+      line("", fmt::format("and {} more", facts.limits.size() - kMostNamed));
     }
   }
   if (summary.disabled_nodes + summary.disabled_links > 0) {

@@ -128,9 +128,8 @@ std::string verdict_in_words(const Verdict& verdict, const std::string& file) {
   if (verdict.algbw)
     text += fmt::format("  algbw on the topology: {} GB/s\n", number(*verdict.algbw));
   if (verdict.binding_limit) {
-    text += fmt::format(
-        "  limited by what several links share: {}\n",
-        verdict.binding_limit->empty() ? "a limit without a name" : *verdict.binding_limit);
+    text +=
+        fmt::format("  limited by what several links share: limit {}\n", *verdict.binding_limit);
   }
   if (verdict.busiest) {
     text += fmt::format("  busiest link: {} -> {} carries {} of the buffer at {} GB/s\n",

@@ -10,6 +10,7 @@
 
 #include "forestcoll/ratio.hpp"
 #include "forestcoll/text.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -73,13 +74,13 @@ Json length_json(std::int64_t length, LengthForm form) {
 
 }  // namespace
 
-std::string in_words(const SharedLimit& limit) {
-  return fmt::format("limit{}{} of {} GB/s, shared by {}", limit.name.empty() ? "" : " ",
-                     limit.name, number(limit.bandwidth), counted(limit.uses.size(), "direction"));
+std::string in_words(const SharedLimit& limit, const Topology& topology) {
+  return fmt::format("limit {} of {} GB/s, shared by {}", name_of(limit, topology),
+                     number(limit.bandwidth), counted(limit.uses.size(), "direction"));
 }
 
 std::string limit_in_words(const Topology& topology, const Network& network, std::size_t number) {
-  return in_words(as_written(topology, network, number));
+  return in_words(as_written(topology, network, number), topology);
 }
 
 Json to_json(const SharedLimit& limit, const Topology& topology) {

@@ -16,7 +16,7 @@
 namespace forestcoll::cli {
 
 /// "limit bus of 16 GB/s, shared by 4 directions".
-[[nodiscard]] std::string in_words(const SharedLimit& limit);
+[[nodiscard]] std::string in_words(const SharedLimit& limit, const Topology& topology);
 /// The same of `network.limits[number]`, with the bandwidth that the file has for its weights.
 /// REQUIRES: the network is the topology's.
 [[nodiscard]] std::string limit_in_words(const Topology& topology, const Network& network,

@@ -70,8 +70,12 @@ std::string busiest_cell(const ComparedRow& row, const Fabric& fabric) {
   constexpr double kNoMore = 1 + 1e-9;
   if (!row.busiest) return "-";
   if (row.busiest_limit && row.busiest_limit->busy > row.busiest->busy * kNoMore) {
-    const std::string& name = fabric.links().limits[row.busiest_limit->limit].name;
-    return name.empty() ? "a limit without a name" : "limit " + name;
+    const Network& links = fabric.links();
+    const ArcLimit& limit = links.limits[row.busiest_limit->limit];
+    if (!limit.name.empty()) return "limit " + limit.name;
+    const ArcId first = limit.uses.front().first;
+    return fmt::format("limit on {} -> {}, …", fabric.topology.nodes[links.graph.tail(first)].id,
+                       fabric.topology.nodes[links.graph.head(first)].id);
   }
   return fmt::format("{} -> {}", row.busiest->src, row.busiest->dst);
 }
