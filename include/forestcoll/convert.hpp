@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "forestcoll/id.hpp"
@@ -76,6 +77,9 @@ struct DrawOptions {
   std::optional<NodeId> root = {};  ///< of the hops: drawn with a strong outline
   std::string title = {};           ///< instead of the fabric's name
   std::string note = {};            ///< below the title
+  /// Directions of links, sorted, that are drawn as those of a cut: what a bottleneck is that is
+  /// none, because links share capacities.
+  std::vector<std::pair<NodeId, NodeId>> marked = {};
 };
 
 struct Drawing {

@@ -85,16 +85,18 @@ class Placer {
   }
 
   void measure(Box& box) {
-    double around = 0, outside = 0, member_extent = 0, hanging_extent = 0;
+    double parts = 0, least = kLeastRadius, outside = 0, member_extent = 0, hanging_extent = 0;
+    for (const std::size_t member : box.members) parts += parts_of(member);
     for (const std::size_t member : box.members) {
-      around += extent(picture_.items[member]) + kCircleGap;
+      const double room = extent(picture_.items[member]) + kCircleGap;
+      least = std::max(least, room * parts / parts_of(member) / kTurn);
       member_extent = std::max(member_extent, extent(picture_.items[member]));
       for (const std::size_t i : hanging_[member]) {
         outside += extent(picture_.items[i]) + kCircleGap;
         hanging_extent = std::max(hanging_extent, extent(picture_.items[i]));
       }
     }
-    if (box.members.size() > 1) box.inner = std::max(kLeastRadius, around / kTurn);
+    if (box.members.size() > 1) box.inner = least;
     box.radius = box.inner + member_extent / 2;
     if (hanging_extent > 0) {
       box.outer = std::max(box.radius + kRay + hanging_extent / 2, outside / kTurn);
@@ -104,10 +106,11 @@ class Placer {
   }
 
   // Every member has as much of the circle as what hangs on it.
+  [[nodiscard]] double parts_of(std::size_t member) const {
+    return static_cast<double>(std::max<std::size_t>(1, hanging_[member].size()));
+  }
+
   void set(const Spot& centre, const Box& box) {
-    const auto parts_of = [&](std::size_t member) {
-      return static_cast<double>(std::max<std::size_t>(1, hanging_[member].size()));
-    };
     double parts = 0, before = 0;
     for (const std::size_t member : box.members) parts += parts_of(member);
     for (const std::size_t member : box.members) {

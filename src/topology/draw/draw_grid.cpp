@@ -27,7 +27,9 @@ struct Joint {
 };
 using Joints = std::map<std::pair<std::size_t, std::size_t>, Joint>;
 
-Joints joints_of(const Topology& topology, const std::set<std::size_t>& sending) {
+Joints joints_of(const Topology& topology, const DrawOptions& options) {
+  std::set<std::size_t> sending;
+  for (const NodeId node : options.sending) sending.insert(node.index());
   Joints joints;
   for (const TopologyLink& link : topology.links) {
     const std::size_t src = link.src.index(), dst = link.dst.index();
@@ -43,10 +45,13 @@ Joints joints_of(const Topology& topology, const std::set<std::size_t>& sending)
           &backward = src < dst ? joint.back : joint.there;
     forward = checked_add(forward, link.bandwidth).value_or(forward);
     if (link.full_duplex) backward = checked_add(backward, link.bandwidth).value_or(backward);
-    const auto is_cut = [&](std::size_t from, std::size_t to) {
-      return !sending.empty() && sending.contains(from) && !sending.contains(to);
+    const auto is_red = [&](NodeId from, NodeId to) {
+      const bool is_cut = sending.contains(from.index()) && !sending.contains(to.index());
+      return is_cut || std::ranges::binary_search(options.marked, std::pair(from, to));
     };
-    if (is_cut(src, dst) || (link.full_duplex && is_cut(dst, src))) joint.crosses = true;
+    if (is_red(link.src, link.dst) || (link.full_duplex && is_red(link.dst, link.src))) {
+      joint.crosses = true;
+    }
   }
   return joints;
 }
@@ -58,7 +63,7 @@ class GridDrawer {
         topology_(topology),
         options_(options),
         named_(topology.nodes.size() <= options.detail),
-        joints_(joints_of(topology, sending())),
+        joints_(joints_of(topology, options)),
         style_(topology, options, widest(), grid.node_at.size() * grid.dims.size()) {
     for (const DrawnHop& hop : options.hops) {
       add_round(rounds_, hop.from.index(), hop.to.index(), hop.round);
@@ -88,12 +93,6 @@ class GridDrawer {
   }
 
  private:
-  [[nodiscard]] std::set<std::size_t> sending() const {
-    std::set<std::size_t> nodes;
-    for (const NodeId node : options_.sending) nodes.insert(node.index());
-    return nodes;
-  }
-
   [[nodiscard]] Ratio widest() const {
     Ratio most = 0;
     for (const auto& [ends, joint] : joints_) most = std::max({most, joint.there, joint.back});

@@ -225,10 +225,23 @@ class Layering {
     }
   }
 
+  // Whether others stand between the ends of a link along a row, so that it is an arc.
+  [[nodiscard]] bool has_between(const Edge& edge) const {
+    const double left = std::min(layers_.items[edge.a].x, layers_.items[edge.b].x);
+    const double right = std::max(layers_.items[edge.a].x, layers_.items[edge.b].x);
+    for (std::size_t i = 0; i < picture_.items.size(); ++i) {
+      const bool in_row =
+          picture_.items[i].level == picture_.items[edge.a].level && part_[i] == part_[edge.a];
+      if (in_row && layers_.items[i].x > left && layers_.items[i].x < right) return true;
+    }
+    return false;
+  }
+
   [[nodiscard]] double arcs_below(std::size_t level) const {
     double deepest = 0;
     for (const Edge& edge : picture_.edges) {
       if (picture_.items[edge.a].level != level || picture_.items[edge.b].level != level) continue;
+      if (!has_between(edge)) continue;
       deepest = std::max(deepest,
                          depth_of_arc(std::abs(layers_.items[edge.a].x - layers_.items[edge.b].x)));
     }

@@ -173,7 +173,11 @@ class PictureMaker {
         widest[key] = link.bandwidth;
         edge.kind = link.kind;
       }
-      if (has_cut() && sends_[arc.arc.tail] && !sends_[arc.arc.head]) edge.crosses = true;
+      const bool is_cut = has_cut() && sends_[arc.arc.tail] && !sends_[arc.arc.head];
+      if (is_cut ||
+          std::ranges::binary_search(options_.marked, std::pair(arc.arc.tail, arc.arc.head))) {
+        edge.crosses = true;
+      }
     }
     Rounds rounds;
     for (const DrawnHop& hop : options_.hops) {

@@ -13,8 +13,8 @@ namespace forestcoll::topology {
 /// In pixels, with room around its text.
 [[nodiscard]] Size size_of(const Item& item);
 
-/// Whether switches join what is above them, and no links lead along a row from box to box: such a
-/// picture has a row per level.
+/// Whether switches join what is above them, and no links lead along a row from box to box, or
+/// outside of boxes past others of the row: such a picture has a row per level.
 [[nodiscard]] bool is_layered(const Picture& picture);
 
 /// Pixels between neighbours in a row.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <string>
 #include <utility>
@@ -32,6 +33,16 @@ std::map<std::string, Widths> blocks_of(const Picture& picture) {
   return blocks;
 }
 
+// Whether no other item of their row stands between the ends of a link, both in no box.
+bool are_neighbours(const Picture& picture, const Edge& edge) {
+  const std::size_t first = std::min(edge.a, edge.b), last = std::max(edge.a, edge.b);
+  const auto from = picture.items.begin();
+  return std::none_of(from + static_cast<std::ptrdiff_t>(first) + 1,
+                      from + static_cast<std::ptrdiff_t>(last), [&](const Item& item) {
+                        return item.cluster.empty() && item.level == picture.items[first].level;
+                      });
+}
+
 }  // namespace
 
 Size size_of(const Item& item) {
@@ -45,7 +56,8 @@ bool is_layered(const Picture& picture) {
   const bool switches = std::ranges::count(picture.items, ItemKind::switch_node, &Item::kind) > 0;
   return switches && std::ranges::none_of(picture.edges, [&](const Edge& edge) {
            const Item &a = picture.items[edge.a], &b = picture.items[edge.b];
-           return a.level == b.level && (a.cluster != b.cluster || a.cluster.empty());
+           if (a.level != b.level) return false;
+           return a.cluster != b.cluster || (a.cluster.empty() && !are_neighbours(picture, edge));
          });
 }
 

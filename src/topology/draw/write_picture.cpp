@@ -133,8 +133,11 @@ class PictureWriter {
                                         const Sheet& sheet) const {
     const SheetNode &a = sheet.nodes[from], &b = sheet.nodes[to];
     const double distance = std::abs(a.at.x - b.at.x);
+    const double left = std::min(a.at.x, b.at.x), right = std::max(a.at.x, b.at.x);
     const bool beside = is_layered(picture_) && a.at.y == b.at.y &&
-                        distance > (a.size.width + b.size.width) / 2 + 40;
+                        std::ranges::any_of(sheet.nodes, [&](const SheetNode& node) {
+                          return node.at.y == a.at.y && node.at.x > left && node.at.x < right;
+                        });
     if (!beside) return line_between(a, b);
     const double depth = depth_of_arc(distance) * 4 / 3;
     const Spot begin{a.at.x, a.at.y - a.size.height / 2}, end{b.at.x, b.at.y - b.size.height / 2};

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "forestcoll/convert.hpp"
 #include "forestcoll/generate.hpp"
@@ -214,6 +215,55 @@ double distance(const topology::Spot& a, const topology::Spot& b) {
   return std::hypot(a.x - b.x, a.y - b.y);
 }
 
+void expect_nothing_covered(const Picture& picture, const std::vector<topology::Spot>& at) {
+  for (std::size_t i = 0; i < picture.items.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const auto a = size_of(picture.items[i]), b = size_of(picture.items[j]);
+      EXPECT_TRUE(std::abs(at[i].x - at[j].x) > (a.width + b.width) / 2 ||
+                  std::abs(at[i].y - at[j].y) > (a.height + b.height) / 2)
+          << picture.items[i].names[0] << " covers " << picture.items[j].names[0];
+    }
+  }
+}
+
+// What limits hold up is no cut, and its links are red all the same: on a grid, too.
+TEST(Picture, LinksOfABottleneckThatIsNoCutAreMarked) {
+  const Topology topology = parse_valid(read_file(source_path("topologies/l40s-x1.json")));
+  DrawOptions options;
+  options.marked = {{topology.links[LinkId(0)].src, topology.links[LinkId(0)].dst}};
+  EXPECT_EQ(std::ranges::count(make_picture(topology, options).edges, true, &Edge::crosses), 1);
+  const Topology torus = parse_valid(read_file(source_path("topologies/torus-4x4.json")));
+  const std::string plain = draw(torus).svg;
+  options.marked = {{torus.links[LinkId(0)].src, torus.links[LinkId(0)].dst}};
+  EXPECT_NE(draw(torus, options).svg, plain);
+}
+
+// A server with two sockets: cpu0 once covered cpu1 and the link between them.
+TEST(Layers, ALinkAlongARowMayJoinNeighbours) {
+  const Topology topology = parse_valid(read_file(source_path("topologies/l40s-x1.json")));
+  const Picture picture = make_picture(topology, {});
+  ASSERT_TRUE(topology::is_layered(picture));
+  const auto layers = topology::place_in_layers(picture, readable());
+  expect_nothing_covered(picture, layers.items);
+  std::map<std::string, topology::Spot> at;
+  for (std::size_t i = 0; i < picture.items.size(); ++i) {
+    at[picture.items[i].names[0]] = layers.items[i];
+  }
+  EXPECT_EQ(at["cpu0"].y, at["cpu1"].y);
+  EXPECT_GT(at["cpu0"].y, at["pciesw0"].y);
+}
+
+TEST(Circles, ASwitchWithoutGpusHasRoomBesideOneWithMany) {
+  const Picture picture = make_picture(parse_valid(R"({
+    "format": "forestcoll-topology", "version": 1,
+    "nodes": [{ "id": "gpu[0-7]", "type": "compute" }, { "id": "cpu[0-3]", "type": "switch" }],
+    "links": [{ "src": "gpu[0-7]", "dst": "cpu0", "bandwidth": 1 },
+              { "src": "cpu[0-3]", "dst": "cpu[0-3]", "bandwidth": 1 }] })"),
+                                       {});
+  ASSERT_FALSE(topology::is_layered(picture));
+  expect_nothing_covered(picture, topology::place_on_circles(picture).items);
+}
+
 // GPUs stand beside their routers, and nothing covers anything else.
 TEST(Circles, GpusStandBesideTheirRouters) {
   const Topology topology = parse_valid(read_file(source_path("topologies/dragonfly-72.json")));
@@ -231,15 +281,7 @@ TEST(Circles, GpusStandBesideTheirRouters) {
                 distance(circles.items[gpu], circles.items[i]));
     }
   }
-  for (std::size_t i = 0; i < picture.items.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const auto a = size_of(picture.items[i]), b = size_of(picture.items[j]);
-      const auto &p = circles.items[i], &q = circles.items[j];
-      EXPECT_TRUE(std::abs(p.x - q.x) > (a.width + b.width) / 2 ||
-                  std::abs(p.y - q.y) > (a.height + b.height) / 2)
-          << picture.items[i].names[0] << " covers " << picture.items[j].names[0];
-    }
-  }
+  expect_nothing_covered(picture, circles.items);
   for (const auto& a : circles.frames) {
     EXPECT_LE(std::abs(a.centre.x) + a.radius, 950) << "no wider than 1,600 pixels";
     for (const auto& b : circles.frames) {

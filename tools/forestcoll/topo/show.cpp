@@ -298,10 +298,29 @@ Json in_json(const Facts& facts, const Fabric& fabric) {
           {"bottleneck", bottleneck_json(facts, fabric)}};
 }
 
+// The directions of links that the proof gives a length, by themselves or by what they share.
+std::vector<std::pair<NodeId, NodeId>> links_of_proof(const JointOptimum& proof,
+                                                      const Network& network) {
+  std::vector<std::pair<NodeId, NodeId>> links;
+  const auto add = [&](ArcId arc) {
+    links.emplace_back(network.graph.tail(arc), network.graph.head(arc));
+  };
+  for (std::size_t a = 0; a < proof.lengths.size(); ++a) {
+    if (proof.lengths[ArcId(a)] > 0) add(ArcId(a));
+  }
+  for (std::size_t l = 0; l < proof.limit_lengths.size(); ++l) {
+    if (proof.limit_lengths[l] == 0) continue;
+    for (const auto& [arc, weight] : network.limits[l].uses) add(arc);
+  }
+  std::ranges::sort(links);
+  return links;
+}
+
 Expected<Drawing> make_drawing(const ShowArguments& options, const Fabric& fabric,
                                const Facts& facts) {
   DrawOptions draw_options;
   draw_options.sending = facts.bottleneck.sending;
+  if (facts.by_limits) draw_options.marked = links_of_proof(*facts.by_limits, fabric.network);
   draw_options.caption = "bottleneck: " + bottleneck_in_words(facts, fabric);
   draw_options.detail = options.detail;
   draw_options.width = options.width;
