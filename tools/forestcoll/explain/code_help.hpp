@@ -11,8 +11,8 @@ struct CodeHelp {
   Code code = {};
   /// What to do, as one or more sentences. Settings and functions stand in backquotes.
   std::string_view remedy;
-  /// A piece of a file, or a command line, that gives the code; empty where none is short.
-  std::string_view example = {};
+  /// A piece of a file, a command line, or a case in words, that gives the code.
+  std::string_view example;
 };
 
 /// The help of a code. Every code has one. Cost: constant.

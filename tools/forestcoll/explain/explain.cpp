@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cctype>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "command.hpp"
 #include "common/files/io.hpp"
@@ -57,7 +59,7 @@ std::string indented(std::string_view title, std::string_view text) {
 std::string explanation_of(const CodeInfo& info) {
   const CodeHelp& help = help_of_code(info.code);
   std::string text = line_of(info);
-  if (!help.example.empty()) text += indented("example:", help.example);
+  text += indented("example:", help.example);
   return text + indented("remedy:", with_flags_in_markdown(help.remedy));
 }
 
@@ -77,6 +79,18 @@ std::string tables() {
   return text;
 }
 
+// Of E05, e5 or [E05].
+std::optional<Code> code_of(std::string_view text) {
+  if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+  std::string name(text);
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (name.size() == 2 && std::isdigit(static_cast<unsigned char>(name[1])) != 0) {
+    name.insert(1, "0");
+  }
+  return parse_code(name);
+}
+
 Expected<ExitCode> run_explain(const ExplainArguments& arguments) {
   std::string text;
   if (arguments.markdown) {
@@ -84,10 +98,7 @@ Expected<ExitCode> run_explain(const ExplainArguments& arguments) {
   } else if (arguments.code.empty()) {
     for (const CodeInfo& info : codes()) text += line_of(info);
   } else {
-    std::string name = arguments.code;
-    std::ranges::transform(name, name.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    const std::optional<Code> code = parse_code(name);
+    const std::optional<Code> code = code_of(arguments.code);
     if (!code) {
       return make_error(Code::S03, fmt::format("there is no code \"{}\"", arguments.code),
                         "codes are such as E05; `forestcoll explain` lists them all");

@@ -64,13 +64,21 @@ NameList code_names() {
 }
 
 using List = NameList (*)();
-constexpr std::array<std::pair<std::string_view, List>, 8> kLists = {
+constexpr std::array<std::pair<std::string_view, List>, 10> kLists = {
     {{"--collective", [] { return at_commas(names_of_collectives()); }},
      {"--target", [] { return at_commas(names_of_targets()); }},
      {"--algorithm", algorithms},
      {"--algorithms", compared_algorithms},
      {"--gpu", simulation_gpus},
      {"--box", fabrics},
+     {"--mesh-order",
+      [] {
+        return NameList{"megatron", "device-mesh"};
+      }},
+     {"--fail-on",
+      [] {
+        return NameList{"worse", "missing", "changed", "better", "none"};
+      }},
      {"topo gen NAME", fabrics},
      {"explain CODE", code_names}}};
 
