@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace forestcoll {
@@ -12,17 +13,19 @@ namespace forestcoll {
 [[nodiscard]] std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
                                                        std::size_t limit);
 
-/// Finds the nearest of the candidates that it is offered; the first of equals. Nearest of all is
-/// an id of which it is the last part, as "nic3" is of "box0/nic3".
+/// Finds the nearest of the candidates that it is offered; the first of equals. Capital letters do
+/// not count. Nearest of all is an id of which it is the last part, as "nic3" is of "box0/nic3".
+/// Where none is near, it is the first name that has it as a part, as "double-tree" has "tree".
 class NearestText {
  public:
   explicit NearestText(std::string_view wanted);
   void offer(std::string_view candidate);
   /// Empty where none is near enough to be meant.
-  [[nodiscard]] std::string_view best() const { return best_; }
+  [[nodiscard]] std::string_view best() const { return best_.empty() ? with_part_ : best_; }
 
  private:
-  std::string_view wanted_, best_;
+  std::string wanted_;
+  std::string_view best_, with_part_;
   std::size_t limit_;
 };
 

@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
+
 namespace forestcoll {
 
 std::optional<std::size_t> edit_distance(std::string_view a, std::string_view b,
@@ -41,24 +43,37 @@ bool names_last_part(std::string_view candidate, std::string_view part) {
          candidate[candidate.size() - part.size() - 1] == '/';
 }
 
+constexpr std::size_t kLeastPart = 4;  // characters
+
+// "double-tree", where "tree" is meant, or "completion", where "complet" is.
+bool has_part(std::string_view candidate, std::string_view word) {
+  const std::size_t at = candidate.find(word);
+  if (word.size() < kLeastPart || at == std::string_view::npos) return false;
+  const std::size_t end = at + word.size();
+  return at == 0 ||
+         (candidate[at - 1] == '-' && (end == candidate.size() || candidate[end] == '-'));
+}
+
 }  // namespace
 
 // One slip in a short word, two (such as two letters exchanged) or three in a longer one.
 NearestText::NearestText(std::string_view wanted)
-    : wanted_(wanted),
+    : wanted_(lower_case(wanted)),
       limit_(wanted.size() < 4   ? 1
              : wanted.size() < 9 ? 2
                                  : 3) {}
 
 void NearestText::offer(std::string_view candidate) {
-  if (limit_ > 0 && names_last_part(candidate, wanted_)) {
+  const std::string lower = lower_case(candidate);
+  if (limit_ > 0 && names_last_part(lower, wanted_)) {
     best_ = candidate;
     limit_ = 0;
     return;
   }
+  if (with_part_.empty() && has_part(lower, wanted_)) with_part_ = candidate;
   // Once something was found, only something nearer replaces it.
   if (!best_.empty() && limit_ == 0) return;
-  const auto distance = edit_distance(wanted_, candidate, best_.empty() ? limit_ : limit_ - 1);
+  const auto distance = edit_distance(wanted_, lower, best_.empty() ? limit_ : limit_ - 1);
   if (!distance) return;
   best_ = candidate;
   limit_ = *distance;

@@ -58,6 +58,23 @@ TEST(NearestText, TheLastPartOfAnIdIsMeant) {
   EXPECT_EQ(nearest.best(), "box0/nic0");
 }
 
+TEST(NearestText, CapitalLettersDoNotCount) {
+  NearestText nearest("GPU-A");
+  for (const char* id : {"gpu-b", "Gpu-a"}) nearest.offer(id);
+  EXPECT_EQ(nearest.best(), "Gpu-a");
+}
+
+TEST(NearestText, APartOfANameIsMeantWhereNothingIsNear) {
+  NearestText nearest("tree");
+  for (const char* id : {"multitree", "double-tree", "tree-two"}) nearest.offer(id);
+  EXPECT_EQ(nearest.best(), "double-tree");
+  nearest.offer("tre");
+  EXPECT_EQ(nearest.best(), "tre");
+  NearestText begun("complet");
+  for (const char* id : {"compare", "completion"}) begun.offer(id);
+  EXPECT_EQ(begun.best(), "completion");
+}
+
 TEST(NearestText, NothingFarIsSuggested) {
   NearestText nearest("sw");
   for (const char* id : {"gpu0", "nic"}) nearest.offer(id);

@@ -8,6 +8,8 @@
 
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/collective.hpp"
+#include "forestcoll/nearest.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
@@ -143,6 +145,21 @@ Expected<Groups> lists_of_json(const JsonValue& value, const ErrorPlace& place) 
 }
 
 }  // namespace
+
+Diagnostic topology::unknown_collective(std::string_view name, const ErrorPlace& place) {
+  constexpr Collective kAll[] = {Collective::allgather, Collective::reduce_scatter,
+                                 Collective::allreduce, Collective::broadcast,
+                                 Collective::reduce,    Collective::alltoall,
+                                 Collective::scatter,   Collective::gather};
+  NearestText nearest(name);
+  for (const Collective collective : kAll) nearest.offer(to_string(collective));
+  const std::string names =
+      listed(kAll, [](Collective collective) { return to_string(collective); });
+  return make_error(Code::O07, fmt::format("unknown collective {}", quote(name)),
+                    nearest.best().empty() ? "there are " + names
+                                           : fmt::format("did you mean {}?", quote(nearest.best())),
+                    place);
+}
 
 Expected<Groups> topology::groups_of_json(const JsonValue& value, std::size_t ranks,
                                           const Mesh* mesh, const ErrorPlace& place) {

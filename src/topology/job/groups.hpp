@@ -1,6 +1,8 @@
 // Groups of a JSON document.
 #pragma once
 
+#include <string_view>
+
 #include "forestcoll/job.hpp"
 #include "topology/format/json_value.hpp"
 
@@ -10,5 +12,8 @@ namespace forestcoll::topology {
 /// `parse_groups` reads it. Errors: those of `parse_groups`.
 [[nodiscard]] Expected<Groups> groups_of_json(const JsonValue& value, std::size_t ranks,
                                               const Mesh* mesh, const ErrorPlace& place);
+
+/// O07: no spelling of a collective.
+[[nodiscard]] Diagnostic unknown_collective(std::string_view name, const ErrorPlace& place);
 
 }  // namespace forestcoll::topology

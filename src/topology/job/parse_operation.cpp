@@ -7,7 +7,9 @@
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job.hpp"
+#include "forestcoll/spelling.hpp"
 #include "forestcoll/text.hpp"
+#include "topology/job/groups.hpp"
 #include "topology/model/findings.hpp"
 
 namespace forestcoll {
@@ -22,6 +24,14 @@ Diagnostic no_operation(std::string_view text, const ErrorPlace& place) {
       "write COLLECTIVE GROUPS [BYTES] [root=R] [weight=W], such as \"allgather tp 64M\", "
       "\"allreduce MOD 8 1G\" or \"broadcast [[0,1],[2,3]] 1M root=0\"",
       place);
+}
+
+// "root=gpu0"
+Diagnostic no_number(std::string_view word, const ErrorPlace& place) {
+  return make_error(Code::O07, fmt::format("expected a number, found {}", topology::quote(word)),
+                    word.starts_with(kRoot) ? "a root is given by its rank within the group, from 0"
+                                            : "a weight is a whole number from 1 to 1000",
+                    place);
 }
 
 // Takes the last word off the text.
@@ -55,8 +65,9 @@ Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks,
   std::string_view rest = trimmed(text);
   const std::size_t blank = rest.find_first_of(" \t");
   if (blank == std::string_view::npos) return no_operation(text, place);
-  const auto collective = parse_collective(rest.substr(0, blank));
-  if (!collective) return no_operation(text, place);
+  const std::string_view name = rest.substr(0, blank);
+  const auto collective = parse_spelling(name);
+  if (!collective) return topology::unknown_collective(name, place);
   JobOperation operation{std::string(rest), *collective, {}, {}, {}, {}};
   rest = trimmed(rest.substr(blank));
 
@@ -64,7 +75,7 @@ Expected<JobOperation> parse_operation(std::string_view text, std::size_t ranks,
   std::string_view last = take_last_word(before);
   for (; last.starts_with(kRoot) || last.starts_with(kWeight); last = take_last_word(before)) {
     const auto number = parse_whole(last.substr(last.find('=') + 1));
-    if (!number) return no_operation(text, place);
+    if (!number) return no_number(last, place);
     if (last.starts_with(kRoot)) {
       operation.root = static_cast<std::size_t>(*number);
     } else {

@@ -9,6 +9,7 @@
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job.hpp"
+#include "forestcoll/spelling.hpp"
 #include "forestcoll/text.hpp"
 #include "topology/format/json_value.hpp"
 #include "topology/job/files/workload.hpp"
@@ -34,11 +35,11 @@ class JobReader {
   Expected<Job> read(const JsonValue& document) {
     const Place root;
     if (!is(document, Kind::object, root, "an object")) return *error_;
-    known(document, root, {"format", "version", "mesh", "mesh_order", "steps"});
     const JsonValue* format = get(document, root, "format", Kind::string, "\"forestcoll-job\"");
     if (format != nullptr && format->text != kFormat) {
       wrong(Place(root, "format"), "\"forestcoll-job\"", *format);
     }
+    known(document, root, {"format", "version", "mesh", "mesh_order", "steps"});
     const JsonValue* version = get(document, root, "version", Kind::number, "1");
     if (version != nullptr && version->text != "1") wrong(Place(root, "version"), "1", *version);
     if (!error_) read_mesh(document, root);
@@ -182,14 +183,11 @@ class JobReader {
     const JsonValue* name = get(value, place, "collective", Kind::string, "a collective");
     if (name == nullptr) return;
     operation.name = name->text;
-    if (const auto collective = parse_collective(name->text)) {
+    if (const auto collective = parse_spelling(name->text)) {
       operation.collective = *collective;
       return;
     }
-    fail({make_error(Code::O07, fmt::format("unknown collective {}", topology::quote(name->text)),
-                     "use allgather, reduce_scatter, allreduce, broadcast, reduce, alltoall, "
-                     "scatter or gather",
-                     at(Place(place, "collective")))});
+    fail({topology::unknown_collective(name->text, at(Place(place, "collective")))});
   }
 
   void read_groups(const JsonValue& value, const Place& place, JobOperation& operation) {

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 #include "common/files/io.hpp"
 #include "common/options/shared_options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
+#include "forestcoll/spelling.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -25,21 +24,6 @@ const std::array<std::string, 9> kNames = {std::string(to_string(Collective::all
                                            std::string(kUnequalAlltoall),
                                            std::string(to_string(Collective::scatter)),
                                            std::string(to_string(Collective::gather))};
-
-// Letters and digits alone, in lower case: what all spellings have in common.
-std::string bare(std::string_view name) {
-  std::string letters;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0) letters += static_cast<char>(std::tolower(byte));
-  }
-  return letters;
-}
-
-bool has_marks_only(std::string_view name) {
-  return std::ranges::all_of(
-      name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '-'; });
-}
 
 }  // namespace
 
@@ -69,12 +53,14 @@ std::string with_article(std::string_view name) {
 }
 
 std::string resolve_collective(std::string& name) {
-  std::string letters = bare(name);
-  if (letters == "bcast") letters = bare(to_string(Collective::broadcast));  // as MPI has it
-  if (letters == "all2all") letters = to_string(Collective::alltoall);
-  for (const std::string& known : kNames) {
-    if (!has_marks_only(name) || letters != bare(known)) continue;
-    name = known;
+  if (name.ends_with('v') || name.ends_with('V')) {
+    if (parse_spelling(name.substr(0, name.size() - 1)) == Collective::alltoall) {
+      name = kUnequalAlltoall;
+      return {};
+    }
+  }
+  if (const auto collective = parse_spelling(name)) {
+    name = to_string(*collective);
     return {};
   }
   return validator_text(Code::S03, fmt::format("there is no collective \"{}\"; there are {}",
