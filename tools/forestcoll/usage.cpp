@@ -84,8 +84,17 @@ std::string no_number(std::string_view says) {
                      says.substr(kBegin.size(), equals - kBegin.size()), says.substr(equals + 3));
 }
 
+// "--size: At Most 1 required but received 2", "--size: 1 required SIZE missing"
+std::string wrong_count(const std::string& says) {
+  const std::string option = says.substr(0, says.find(':'));
+  return option + (says.ends_with(" missing") ? " needs a value" : " is given more than once");
+}
+
 std::string in_words(const CLI::App& command, const CLI::ParseError& error, const Words& rest) {
   if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) return no_number(error.what());
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    return wrong_count(error.what());
+  }
   const bool is_group = command.get_require_subcommand_min() > 0;
   const bool is_incomplete = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const bool has_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;

@@ -22,7 +22,7 @@ TEST(Usage, EveryErrorHasACode) {
       {{"bound", fabric, "--detail=-1"}, "there is no option --detail [S05]\n"},
       {{"bound", fabric, "--tops", "1"}, "no option --tops; did you mean --top? [S05]\n"},
       {{"bound", fabric, "-x"}, "there is no option -x [S05]\n"},
-      {{"bound", fabric, "-c"}, "--collective: 1 required NAME missing [S05]\n"},
+      {{"bound", fabric, "-c"}, "--collective needs a value [S05]\n"},
       {{"bound", fabric, "--json-version", "2"}, "--json-version requires --json [S05]\n"},
       {{"compare", fabric, "--json", "--csv"}, "--json excludes --csv [S04]\n"},
       {{"bound", fabric, "--json", "--json-version", "3"},

@@ -64,7 +64,13 @@ class Batch {
       : arguments_(arguments), request_(request), console_(console), everywhere_(everywhere) {}
 
   int run(SignalGate& gate) {
-    // 1. Alone in the directory of outputs, or only with other shards.
+    // 1. Which topologies there are, and what is to be made of them.
+    auto assignments = find_assignments();
+    if (!assignments) return code(fail(assignments.errors(), console_));
+    if (const auto done = reject_unused_root(request_.standard.words, *assignments); !done) {
+      return code(fail(done.errors(), console_));
+    }
+    // 2. Alone in the directory of outputs, or only with other shards.
     if (const auto done = prepare_output(arguments_.output); !done) {
       return code(fail(done.errors(), console_));
     }
@@ -77,12 +83,6 @@ class Batch {
     const auto program = program_fingerprint();
     if (!program) return code(fail(program.errors(), console_));
     program_ = *program;
-    // 2. Which topologies there are, and what is to be made of them.
-    auto assignments = find_assignments();
-    if (!assignments) return code(fail(assignments.errors(), console_));
-    if (const auto done = reject_unused_root(request_.standard.words, *assignments); !done) {
-      return code(fail(done.errors(), console_));
-    }
     // 3. What they hold, by a look at each.
     if (const auto done = make_items(*assignments, gate); !done) {
       return code(fail(done.errors(), console_));

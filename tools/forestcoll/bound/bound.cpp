@@ -58,7 +58,7 @@ Expected<WhatIf> explore(const Fabric& fabric, WhatIfOptions options, const Cons
 // Options of what goes along paths and of trees do not go together.
 Expected<void> misplaced_option(const BoundArguments& options) {
   const bool of_paths = has_paths(options.collective);
-  if (!of_paths && options.alltoall.given()) {
+  if (!of_paths && options.alltoall.given() && !options.job.given()) {
     return make_error(Code::S04, "--demand, --gap and --time-limit are of -c alltoall",
                       "add -c alltoall, or leave them out");
   }

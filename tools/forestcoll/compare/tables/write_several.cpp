@@ -70,10 +70,13 @@ std::vector<std::string> orders_of(const std::vector<NamedComparison>& all) {
     }
     if (order.size() < 2) continue;
     std::ranges::stable_sort(order, {}, &std::pair<double, std::string>::first);
+    constexpr double kSame = 1.005;  // 1 in three digits
     std::vector<std::string> others;
     for (std::size_t o = 1; o < order.size(); ++o) {
-      others.push_back(fmt::format("{} takes {:.3g} times as long", order[o].second,
-                                   order[o].first / order.front().first));
+      const double times = order[o].first / order.front().first;
+      others.push_back(order[o].second + (times < kSame
+                                              ? std::string(" takes as long")
+                                              : fmt::format(" takes {:.3g} times as long", times)));
     }
     sentences.push_back(fmt::format("{}: {} is the fastest; {}",
                                     rounded_size_in_words(static_cast<double>(sizes[i])),

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -282,7 +284,9 @@ SynthArguments with_sizes(SynthArguments arguments) {
   const bool has_window =
       !arguments.sizes.empty() || !arguments.min_bytes.empty() || !arguments.max_bytes.empty();
   const bool is_deployed = !arguments.deploy.empty() && is_free(arguments) && !has_window;
-  const bool is_directory = arguments.output.ends_with('/') && arguments.tune.empty();
+  const std::string last = std::filesystem::path(arguments.output).filename().string();
+  const bool names_directory = arguments.output.ends_with('/') || last == "." || last == "..";
+  const bool is_directory = names_directory && arguments.tune.empty();
   if (is_deployed || is_directory) arguments.tune = kSizesOfDirectory;
   return arguments;
 }
