@@ -128,7 +128,7 @@ Command add_simulate(CLI::App& program) {
       ->required();
   add_failure_options(*command, options->failures);
   add_latency_option(*command, options->failures);
-  add_dump_options(*command, options->reading.dump);
+  add_reading_options(*command, options->reading);
   const OptionGroup general(*command);
   general
       .option("--sizes", options->sizes, "SIZES",

@@ -40,7 +40,7 @@ constexpr std::size_t kMostGrouped = 10'000;  // findings that are read to be co
 struct VerifyArguments {
   std::string schedule;
   std::string topology;
-  ReadingOptions reading;  // of the topology, where it is a dump
+  ReadingOptions reading;  // of the topology
   Failures failures;       // of the topology
   std::string target = VerifyOptions{}.target;
   bool target_given = false;
@@ -123,8 +123,10 @@ std::string refuse_unknown(const std::string& name) {
 }
 
 bool is_about_topology(const VerifyArguments& options) {
-  const DumpOptions& dump = options.reading.dump;
-  return !dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p || !options.failures.empty();
+  const ReadingOptions& reading = options.reading;
+  const DumpOptions& dump = reading.dump;
+  return !dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p || reading.strict ||
+         !reading.quantize.empty() || !options.failures.empty();
 }
 
 Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& console) {
@@ -141,10 +143,11 @@ Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& con
                       "add --topology and --json, or leave it out");
   }
   if (options.topology.empty() && is_about_topology(options)) {
-    return make_error(Code::S04,
-                      "--nvlink, --box, --pcie-p2p, --drop, --derate, --ranks, --members, "
-                      "--relays and --no-relays are for the topology",
-                      "name it with --topology");
+    return make_error(
+        Code::S04,
+        "--nvlink, --box, --pcie-p2p, --strict, --quantize, --drop, --derate, --ranks, "
+        "--members, --relays and --no-relays are for the topology",
+        "name it with --topology");
   }
   const auto text = read_input(options.schedule);
   if (!text) return text.errors();
@@ -228,7 +231,7 @@ Command add_verify(CLI::App& program) {
       ->capture_default_str();
   add_sms_option(*command, options->sms);
   add_failure_options(*command, options->failures);
-  add_dump_options(*command, options->reading.dump);
+  add_reading_options(*command, options->reading);
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-verify, version 2)");
   add_json_version_option(*command);
