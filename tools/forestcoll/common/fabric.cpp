@@ -116,8 +116,6 @@ Diagnostics not_alone(Diagnostics errors) {
   return errors;
 }
 
-}  // namespace
-
 void add_dump_options(CLI::App& command, DumpOptions& options) {
   const OptionGroup group(command, "Dumps of machines");
   group.option("--nvlink", options.nvlink, "nvswitch=GB/s",
@@ -132,6 +130,8 @@ void add_dump_options(CLI::App& command, DumpOptions& options) {
              "Let GPUs reach each other through PCIe and CPUs beside NVLink and xGMI; always\n"
              "so where these do not join all GPUs");
 }
+
+}  // namespace
 
 void add_reading_options(CLI::App& command, ReadingOptions& options) {
   const OptionGroup general(command);

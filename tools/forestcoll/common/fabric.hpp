@@ -32,9 +32,6 @@ struct DumpOptions {
   bool pcie_p2p = false;
 };
 
-/// --nvlink, --box and --pcie-p2p.
-void add_dump_options(CLI::App& command, DumpOptions& options);
-
 /// How topology files are read.
 struct ReadingOptions {
   std::size_t max_nodes = TopologyOptions{}.max_nodes;

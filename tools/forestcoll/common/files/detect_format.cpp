@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/report/flags.hpp"
@@ -19,6 +20,7 @@
 #include "forestcoll/import.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/rate.hpp"
+#include "forestcoll/setting.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/topology_text.hpp"
 
@@ -79,8 +81,8 @@ void add_cost_of_pcie(const ImportReport& report, const Topology& topology, Diag
 
 // What is apart in an imported file is so in its source: other options may join it.
 constexpr std::string_view kJoin =
-    "Nothing that the file describes joins them. --fabric single joins all NICs of machines; else "
-    "mend the source.";
+    "Nothing that the file describes joins them. `fabric=single` joins all NICs of machines; "
+    "else mend the source.";
 constexpr std::array<Remedy, 2> kApart = {{{Code::E08, kJoin}, {Code::E09, kJoin}}};
 
 Diagnostics joined(Diagnostics first, const Diagnostics& second) {
@@ -118,6 +120,17 @@ Diagnostic unknown_xml(std::string_view text, const std::string& file) {
   }
   return make_error(Code::I01, "this is XML, but not NCCL's, hwloc's or GraphML",
                     "`forestcoll topo import --help` lists what can be read.", {.file = file});
+}
+
+// Whether a remedy names an option that `topo import` alone has.
+bool names_option_of_import(std::string_view remedy) {
+  constexpr std::array kOfImport = {
+      Setting::bandwidths, Setting::compute,          Setting::fabric,        Setting::gpu,
+      Setting::uplinks,    Setting::uplink_bandwidth, Setting::nic_bandwidth, Setting::host};
+  return std::ranges::any_of(parts_of(remedy), [&](const TextPart& part) {
+    const auto* mention = std::get_if<Mention>(&part);
+    return mention != nullptr && std::ranges::find(kOfImport, mention->setting) != kOfImport.end();
+  });
 }
 
 // The report in the words of the command line, also where the file keeps it.
@@ -162,10 +175,13 @@ Expected<ParsedTopology> parse_any(std::string_view text, const std::string& fil
   }
   auto imported = import_checked(*source, text, file, reading);
   if (!imported) {
-    const std::string where = fmt::format("These are options of `forestcoll topo import {} FILE`.",
-                                          info_of(*source).name);
-    const std::array<Remedy, 2> options = {{{Code::I04, where}, {Code::I05, where}}};
-    return with_more_remedies(imported.errors(), options);
+    Diagnostics errors = imported.errors();
+    for (Diagnostic& error : errors) {
+      if (!names_option_of_import(error.remedy)) continue;
+      error.remedy += fmt::format(" These are options of `forestcoll topo import {} FILE`.",
+                                  info_of(*source).name);
+    }
+    return errors;
   }
   if (metadata != nullptr) *metadata = metadata_of(imported->text);
   ParsedTopology parsed = std::move(imported->parsed);
