@@ -79,11 +79,17 @@ void add_cost_of_pcie(const ImportReport& report, const Topology& topology, Diag
                          fmt::join(compress_ids(largest), ","), number(without->algbw));
 }
 
-// What is apart in an imported file is so in its source: other options may join it.
-constexpr std::string_view kJoin =
-    "Nothing that the file describes joins them. `fabric=single` joins all NICs of machines; "
-    "else mend the source.";
-constexpr std::array<Remedy, 2> kApart = {{{Code::E08, kJoin}, {Code::E09, kJoin}}};
+// What is apart in an imported file is so in its source: of a machine, a network may join it.
+Diagnostics apart(Diagnostics errors, Source source) {
+  const bool is_machine =
+      source == Source::nccl || source == Source::nvidia_smi || source == Source::hwloc;
+  const std::string_view remedy =
+      is_machine ? "Nothing that the file describes joins them. `fabric=single` joins all NICs of "
+                   "machines; else mend the source."
+                 : "Nothing that the file describes joins them: mend the source.";
+  const std::array<Remedy, 2> remedies = {{{Code::E08, remedy}, {Code::E09, remedy}}};
+  return with_remedies(std::move(errors), remedies);
+}
 
 Diagnostics joined(Diagnostics first, const Diagnostics& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -155,7 +161,7 @@ Expected<CheckedImport> import_checked(Source source, std::string_view text,
   std::string json = to_topology_json(imported->document);
   auto parsed = parse_topology(json, file + " (imported)", reading.parser);
   if (!parsed) {
-    return joined(joined(with_remedies(parsed.errors(), kApart), imported->warnings), findings);
+    return joined(joined(apart(parsed.errors(), source), imported->warnings), findings);
   }
   add_cost_of_pcie(imported->report, parsed->topology, findings);
   return CheckedImport{.imported = *std::move(imported),
