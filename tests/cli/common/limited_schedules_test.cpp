@@ -94,7 +94,7 @@ TEST_F(LimitedSchedulesLong, FindAForestThatClaimsTooMuch) {
             "-o", forest});
   const auto verdict = run({"verify", forest, "--topology", file("t.json")});
   EXPECT_EQ(verdict.code, 1);
-  EXPECT_THAT(verdict.out + verdict.err, HasSubstr("held up by what links share: bus"));
+  EXPECT_THAT(verdict.out + verdict.err, HasSubstr("held up by what links share: limit bus"));
 }
 
 TEST_F(LimitedSchedulesLong, HoldForGroupsAtOnce) {

@@ -122,8 +122,7 @@ TEST_F(SharedLimitsLong, OfABusHoldBothDirections) {
     "limits": [{"links": ["g0~g1"], "bandwidth": 16}]})");
   const auto ran = run({"bound", file("bus.json"), "-c", "allgather"});
   EXPECT_THAT(ran.out, HasSubstr("allgather                         16"));
-  EXPECT_THAT(ran.out,
-              HasSubstr("bottleneck of allgather: limit of 16 GB/s, shared by 2 directions"));
+  EXPECT_THAT(ran.out, HasSubstr("limit on g0 -> g1, … of 16 GB/s, shared by 2 directions"));
 }
 
 // All that is below has the names and the bandwidths of the file.
