@@ -113,6 +113,7 @@ class Fitter {
     }
     std::int64_t cost = 0;
     for (std::size_t next = 0; over > 0; ++next) {
+      looks_ -= std::ssize(leaving_) - static_cast<std::ptrdiff_t>(next);
       for (std::size_t other = next + 1; other < leaving_.size(); ++other) {
         if (leaving_[other].first < leaving_[next].first) {
           std::swap(leaving_[other], leaving_[next]);

@@ -13,7 +13,7 @@ namespace {
 constexpr int kTries = 20;  // orders at most
 // At a link in a round, over all orders, and then over all that are pushed out.
 constexpr std::int64_t kLooks = std::int64_t{1} << 22;
-constexpr std::int64_t kMendingLooks = std::int64_t{1} << 24;
+constexpr std::int64_t kMendingLooks = std::int64_t{1} << 22;
 // Links times rounds: beyond, there is no time for much of it.
 constexpr std::int64_t kMostMended = std::int64_t{1} << 20;
 
