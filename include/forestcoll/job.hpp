@@ -66,6 +66,14 @@ struct MeshAxis {
 /// The axes, the fastest first. INVARIANT: names differ, sizes are 1 or more.
 struct Mesh {
   std::vector<MeshAxis> axes;
+
+  /// How many ranks it arranges.
+  [[nodiscard]] std::size_t points() const;
+};
+
+enum class MeshFit {
+  all_ranks,  ///< the mesh has as many points as the fabric has ranks
+  some_ranks  ///< it may have fewer: those ranks are numbered that the job is for
 };
 
 /// Steps that run one after the other.
@@ -76,9 +84,11 @@ struct Job {
   std::vector<std::string> notes = {};
 };
 
-/// Reads "tp=8,dp=4". Errors: O06 where it is not that, or the sizes do not multiply to `ranks`.
+/// Reads "tp=8,dp=4". Errors: O06 where it is not that, or the sizes do not multiply to `ranks`, or
+/// to as many at most.
 [[nodiscard]] Expected<Mesh> parse_mesh(std::string_view text, MeshOrder order, std::size_t ranks,
-                                        const ErrorPlace& place = {});
+                                        const ErrorPlace& place = {},
+                                        MeshFit fit = MeshFit::all_ranks);
 
 /// Where the ranks of a mesh are if its axes are laid over the fabric's ranks in this order, the
 /// fastest first: item r is where rank r is. REQUIRES: `order` is a permutation of the axes.
@@ -107,10 +117,12 @@ struct Job {
 
 /// Reads a file of the format forestcoll-job (docs/jobs.md), and checks it; or a workload of OptCCL
 /// or SimAI, or a trace of PyTorch's profiler, told apart by content. `mesh`: of the command line,
-/// for a file that has none, which the others' have not or name themselves; may be null. `file` is
+/// for a file that has none, which the others' have not or name themselves; may be null. `ranks`:
+/// of the fabric, and where the job has a mesh of its own that fits, the points of that. `file` is
 /// the name that diagnostics carry. Errors: O01 not such a file, with the place; S04 two meshes;
 /// those of groups, meshes and operations. Cost: linear in the text and the groups.
 [[nodiscard]] Expected<Job> parse_job(std::string_view text, std::string_view file,
-                                      std::size_t ranks, const Mesh* mesh);
+                                      std::size_t ranks, const Mesh* mesh,
+                                      MeshFit fit = MeshFit::all_ranks);
 
 }  // namespace forestcoll

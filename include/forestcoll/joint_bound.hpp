@@ -21,6 +21,9 @@ struct JointLimits {
   int rounds = 1000;
   std::int64_t pivots = std::numeric_limits<std::int32_t>::max();  ///< of the simplex
   std::stop_token stop = {};
+  /// GB/s: may end where lengths prove that no rate is as high. Then `at_most` is what they prove,
+  /// and `reached` is 0.
+  double least_rate = 0;
   bool shares = false;  ///< whether `JointOptimum::shares` is asked for
 };
 

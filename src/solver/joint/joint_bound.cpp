@@ -175,7 +175,9 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   const solver::Portions portions = solver::portions_of(network, demand);
   solver::Pricing pricing(network, demand.relays, portions);
   solver::LengthsProgram program(network, portions);
-  if (!program.run(pricing, {limits.rounds, limits.pivots, limits.stop})) {
+  const double longest =
+      static_cast<double>(demand.whole()) * network.unit.to_double() / limits.least_rate;
+  if (!program.run(pricing, {limits.rounds, limits.pivots, limits.stop, longest})) {
     return rate_too_large(demand);
   }
   JointOptimum optimum;
@@ -191,6 +193,7 @@ Expected<JointOptimum> joint_optimum(const Network& network, const JointDemand& 
   for (const std::size_t k : portions.limits.of) {
     optimum.limit_lengths.push_back(proof[portions.arcs.count + k]);
   }
+  if (program.is_too_long()) return optimum;
   const auto mixture = prove_reached(network, demand, portions, program);
   const auto reached = mixture ? checked_mul(mixture->reached, network.unit) : std::nullopt;
   if (!reached) return rate_too_large(demand);

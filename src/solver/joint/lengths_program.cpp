@@ -53,6 +53,7 @@ LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
     most = std::max(most, amount);
   }
   unit_ = largest / most;
+  largest_ = largest;
   std::size_t way_variable = kTime + 1, next_row = capacity.size();
   for (std::size_t p = 0; p < portions.portions.size(); ++p) {
     worth_[p] /= largest;
@@ -78,6 +79,8 @@ bool LengthsProgram::run(Pricing& pricing, const Limits& limits) {
   while (true) {
     const bool added = add_columns(pricing, at);
     if (!added && at == lengths_) return true;
+    is_too_long_ = !lengths_.empty() && best_value_ * largest_ > limits.longest * room_;
+    if (is_too_long_) return true;
     if (rounds_ == limits.rounds || limits.stop.stop_requested()) return !lengths_.empty();
     if (added && !solve(limits)) return !lengths_.empty();
     if (added) drop_dear_columns();

@@ -38,6 +38,8 @@ class LengthsProgram {
     int rounds = 0;
     std::int64_t pivots = 0;
     std::stop_token stop = {};
+    /// Ends where lengths prove that no time is as short, in units of amount by capacity.
+    double longest = std::numeric_limits<double>::infinity();
   };
   /// Lengths at which trees are sought lie between the program's and the best so far (Wentges
   /// 1997), which saves most rounds. Ends where no cheaper tree is left, or after 30,000 pivots
@@ -45,6 +47,8 @@ class LengthsProgram {
   /// `Pricing::cheapest` costs. False where floating point finds no optimum.
   bool run(Pricing& pricing, const Limits& limits);
 
+  /// Whether it ended at `Limits::longest`: columns then have no weights.
+  [[nodiscard]] bool is_too_long() const { return is_too_long_; }
   /// By class of arcs and limits: those of the last program, and those with the best bound.
   [[nodiscard]] const std::vector<double>& lengths() const { return lengths_; }
   [[nodiscard]] const std::vector<double>& best_lengths() const { return best_; }
@@ -66,6 +70,7 @@ class LengthsProgram {
   std::vector<std::vector<std::size_t>> piece_row_;  // of a portion and way, the first
   std::vector<double> worth_;                        // of portions, beside the largest
   double unit_ = 1;                                  // of weights, beside the largest amount
+  double largest_ = 1;                               // amount of a portion and its copies
   double room_ = 0;                                  // all capacities
   LinearProgram program_;
   std::vector<Column> columns_;
@@ -76,6 +81,7 @@ class LengthsProgram {
   std::size_t rows_ = 0;
   std::int64_t pivots_ = 0;
   int rounds_ = 0;
+  bool is_too_long_ = false;
 };
 
 }  // namespace forestcoll::solver

@@ -33,8 +33,14 @@ std::optional<MeshOrder> parse_mesh_order(std::string_view name) {
   return std::nullopt;
 }
 
+std::size_t Mesh::points() const {
+  std::size_t points = 1;
+  for (const MeshAxis& axis : axes) points *= static_cast<std::size_t>(axis.size);
+  return points;
+}
+
 Expected<Mesh> parse_mesh(std::string_view text, MeshOrder order, std::size_t ranks,
-                          const ErrorPlace& place) {
+                          const ErrorPlace& place, MeshFit fit) {
   Mesh mesh;
   Int128 points = 1;
   for (const std::string_view part : parts_between(text, ',')) {
@@ -47,11 +53,14 @@ Expected<Mesh> parse_mesh(std::string_view text, MeshOrder order, std::size_t ra
     mesh.axes.push_back({std::string(sides[0]), *size});
     points = std::min<Int128>(points * *size, Int128{1} << 62);
   }
-  if (points != static_cast<Int128>(ranks)) {
+  const bool may_be_fewer = fit == MeshFit::some_ranks;
+  if (may_be_fewer ? points > static_cast<Int128>(ranks) : points != static_cast<Int128>(ranks)) {
     return make_error(Code::O06,
                       fmt::format("the mesh {} has {} points, and the fabric {} ranks",
                                   topology::quote(text), static_cast<std::int64_t>(points), ranks),
-                      "give sizes whose product is the number of ranks", place);
+                      fmt::format("give sizes whose product is the number of ranks{}",
+                                  may_be_fewer ? ", or less" : ""),
+                      place);
   }
   if (order == MeshOrder::device_mesh) std::ranges::reverse(mesh.axes);
   return mesh;

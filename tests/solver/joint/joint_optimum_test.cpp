@@ -82,6 +82,36 @@ TEST(JointOptimum, ProvesOddBytesOfTreesBesidePaths) {
   EXPECT_GE(exact, 50U);
 }
 
+// With a rate that has to be reached: what reaches it is as without, the rest is proved to be
+// slower.
+TEST(JointOptimum, EndsWhereNoRateIsAsHigh) {
+  int ended = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomJob job = random_job(seed + 50'000);
+    connect(job);
+    const auto demand = joint_demand(job.network, job.operations, job.relays);
+    ASSERT_TRUE(demand);
+    const auto whole = joint_optimum(job.network, *demand);
+    ASSERT_TRUE(whole);
+    for (const double times : {0.99, 1.01, 3.0}) {
+      JointLimits limits;
+      limits.least_rate = whole->reached.to_double() * times;
+      const auto found = joint_optimum(job.network, *demand, limits);
+      ASSERT_TRUE(found);
+      if (found->reached == Ratio(0)) {
+        ++ended;
+        EXPECT_GT(times, 1);
+        EXPECT_GE(found->at_most, whole->at_most);
+        EXPECT_EQ(joint_rate_by_lengths(job.network, *demand, found->lengths, {}), found->at_most);
+      } else {
+        EXPECT_EQ(found->reached, whole->reached);
+      }
+    }
+  }
+  EXPECT_GT(ended, 20);
+}
+
 // Of a demand with few bytes beside many: what one pair has does not drown in what others have.
 TEST(JointOptimum, ProvesUnevenDemands) {
   const Network network = test::dgx_a100(1);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "forestcoll/commodity.hpp"
@@ -105,6 +106,26 @@ TEST(ParseJob, RefusesWhatIsNoJson) {
     ASSERT_FALSE(job);
     EXPECT_EQ(job.errors().front().code, Code::O01) << text;
   }
+}
+
+// A job of fewer ranks than the fabric has, by its own mesh or one beside it.
+TEST(ParseJob, MayBeForSomeRanks) {
+  const auto own = parse_job(kGood, "job.json", 12, nullptr, MeshFit::some_ranks);
+  ASSERT_TRUE(own);
+  ASSERT_TRUE(own->mesh);
+  EXPECT_EQ(own->mesh->points(), 8);
+  EXPECT_FALSE(parse_job(kGood, "job.json", 12, nullptr));
+  const auto small = parse_job(kGood, "job.json", 7, nullptr, MeshFit::some_ranks);
+  ASSERT_FALSE(small);
+  EXPECT_EQ(small.errors().front().code, Code::O06);
+  const auto mesh = parse_mesh("tp=2", MeshOrder::megatron, 8, {}, MeshFit::some_ranks);
+  ASSERT_TRUE(mesh);
+  constexpr std::string_view kOfAll =
+      R"({"format": "forestcoll-job", "version": 1,
+          "steps": [{"operations": [{"collective": "allgather"}]}]})";
+  const auto beside = parse_job(kOfAll, "job.json", 8, &*mesh, MeshFit::some_ranks);
+  ASSERT_TRUE(beside);
+  EXPECT_EQ(beside->steps[0].operations[0].groups[0].size(), 2);
 }
 
 TEST(ParseJob, RefusesTwoMeshes) {

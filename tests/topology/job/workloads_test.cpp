@@ -106,6 +106,9 @@ TEST(SimaiWorkload, BrokenOnesAreRefusedWithTheLine) {
   }
   const std::string none = "MICRO all_gpus: 4\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n";
   EXPECT_FALSE(parse_job(none, "job", 4, nullptr));
+  EXPECT_FALSE(parse_job(kSimai, "job", 16, nullptr));
+  EXPECT_TRUE(parse_job(kSimai, "job", 16, nullptr, MeshFit::some_ranks));
+  EXPECT_FALSE(parse_job(kSimai, "job", 4, nullptr, MeshFit::some_ranks));
   const Mesh mesh{{{"tp", 8}}};
   EXPECT_EQ(parse_job(kSimai, "job", 8, &mesh).errors().front().code, Code::S04);
 }

@@ -265,8 +265,10 @@ Command add_bound(CLI::App& program) {
   add_failure_options(*command, options->failures);
   add_job_options(*command, options->job);
   const OptionGroup at_once(*command, "Process groups at once");
-  at_once.flag("--place", options->place,
-               "Try all orders of the mesh's axes over the GPUs; the report is of the best");
+  at_once.flag(
+      "--place", options->place,
+      "Try all orders of the mesh's axes over the GPUs, and where the fabric has more GPUs\n"
+      "than the mesh, which ones to take; the report is of the best");
   at_once.option("--html", options->html, "FILE",
                  "Write a page: how long each step takes, what limits it, and the links by who\n"
                  "uses them");

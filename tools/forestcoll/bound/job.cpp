@@ -163,15 +163,15 @@ Expected<ExitCode> run_bound_of_job(const Fabric& fabric, const BoundArguments& 
   if (const char* other = first_of_one_collective(options)) return no_option_of_groups(other);
   note_what_does_not_count(fabric, console);
   auto job = job_of(options.job, {options.failures, options.collective, options.root},
-                    fabric.network.ranks.size(), console);
+                    fabric.network.ranks.size(), console,
+                    options.place ? MeshFit::some_ranks : MeshFit::all_ranks);
   if (!job) return job.errors();
-  std::vector<Placement> placements;
+  Placements placements;
   if (options.place) {
     auto found = find_placements(*job, fabric, has_relays(options.failures), console);
     if (!found) return found.errors();
     placements = *std::move(found);
-    const auto placement = placement_of(*job->mesh, placements.front().order);
-    *job = placed(*std::move(job), placement);
+    *job = placed(*std::move(job), placements.list.front().ranks);
   }
   const auto bounds = bound_all(*job, fabric, has_relays(options.failures), console);
   if (!bounds) return bounds.errors();
@@ -198,7 +198,7 @@ Expected<ExitCode> run_bound_of_job(const Fabric& fabric, const BoundArguments& 
   }
   const BesideBounds beside{*beyond, *std::move(before)};
   if (!options.json) {
-    const std::string orders = options.place ? in_words(placements, *job) : "";
+    const std::string orders = options.place ? in_words(placements, *job, fabric) : "";
     return finish(write_output("-", orders + job_in_words(*job, *bounds, beside, fabric)));
   }
   Json json = job_to_json(*job, *bounds, beside, fabric, options.reading);

@@ -1,27 +1,31 @@
 #include "bound/place.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <set>
-#include <span>
 #include <utility>
 
 #include "common/job/figures.hpp"
 #include "common/report/progress_bar.hpp"
-#include "common/report/table.hpp"
-#include "common/report/time_report.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/gpu_choices.hpp"
 #include "forestcoll/joint_bound.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-constexpr std::size_t kMostAxes = 6;    // 720 orders
-constexpr std::size_t kMostShown = 12;  // in the report in text
+constexpr std::size_t kMostAxes = 6;  // 720 orders
+
+// Placements whose symmetries are looked for.
+constexpr std::size_t kMostEnumerated = 5000;
+// Placements that are solved, and arcs of the fabric for all of them together.
+constexpr std::size_t kMostSolved = 1000, kMostArcs = 40'000, kLeastSolved = 48;
+constexpr std::size_t kLeastChoices = 4;
+
+// Nearer costs count as equal.
+constexpr double kNearlyAs = 1 - 1e-9;
 
 constexpr double kImpossible = std::numeric_limits<double>::infinity();
 
@@ -40,24 +44,6 @@ std::vector<Order> orders_of(const Mesh& mesh) {
   return orders;
 }
 
-// By operation, which ranks are together, and who is their root: what the bound depends on.
-using Together = std::vector<std::set<std::pair<std::vector<Rank>, std::optional<Rank>>>>;
-
-Together together_of(const Job& job) {
-  Together together;
-  for (const JobStep& step : job.steps) {
-    for (const JobOperation& operation : step.operations) {
-      auto& groups = together.emplace_back();
-      for (std::vector<Rank> group : operation.groups) {
-        const auto root = operation.root ? std::optional(group[*operation.root]) : std::nullopt;
-        if (!operation.demand) std::ranges::sort(group);
-        groups.emplace(std::move(group), root);
-      }
-    }
-  }
-  return together;
-}
-
 bool has_bytes(const Job& job) {
   return std::ranges::all_of(job.steps, [](const JobStep& step) {
     return std::ranges::all_of(step.operations, [](const JobOperation& operation) {
@@ -66,18 +52,34 @@ bool has_bytes(const Job& job) {
   });
 }
 
-Expected<double> cost_of(const Job& job, const Fabric& fabric, bool relays) {
-  double cost = 0;
+// What a step takes with all its repetitions at this rate.
+double cost_at(const JobStep& step, StepBound& bound, const Ratio& rate) {
+  bound.together.reached = rate;
+  const StepFigures figures(step, bound);
+  return static_cast<double>(step.repeat) *
+         (figures.has_bytes() ? figures.seconds_at_once() : 1 / rate.to_double());
+}
+
+struct Cost {
+  double value = 0;
+  bool is_bound = false;
+};
+
+// Where it is above `most`, maybe no more than a bound that is above, too.
+Expected<Cost> cost_of(const Job& job, const Fabric& fabric, bool relays, double most) {
+  Cost cost;
   for (const JobStep& step : job.steps) {
-    const auto demand = joint_demand(fabric.network, step.operations, relays);
+    if (cost.value >= most) cost.is_bound = true;
+    if (cost.is_bound) break;
+    auto demand = joint_demand(fabric.network, step.operations, relays);
     if (!demand) return demand.errors();
-    auto optimum = joint_optimum(fabric.network, *demand);
+    StepBound bound{*std::move(demand), {}, {}, {}};
+    JointLimits limits;
+    limits.least_rate = cost_at(step, bound, Ratio(1)) / (most - cost.value) * kNearlyAs;
+    auto optimum = joint_optimum(fabric.network, bound.demand, limits);
     if (!optimum) return optimum.errors();
-    const StepBound bound{*demand, *std::move(optimum), {}, {}};
-    const StepFigures figures(step, bound);
-    cost +=
-        static_cast<double>(step.repeat) *
-        (figures.has_bytes() ? figures.seconds_at_once() : 1 / bound.together.reached.to_double());
+    cost.is_bound = optimum->reached == Ratio(0);
+    cost.value += cost_at(step, bound, cost.is_bound ? optimum->at_most : optimum->reached);
   }
   return cost;
 }
@@ -101,82 +103,78 @@ Expected<void> check(const Job& job) {
   return {};
 }
 
-std::string names_of(const Order& order, const Mesh& mesh) {
-  std::vector<std::string> names;
-  for (const std::size_t axis : order) names.push_back(mesh.axes[axis].name);
-  return fmt::format("{}", fmt::join(names, ","));
+// Each order on each set of GPUs; of those that come to the same the first.
+std::vector<Placement> distinct(const Job& job, const Network& network, const GpuChoices& choices,
+                                bool by_symmetry) {
+  std::vector<Placement> placements;
+  std::vector<std::vector<Rank>> where;
+  for (const std::vector<Rank>& gpus : choices.sets) {
+    for (const Order& order : orders_of(*job.mesh)) {
+      std::vector<Rank> ranks = placement_of(*job.mesh, order);
+      for (Rank& rank : ranks) rank = gpus[rank.index()];
+      where.push_back(ranks);
+      placements.push_back({order, gpus, std::move(ranks)});
+    }
+  }
+  std::vector<Placement> kept;
+  for (const std::size_t i : distinct_placements(network, job, where, by_symmetry)) {
+    kept.push_back(std::move(placements[i]));
+  }
+  return kept;
+}
+
+// What is to be compared; costs are not known yet.
+Placements candidates(const Job& job, const Fabric& fabric) {
+  const Network& network = fabric.network;
+  const std::size_t count = job.mesh->points(), n = network.ranks.size();
+  if (count == n) {
+    const auto all = all_gpu_choices(network, count, 1);
+    return {distinct(job, network, all, false), 1, true};
+  }
+  const std::size_t orders = orders_of(*job.mesh).size();
+  const std::size_t most =
+      std::clamp(kMostArcs / (1 + network.graph.arc_count()), kLeastSolved, kMostSolved);
+  const auto all = all_gpu_choices(network, count, kMostEnumerated / orders);
+  if (all.all) {
+    auto placements = distinct(job, network, all, true);
+    if (placements.size() <= most) return {std::move(placements), all.sets.size(), true};
+  }
+  const auto some =
+      gpu_choices_by_boxes(fabric.topology, network, count, std::max(most / orders, kLeastChoices));
+  return {distinct(job, network, some, false), some.sets.size(), false};
 }
 
 }  // namespace
 
-Expected<std::vector<Placement>> find_placements(const Job& job, const Fabric& fabric, bool relays,
-                                                 const Console& console) {
+Expected<Placements> find_placements(const Job& job, const Fabric& fabric, bool relays,
+                                     const Console& console) {
   if (const auto done = check(job); !done) return done.errors();
-  ProgressBar bar("trying the orders of the mesh", console);
-  const auto orders = orders_of(*job.mesh);
-  std::set<Together> known;
-  std::vector<Placement> placements;
+  ProgressBar bar("trying placements of the mesh", console);
+  Placements found = candidates(job, fabric);
+  const bool has_choice = job.mesh->points() < fabric.network.ranks.size();
   std::optional<Diagnostics> impossible;  // why the first is that cannot be
-  for (std::size_t i = 0; i < orders.size(); ++i) {
-    bar.update(static_cast<double>(i) / static_cast<double>(orders.size()));
-    const Job there = placed(job, placement_of(*job.mesh, orders[i]));
-    if (!known.insert(together_of(there)).second) continue;
-    const auto cost = cost_of(there, fabric, relays);
+  double best = kImpossible;
+  for (std::size_t i = 0; i < found.list.size(); ++i) {
+    bar.update(static_cast<double>(i) / static_cast<double>(found.list.size()));
+    Placement& placement = found.list[i];
+    // All orders on all GPUs are told.
+    const double most = has_choice ? best : kImpossible;
+    const Job there = placed(job, placement.ranks);
+    auto cost = cost_of(there, fabric, relays, most);
+    // What floating point ended may not be proved to be worse.
+    if (cost && cost->is_bound && cost->value < best) {
+      cost = cost_of(there, fabric, relays, kImpossible);
+    }
     const bool is_possible = cost.has_value();
     if (!is_possible && cost.errors().front().code != Code::O08) return cost.errors();
     if (!is_possible && !impossible) impossible = cost.errors();
-    placements.push_back({orders[i], is_possible ? *cost : kImpossible});
+    placement.cost = is_possible ? cost->value : kImpossible;
+    placement.is_bound = is_possible && cost->is_bound;
+    if (!placement.is_bound) best = std::min(best, placement.cost);
   }
-  std::ranges::stable_sort(placements, {}, &Placement::cost);
-  if (!placements.front().is_possible()) return *impossible;
-  return placements;
-}
-
-std::string in_words(const std::vector<Placement>& placements, const Job& job) {
-  const bool timed = has_bytes(job);
-  const double best = placements.front().cost;
-  const std::size_t shown = std::min(placements.size(), kMostShown);
-  Table table{{"order", timed ? "time" : "GB/s", "beside the best"}};
-  for (const Placement& placement : std::span(placements).first(shown)) {
-    const double cost = placement.cost;
-    if (!placement.is_possible()) {
-      table.rows.push_back(
-          {names_of(placement.order, *job.mesh), "-", "ranks cannot reach others"});
-      continue;
-    }
-    table.rows.push_back({names_of(placement.order, *job.mesh),
-                          timed ? time_in_words(cost) : fmt::format("{:.6g}", 1 / cost),
-                          fmt::format("{:.3f}", cost / best)});
-  }
-  std::string text =
-      "axes laid over the GPUs, the first over neighbours; orders with the same groups once\n" +
-      aligned(table, 1, 1);
-  if (shown < placements.size()) {
-    const auto last =
-        std::ranges::find_if(placements.rbegin(), placements.rend(), &Placement::is_possible);
-    text +=
-        fmt::format("and {} more, up to {:.3f}\n", placements.size() - shown, last->cost / best);
-  }
-  return text +
-         fmt::format("what follows is of {}\n", names_of(placements.front().order, *job.mesh));
-}
-
-void put_placements(Json& report, const std::vector<Placement>& placements, const Job& job,
-                    const Fabric& fabric) {
-  const bool timed = has_bytes(job);
-  Json list = Json::array(), ranks = Json::array();
-  for (const Placement& placement : placements) {
-    Json order = Json::array();
-    for (const std::size_t axis : placement.order) order.push_back(job.mesh->axes[axis].name);
-    list.push_back({{"order", std::move(order)}});
-    if (!placement.is_possible()) continue;
-    list.back()[timed ? "seconds" : "rate"] = timed ? placement.cost : 1 / placement.cost;
-  }
-  for (const Rank r : placement_of(*job.mesh, placements.front().order)) {
-    ranks.push_back(fabric.topology.nodes[fabric.network.ranks[r.index()]].id);
-  }
-  report["placements"] = std::move(list);
-  report["ranks"] = std::move(ranks);
+  std::ranges::stable_sort(found.list, {}, &Placement::cost);
+  if (!found.list.front().is_possible()) return *impossible;
+  return found;
 }
 
 }  // namespace forestcoll::cli

@@ -1,4 +1,4 @@
-// In which order the axes of a mesh are best laid over a fabric.
+// On which GPUs of a fabric, and in which order of its axes, a mesh is best laid.
 #pragma once
 
 #include <cmath>
@@ -13,26 +13,40 @@
 
 namespace forestcoll::cli {
 
-/// An order of the axes, and what the job takes then.
+/// An order of the axes over some GPUs, and what the job takes then.
 struct Placement {
   std::vector<std::size_t> order;  ///< axes of the mesh, the fastest first
+  std::vector<Rank> gpus;          ///< in ascending order
+  std::vector<Rank> ranks;         ///< where each rank of the mesh is
   /// Seconds; without bytes, s per GB of the largest buffer. Infinite where the ranks of a group do
   /// not reach one another then, as on rails when a group has GPUs of several.
   double cost = 0;
+  /// Whether it takes so much at least, which is more than the best: the rest was not computed.
+  bool is_bound = false;
 
   [[nodiscard]] bool is_possible() const { return std::isfinite(cost); }
 };
 
-/// All orders, the best first; of those that give the same groups the one that comes first by the
-/// order of the mesh. Axes of size 1 stay last. Errors: S04 without a mesh, or where steps without
-/// bytes cannot be compared; O06 more than 6 axes of two and more; those of the joint bound.
-[[nodiscard]] Expected<std::vector<Placement>> find_placements(const Job& job, const Fabric& fabric,
-                                                               bool relays, const Console& console);
+struct Placements {
+  std::vector<Placement> list;  ///< the best first
+  std::size_t choices = 1;      ///< sets of GPUs that were compared
+  bool all = true;              ///< whether these are all sets of so many GPUs
+};
 
-/// A table of all orders, and what the first is.
-[[nodiscard]] std::string in_words(const std::vector<Placement>& placements, const Job& job);
-/// "placements", and "ranks": the GPU of each rank in the first of them.
-void put_placements(Json& report, const std::vector<Placement>& placements, const Job& job,
+/// All orders, on all GPUs, or where the mesh has fewer ranks on each choice of as many; of those
+/// that give the same groups the one that comes first by the order of the mesh. Axes of size 1 stay
+/// last. All choices are compared where they are few, else those by boxes (`gpu_choices.hpp`).
+/// Errors: S04 without a mesh, or where steps without bytes cannot be compared; O06 more than 6
+/// axes of two and more; those of the joint bound.
+[[nodiscard]] Expected<Placements> find_placements(const Job& job, const Fabric& fabric,
+                                                   bool relays, const Console& console);
+
+/// A table of the best, and what the first is.
+[[nodiscard]] std::string in_words(const Placements& placements, const Job& job,
+                                   const Fabric& fabric);
+/// "placements", "ranks": the GPU of each rank in the first of them; and where the fabric has more
+/// GPUs than the mesh, "gpu_choices".
+void put_placements(Json& report, const Placements& placements, const Job& job,
                     const Fabric& fabric);
 
 }  // namespace forestcoll::cli

@@ -188,7 +188,9 @@ constexpr std::array kHelp = std::to_array<CodeHelp>({
      "forestcoll bound a100.json --groups '[[0,1],[1,2]]'"},
     {Code::O05, "Name at least two ranks in a group.",
      "forestcoll bound a100.json --groups '[[0],[1]]'"},
-    {Code::O06, "Write a mesh such as tp=8,dp=4, whose sizes multiply to the number of ranks.",
+    {Code::O06,
+     "Write a mesh such as tp=8,dp=4, whose sizes multiply to the number of ranks; or with --place "
+     "to fewer.",
      "forestcoll bound a100-x1.json --mesh tp=3,dp=3 --groups tp"},
     {Code::O07, "Correct the operation as the message says.",
      "forestcoll bound a100.json --at-once 'allgather tp root=0' --mesh tp=8"},

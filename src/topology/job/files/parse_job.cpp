@@ -29,8 +29,8 @@ constexpr std::int64_t kMostRepeats = 1'000'000'000;
 // Reads one document; the first error ends it.
 class JobReader {
  public:
-  JobReader(std::string_view file, std::size_t ranks, const Mesh* mesh)
-      : file_(file), ranks_(ranks), mesh_(mesh) {}
+  JobReader(std::string_view file, std::size_t ranks, const Mesh* mesh, MeshFit fit)
+      : file_(file), ranks_(ranks), mesh_(mesh), fit_(fit) {}
 
   Expected<Job> read(const JsonValue& document) {
     const Place root;
@@ -113,9 +113,10 @@ class JobReader {
       return fail({make_error(Code::S04, "the job has a mesh of its own",
                               "leave `mesh` out, or the mesh of the file", at(place))});
     }
-    auto mesh = parse_mesh(text->text, *named, ranks_, at(place));
+    auto mesh = parse_mesh(text->text, *named, ranks_, at(place), fit_);
     if (!mesh) return fail(mesh.errors());
     own_mesh_ = *std::move(mesh);
+    ranks_ = own_mesh_.points();
     mesh_ = &own_mesh_;
   }
 
@@ -247,14 +248,18 @@ class JobReader {
   std::string_view file_;
   std::size_t ranks_;
   const Mesh* mesh_;
+  MeshFit fit_;
   Mesh own_mesh_;
   std::optional<Diagnostics> error_;
 };
 
 // Of whichever format.
 Expected<Job> read_job(std::string_view text, std::string_view file, std::size_t ranks,
-                       const Mesh* mesh) {
-  if (topology::is_simai_workload(text)) return topology::read_simai_workload(text, file, ranks);
+                       const Mesh* mesh, MeshFit fit) {
+  if (topology::is_simai_workload(text)) {
+    return topology::read_simai_workload(text, file, ranks, fit);
+  }
+  if (mesh != nullptr) ranks = mesh->points();
   topology::Findings findings(file);
   const auto document = topology::parse_json(text, findings);
   if (!document || findings.has_errors()) {
@@ -270,14 +275,14 @@ Expected<Job> read_job(std::string_view text, std::string_view file, std::size_t
   if (topology::is_kineto_trace(*document)) {
     return topology::read_kineto_trace(*document, file, ranks);
   }
-  return JobReader(file, ranks, mesh).read(*document);
+  return JobReader(file, ranks, mesh, fit).read(*document);
 }
 
 }  // namespace
 
 Expected<Job> parse_job(std::string_view text, std::string_view file, std::size_t ranks,
-                        const Mesh* mesh) {
-  auto job = read_job(text, file, ranks, mesh);
+                        const Mesh* mesh, MeshFit fit) {
+  auto job = read_job(text, file, ranks, mesh, fit);
   if (!job || mesh == nullptr) return job;
   if (topology::is_simai_workload(text)) {
     return make_error(Code::S04, "the job has a mesh of its own", "leave `mesh` out",

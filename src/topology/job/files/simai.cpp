@@ -27,7 +27,8 @@ struct Column {
 
 class SimaiReader {
  public:
-  SimaiReader(std::string_view file, std::size_t ranks) : file_(file), ranks_(ranks) {}
+  SimaiReader(std::string_view file, std::size_t ranks, MeshFit fit)
+      : file_(file), ranks_(ranks), fit_(fit) {}
 
   Expected<Job> read(std::string_view text) {
     const std::vector<std::string_view> lines = parts_between(text, '\n');
@@ -78,11 +79,13 @@ class SimaiReader {
         has_pipeline_ = words[w + 1].find_first_not_of("0.") != std::string_view::npos;
     }
     if (all == 0) return wrong(1, "expected \"all_gpus: N\"");
-    if (all != static_cast<std::int64_t>(ranks_)) {
+    const auto have = static_cast<std::int64_t>(ranks_);
+    if (fit_ == MeshFit::some_ranks ? all > have : all != have) {
       return make_error(Code::O03,
                         fmt::format("the workload is for {} GPUs, the fabric has {}", all, ranks_),
                         "use a fabric of as many GPUs", {std::string(file_), "line 1"});
     }
+    ranks_ = static_cast<std::size_t>(all);
     return set_mesh(all);
   }
 
@@ -170,6 +173,7 @@ class SimaiReader {
 
   std::string_view file_;
   std::size_t ranks_;
+  MeshFit fit_;
   std::int64_t tp_ = 1, ep_ = 1, pp_ = 1;
   bool has_pipeline_ = false;
   Mesh mesh_;
@@ -183,8 +187,9 @@ bool is_simai_workload(std::string_view text) {
   return head == kHeads[0] || head == kHeads[1];
 }
 
-Expected<Job> read_simai_workload(std::string_view text, std::string_view file, std::size_t ranks) {
-  return SimaiReader(file, ranks).read(text);
+Expected<Job> read_simai_workload(std::string_view text, std::string_view file, std::size_t ranks,
+                                  MeshFit fit) {
+  return SimaiReader(file, ranks, fit).read(text);
 }
 
 }  // namespace forestcoll::topology

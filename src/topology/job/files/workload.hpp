@@ -40,9 +40,9 @@ class StepCounter {
 /// Rows of twelve columns, as AICB writes them: what goes forward is a step, what goes back for the
 /// gradients of input and weights together is another one. Ranks are a mesh of tp, ep, edp and pp
 /// in Megatron's order, of which dp is ep and edp. Errors: O01 with the line; O03 where the fabric
-/// has another number of ranks.
+/// has another number of ranks, or fewer.
 [[nodiscard]] Expected<Job> read_simai_workload(std::string_view text, std::string_view file,
-                                                std::size_t ranks);
+                                                std::size_t ranks, MeshFit fit);
 
 /// Whether this is a workload of OptCCL's, by its format.
 [[nodiscard]] bool is_optccl_workload(const JsonValue& document);

@@ -20,7 +20,7 @@ Diagnostic clash(const std::string& what, const std::string& remedy) {
   return make_error(Code::S04, what, remedy);
 }
 
-Expected<std::optional<Mesh>> mesh_of(const JobArguments& job, std::size_t ranks) {
+Expected<std::optional<Mesh>> mesh_of(const JobArguments& job, std::size_t ranks, MeshFit fit) {
   if (job.mesh.empty()) return std::optional<Mesh>();
   const auto order = parse_mesh_order(job.mesh_order.empty() ? "megatron" : job.mesh_order);
   if (!order) {
@@ -29,7 +29,7 @@ Expected<std::optional<Mesh>> mesh_of(const JobArguments& job, std::size_t ranks
         fmt::format("--mesh-order: expected megatron or device-mesh, found \"{}\"", job.mesh_order),
         "megatron: the first axis is the fastest; device-mesh: the last one is");
   }
-  auto mesh = parse_mesh(job.mesh, *order, ranks);
+  auto mesh = parse_mesh(job.mesh, *order, ranks, {}, fit);
   if (!mesh) return mesh.errors();
   return std::optional(*std::move(mesh));
 }
@@ -170,13 +170,14 @@ Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext
 }
 
 Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::size_t ranks,
-                     const Console& console) {
-  const auto mesh = mesh_of(job, ranks);
+                     const Console& console, MeshFit fit) {
+  const auto mesh = mesh_of(job, ranks, fit);
   if (!mesh) return mesh.errors();
   const Mesh* given = *mesh ? &**mesh : nullptr;
+  const std::size_t of_job = given == nullptr ? ranks : given->points();
   if (job.job.empty()) {
-    auto asked = job.groups ? job_of_groups(*job.groups, beside, ranks, given)
-                            : job_at_once(job.at_once, ranks, given);
+    auto asked = job.groups ? job_of_groups(*job.groups, beside, of_job, given)
+                            : job_at_once(job.at_once, of_job, given);
     if (asked) asked->mesh = *mesh;
     return asked;
   }
@@ -187,8 +188,8 @@ Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::siz
     return clash("--groups and --job do not go together, but for a Chakra trace",
                  "leave --groups out: the job names its groups");
   }
-  auto read = is_trace ? job_of_trace(*text, job, ranks)
-                       : parse_job(*text, display_name(job.job), ranks, given);
+  auto read = is_trace ? job_of_trace(*text, job, of_job)
+                       : parse_job(*text, display_name(job.job), ranks, given, fit);
   if (read && *mesh) read->mesh = *mesh;
   if (read) {
     for (const std::string& taken : read->notes) note(console, taken);

@@ -51,7 +51,8 @@ struct JobContext {
 /// others' files took for granted. Errors: those of reading files and of what `forestcoll/job.hpp`
 /// parses, S03 an order that there is not.
 [[nodiscard]] Expected<Job> job_of(const JobArguments& job, const JobContext& beside,
-                                   std::size_t ranks, const Console& console);
+                                   std::size_t ranks, const Console& console,
+                                   MeshFit fit = MeshFit::all_ranks);
 
 /// Whether GPUs outside of a group pass its data on.
 [[nodiscard]] bool has_relays(const Failures& failures);
