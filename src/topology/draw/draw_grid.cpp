@@ -152,10 +152,11 @@ class GridDrawer {
     constexpr double kGap = 3.4;  // steps
     const double width = (static_cast<double>(columns()) + kGap) * step_x_;
     const double height = (static_cast<double>(rows()) + kGap) * step_y_;
-    const double planes = static_cast<double>(grid_.dims[depth_]);
+    const auto planes = static_cast<double>(grid_.dims[depth_]);
     const auto in_row = static_cast<std::size_t>(std::ceil(std::sqrt(planes * height / width * 2)));
     const std::size_t wide = std::clamp<std::size_t>(in_row, 1, grid_.dims[depth_]);
-    return {static_cast<double>(plane % wide) * width, -static_cast<double>(plane / wide) * height};
+    const std::size_t column = plane % wide, row = plane / wide;
+    return {static_cast<double>(column) * width, -static_cast<double>(row) * height};
   }
 
   [[nodiscard]] Spot on_ring(std::size_t place) const {
