@@ -77,17 +77,22 @@ LengthsProgram::LengthsProgram(const Network& network, const Portions& portions)
 bool LengthsProgram::run(Pricing& pricing, const Limits& limits) {
   std::vector<double> at = best_;
   while (true) {
-    const bool added = add_columns(pricing, at);
-    if (!added && at == lengths_) return true;
+    Pricing::Crossings crossings = priced(pricing, at);
+    const bool adds = has_others(crossings);
+    if (!adds && at == lengths_) return true;
     is_too_long_ = !lengths_.empty() && best_value_ * largest_ > limits.longest * room_;
     if (is_too_long_) return true;
+    // Before columns are added, which have no weights until the program is solved again.
     if (rounds_ == limits.rounds || limits.stop.stop_requested()) return !lengths_.empty();
-    if (added && !solve(limits)) return !lengths_.empty();
-    if (added) drop_dear_columns();
-    if (value_ - best_value_ <= kEqual * value_ && !added) return true;
+    if (adds) {
+      add_columns(std::move(crossings));
+      if (!solve(limits)) return !lengths_.empty();
+      drop_dear_columns();
+    }
+    if (value_ - best_value_ <= kEqual * value_ && !adds) return true;
     if (pivots_ > kManyPivots && value_ - best_value_ <= kNear * value_) return true;
     // Where the lengths between brought nothing, those of the program do, or all is found.
-    const double stays = added ? kSmoothing : 0;
+    const double stays = adds ? kSmoothing : 0;
     for (std::size_t k = 0; k < at.size(); ++k) {
       at[k] = stays * best_[k] + (1 - stays) * lengths_[k];
     }
@@ -163,14 +168,28 @@ double LengthsProgram::value_of(const Pricing::Crossings& crossings,
   return value;
 }
 
-bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at) {
+Pricing::Crossings LengthsProgram::priced(Pricing& pricing, const std::vector<double>& at) {
   Pricing::Crossings crossings = pricing.cheapest(whole_lengths(at));
   const double value = value_of(crossings, at);
   if (value > best_value_) {
     best_value_ = value;
     best_ = at;
   }
-  bool added = false;
+  return crossings;
+}
+
+bool LengthsProgram::has_others(const Pricing::Crossings& crossings) const {
+  for (std::size_t p = 0; p < crossings.size(); ++p) {
+    for (std::size_t w = 0; w < crossings[p].size(); ++w) {
+      for (std::size_t i = 0; i < crossings[p][w].size(); ++i) {
+        if (!known_.contains({piece_row_[p][w] + i, crossings[p][w][i].load})) return true;
+      }
+    }
+  }
+  return false;
+}
+
+void LengthsProgram::add_columns(Pricing::Crossings crossings) {
   for (std::size_t p = 0; p < crossings.size(); ++p) {
     for (std::size_t w = 0; w < crossings[p].size(); ++w) {
       for (std::size_t i = 0; i < crossings[p][w].size(); ++i) {
@@ -181,11 +200,9 @@ bool LengthsProgram::add_columns(Pricing& pricing, const std::vector<double>& at
         for (const auto& [k, times] : crossing.load) in_rows.push_back({k, times});
         program_.add_variable(in_rows);
         columns_.push_back({p, w, i, std::move(crossing)});
-        added = true;
       }
     }
   }
-  return added;
 }
 
 std::vector<double> LengthsProgram::way_weights() const {

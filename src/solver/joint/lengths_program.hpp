@@ -61,7 +61,11 @@ class LengthsProgram {
  private:
   bool solve(const Limits& limits);
   void drop_dear_columns();
-  bool add_columns(Pricing& pricing, const std::vector<double>& at);
+  // The cheapest trees at these lengths, which are noted where their bound is the best so far.
+  Pricing::Crossings priced(Pricing& pricing, const std::vector<double>& at);
+  // Whether some are not among the columns.
+  [[nodiscard]] bool has_others(const Pricing::Crossings& crossings) const;
+  void add_columns(Pricing::Crossings crossings);
   [[nodiscard]] double value_of(const Pricing::Crossings& crossings,
                                 const std::vector<double>& at) const;
   [[nodiscard]] ArcLengths whole_lengths(const std::vector<double>& at) const;
