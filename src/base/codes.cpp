@@ -63,8 +63,7 @@ constexpr std::array kCodes = std::to_array<CodeInfo>({
      "declares that this is meant"},
     {CODE(W16), About::topology_file,
      "a limit has no effect: its links carry no more together, or are out of use; or two limits "
-     "have "
-     "one name"},
+     "have one name"},
     {CODE(S02), About::request, "the root is missing or unknown, or the collective has none"},
     {CODE(S03), About::request, "the value of an option cannot be read"},
     {CODE(S04), About::request,

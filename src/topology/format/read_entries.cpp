@@ -299,8 +299,8 @@ std::optional<LinkEntry> read_link(const JsonValue& value, const Place& place, c
   const auto simplex = fields.is_second(
       "duplex", "full", "simplex",
       "\"full\" is both ways at once, each with the whole bandwidth, and \"simplex\" one way. "
-      "Where "
-      "both ways share a bandwidth, write \"full\" and a limit on A~B (docs/shared-limits.md).");
+      "Where both ways share a bandwidth, write \"full\" and a limit on A~B "
+      "(docs/shared-limits.md).");
   entry.zip = zip.value;
   entry.pair_given = fields.find("pair") != nullptr;
   entry.full_duplex = !simplex.value;

@@ -74,6 +74,10 @@ Json length_json(std::int64_t length, LengthForm form) {
 
 }  // namespace
 
+std::string limit_name(const Topology& topology, const Network& network, std::size_t number) {
+  return "limit " + name_of(with_whole_weights(network, number), topology);
+}
+
 std::string in_words(const SharedLimit& limit, const Topology& topology) {
   return fmt::format("limit {} of {} GB/s, shared by {}", name_of(limit, topology),
                      number(limit.bandwidth), counted(limit.uses.size(), "direction"));

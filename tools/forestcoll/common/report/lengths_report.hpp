@@ -15,6 +15,9 @@
 
 namespace forestcoll::cli {
 
+/// "limit bus": of `network.limits[number]`. REQUIRES: the network is the topology's.
+[[nodiscard]] std::string limit_name(const Topology& topology, const Network& network,
+                                     std::size_t number);
 /// "limit bus of 16 GB/s, shared by 4 directions".
 [[nodiscard]] std::string in_words(const SharedLimit& limit, const Topology& topology);
 /// The same of `network.limits[number]`, with the bandwidth that the file has for its weights.

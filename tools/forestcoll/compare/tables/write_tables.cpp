@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/report/lengths_report.hpp"
 #include "common/report/table.hpp"
 #include "compare/tables/write.hpp"
 #include "compare/words.hpp"
@@ -70,12 +71,7 @@ std::string busiest_cell(const ComparedRow& row, const Fabric& fabric) {
   constexpr double kNoMore = 1 + 1e-9;
   if (!row.busiest) return "-";
   if (row.busiest_limit && row.busiest_limit->busy > row.busiest->busy * kNoMore) {
-    const Network& links = fabric.links();
-    const ArcLimit& limit = links.limits[row.busiest_limit->limit];
-    if (!limit.name.empty()) return "limit " + limit.name;
-    const ArcId first = limit.uses.front().first;
-    return fmt::format("limit on {} -> {}, …", fabric.topology.nodes[links.graph.tail(first)].id,
-                       fabric.topology.nodes[links.graph.head(first)].id);
+    return limit_name(fabric.topology, fabric.links(), row.busiest_limit->limit);
   }
   return fmt::format("{} -> {}", row.busiest->src, row.busiest->dst);
 }
