@@ -161,4 +161,18 @@ audit::PlanFile plan_file_of(const ExecutionPlan& plan) {
   return file;
 }
 
+simulate::PlanImages images_of(const schedule::ClassPlan& classes) {
+  const schedule::Views& views = classes.views;
+  const auto ends = [&](audit::ChannelKind kind, std::int32_t rank, std::int32_t channel) {
+    const auto& of_rank = classes.ends[Rank(rank)];
+    const PlanChannel own =
+        kind == audit::ChannelKind::memory ? PlanChannel::memory : PlanChannel::port;
+    const schedule::ChannelEnd& end =
+        of_rank[static_cast<std::size_t>(own)][static_cast<std::size_t>(channel)];
+    return std::pair(end.own, end.other);
+  };
+  const auto image = [&](std::size_t i, Rank rank) { return views.image(i, rank); };
+  return {{.count = views.images(), .of = image}, ends};
+}
+
 }  // namespace forestcoll::choose

@@ -15,6 +15,7 @@
 #include "forestcoll/search_scale.hpp"
 #include "forestcoll/topology.hpp"
 #include "forestcoll/verify.hpp"
+#include "schedule/mscclpp/class_plan.hpp"
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/prepare_program.hpp"
 
@@ -26,6 +27,12 @@ choose::PlanOf plan_of(const Candidate& candidate) {
   return candidate.switched ? choose::PlanOf::switches : choose::PlanOf::trees;
 }
 
+PlanOptions asked_of(const PlanShape& shape, const CompileOptions& options) {
+  PlanOptions asked = choose::plan_options(options);
+  asked.shape = shape;
+  return asked;
+}
+
 // Errors: those of `lower_to_plan`.
 Expected<ExecutionPlan> lowered_plan(const Candidate& candidate, const PlanShape& shape,
                                      const Fabric& fabric, const CompileOptions& options) {
@@ -33,9 +40,8 @@ Expected<ExecutionPlan> lowered_plan(const Candidate& candidate, const PlanShape
   if (candidate.routes) {
     return choose::paths_plan(fabric, *candidate.routes, options, shape.threadblocks);
   }
-  PlanOptions asked = choose::plan_options(options);
-  asked.shape = shape;
-  return lower_to_plan(candidate.forest(), boxes_of_ranks(fabric.topology), asked);
+  return lower_to_plan(candidate.forest(), boxes_of_ranks(fabric.topology),
+                       asked_of(shape, options));
 }
 
 // The largest over the GPUs.
@@ -66,7 +72,7 @@ PlanSize size_of(const ExecutionPlan& plan) {
   return size;
 }
 
-class PlanMaker {
+class PlanMaker : public std::enable_shared_from_this<PlanMaker> {
  public:
   PlanMaker(std::span<Candidate> candidates, const Fabric& fabric, simulate::Fabric links,
             const CompileOptions& options)
@@ -81,8 +87,9 @@ class PlanMaker {
     }
     std::vector<Program> made;
     Diagnostics errors;
+    bool has_classes = !candidate.switched && !candidate.routes;
     for (const PlanShape& shape : choose::plan_shapes(plan_of(candidate))) {
-      auto next = make_one(number, shape, made.empty());
+      auto next = make_one(number, shape, made.empty(), has_classes);
       if (!next) {
         if (errors.empty()) errors = next.errors();
         continue;
@@ -98,21 +105,51 @@ class PlanMaker {
   }
 
  private:
+  // `has_classes` becomes false where the fabric's links are not as alike as the trees.
   [[nodiscard]] Expected<Program> make_one(std::size_t number, const PlanShape& shape,
-                                           bool is_first) const {
+                                           bool is_first, bool& has_classes) const {
     Candidate& candidate = candidates_[number];
+    if (has_classes) {
+      auto of_first_ranks = of_classes(number, shape, has_classes);
+      if (!of_first_ranks) return of_first_ranks.errors();
+      if (*of_first_ranks) return **std::move(of_first_ranks);
+    }
     auto plan = lowered_plan(candidate, shape, fabric_, options_);
     if (!plan) return plan.errors();
     if (is_first && (candidate.switched || candidate.routes)) {
       if (const auto done = note_rate(candidate, *plan); !done) return done.errors();
     }
-    audit::PlanFile file = choose::plan_file_of(*plan);
+    return prepared(number, shape, *plan, {});
+  }
+
+  // Where one rank of each class does what all do, no other is lowered or simulated.
+  [[nodiscard]] Expected<std::optional<Program>> of_classes(std::size_t number,
+                                                            const PlanShape& shape,
+                                                            bool& has_classes) const {
+    std::optional<Program> made;
+    const auto classes = schedule::lower_classes_to_plan(
+        candidates_[number].forest(), boxes_of_ranks(fabric_.topology), asked_of(shape, options_));
+    if (!classes) return classes.errors();
+    if (!*classes) return made;
+    auto program = prepared(number, shape, (*classes)->plan, choose::images_of(**classes));
+    has_classes = program.has_value();
+    if (program) made = *std::move(program);
+    return made;
+  }
+
+  // Whoever asks for the plan has the maker.
+  [[nodiscard]] Expected<Program> prepared(std::size_t number, const PlanShape& shape,
+                                           const ExecutionPlan& plan,
+                                           const simulate::PlanImages& images) const {
+    audit::PlanFile file = choose::plan_file_of(plan);
     const Fingerprint fingerprint = fingerprint_of(file);
     auto simulator =
-        simulate::prepare_plan(std::move(file), plan->collective, fabric_.topology, links_);
+        simulate::prepare_plan(std::move(file), plan.collective, fabric_.topology, links_, images);
     if (!simulator) return simulator.errors();
-    const PlanSize size = size_of(*plan);
-    const std::int64_t max_bytes = plan->max_bytes;
+    const PlanSize size = size_of(plan);
+    const auto lower = [maker = shared_from_this(), number, shape] {
+      return lowered_plan(maker->candidates_[number], shape, maker->fabric_, maker->options_);
+    };
     return Program{.candidate = number,
                    .instances = 1,
                    .simulator = *std::move(simulator),
@@ -122,8 +159,8 @@ class PlanMaker {
                    .steps = size.steps,
                    .fingerprint = fingerprint,
                    .no_ll128 = {},
-                   .lowered = *std::move(plan),
-                   .max_bytes = max_bytes};
+                   .lower = lower,
+                   .max_bytes = plan.max_bytes};
   }
 
   // What goes along no trees of GPUs reaches what the checker says.

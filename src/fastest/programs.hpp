@@ -28,8 +28,8 @@ struct Program {
   std::int64_t simulated_steps = 0;  ///< for each pass; 0: not known
   Fingerprint fingerprint;
   std::string no_ll128;  ///< why not
-  std::optional<ExecutionPlan> lowered =
-      {};  ///< of MSCCL++; texts are written once they are chosen
+  /// Of MSCCL++: the plan as it is written, once it is chosen. It was lowered before.
+  std::function<Expected<ExecutionPlan>()> lower = {};
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
 };
 

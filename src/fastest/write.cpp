@@ -120,7 +120,9 @@ Expected<Compilation> write_plan(const Contest& contest, std::size_t contender,
     result.branching = candidate.switched->trees;
     result.packets = candidate.switched->plan.packets;
   }
-  ExecutionPlan plan = *contest.program(contender).lowered;
+  auto lowered = contest.program(contender).lower();
+  if (!lowered) return lowered.errors();
+  ExecutionPlan plan = *std::move(lowered);
   if (window) {
     plan.min_bytes = window->first;
     plan.max_bytes = std::min(plan.max_bytes, window->last.value_or(plan.max_bytes));

@@ -112,12 +112,28 @@ Diagnostic misplaced(std::string_view file, const Findings& findings) {
                 "give the topology that it was made for, without what was dropped");
 }
 
+Diagnostic refuse_unlike_routes() {
+  return refuse("", "", "the fabric's routes are not as alike as the programs",
+                "give the programs of all ranks");
+}
+
 std::size_t op_count(const audit::PlanFile& plan) {
   std::size_t count = 0;
   for (const audit::PlanGpu& gpu : plan.gpus) {
     for (const audit::PlanThreadblock& block : gpu.threadblocks) count += block.ops.size();
   }
   return count;
+}
+
+// The GPUs of the plan stand for all, whose peers are not there to be checked.
+simulate::PlanSource source_of_classes(const audit::PlanFile& plan, simulate::Fabric& fabric,
+                                       Findings& findings, const simulate::PlanImages& images) {
+  std::int64_t chunks = 0;
+  for (const audit::PlanGpu& gpu : plan.gpus) {
+    chunks = std::max({chunks, gpu.input_chunks, gpu.output_chunks});
+  }
+  const audit::MemoryMap nothing(audit::Program{}, audit::Placement::in_place);
+  return {plan, nothing, chunks, fabric, findings, images};
 }
 
 simulate::PlanSource source_of(audit::PlanFile plan, simulate::Fabric& fabric, Findings& findings) {
@@ -209,8 +225,7 @@ Expected<simulate::PreparedProgram> simulate::prepare_program(audit::Program pro
   Findings findings("the schedule");
   ProgramSource source(std::move(program), fabric, findings, images);
   if (!findings.blocked() && images.count > 1 && !source.knows_classes()) {
-    return refuse("", "", "the fabric's routes are not as alike as the programs",
-                  "give the programs of all ranks");
+    return refuse_unlike_routes();
   }
   if (findings.blocked()) return misplaced("", findings);
   const std::int64_t steps = source.simulated_steps();
@@ -221,7 +236,8 @@ Expected<simulate::PreparedProgram> simulate::prepare_program(audit::Program pro
 }
 
 Expected<Simulator> simulate::prepare_plan(audit::PlanFile plan, Collective collective,
-                                           const Topology& topology, Fabric fabric) {
+                                           const Topology& topology, Fabric fabric,
+                                           const PlanImages& images) {
   if (op_count(plan) > audit::kMaxPlanFileOps) {
     return refuse("", "", fmt::format("more than {} operations", audit::kMaxPlanFileOps),
                   "give a plan with fewer");
@@ -231,7 +247,10 @@ Expected<Simulator> simulate::prepare_plan(audit::PlanFile plan, Collective coll
                                             plan.protocol, ranks,
                                             busbw_factor(collective, ranks).to_double()};
   Findings findings("the schedule");
-  PlanSource source = source_of(std::move(plan), fabric, findings);
+  const bool are_all = images.ranks.count == 1;
+  PlanSource source = are_all ? source_of(std::move(plan), fabric, findings)
+                              : source_of_classes(plan, fabric, findings, images);
+  if (!findings.blocked() && !source.knows_classes()) return refuse_unlike_routes();
   if (findings.blocked()) return misplaced("", findings);
   return Simulator(std::make_shared<const Simulator::Model>(std::move(description), topology,
                                                             std::move(fabric), std::move(source)));

@@ -11,6 +11,7 @@
 #include "forestcoll/topology.hpp"
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/sources/images.hpp"
+#include "simulate/sources/read_plan.hpp"
 
 namespace forestcoll::simulate {
 
@@ -27,9 +28,11 @@ struct PreparedProgram {
                                                         const Topology& topology, Fabric fabric,
                                                         const Images& images = {});
 
-/// The same of a plan of MSCCL++. Errors: M04 where no links lead to a peer, and for more
-/// operations than the reader takes.
+/// The same of a plan of MSCCL++. `images`: what its GPUs that have threadblocks stand for; then it
+/// has no packets and no switch channels. Errors: M04 where no links lead to a peer, or those of an
+/// image are not the image of those, and for more operations than the reader takes.
 [[nodiscard]] Expected<Simulator> prepare_plan(audit::PlanFile plan, Collective collective,
-                                               const Topology& topology, Fabric fabric);
+                                               const Topology& topology, Fabric fabric,
+                                               const PlanImages& images = {});
 
 }  // namespace forestcoll::simulate

@@ -49,7 +49,9 @@ TEST_P(Plans, AreWhatTheirTextsSay) {
   for (std::size_t c = 0; c < contest->contenders().size(); ++c) {
     if (!contest->is_there(c)) continue;
     const Program& program = contest->program(c);
-    const std::string text = to_mscclpp_json(*program.lowered, "plan");
+    const auto plan = program.lower();
+    ASSERT_TRUE(plan);
+    const std::string text = to_mscclpp_json(*plan, "plan");
     const auto verdict = verify(text, "plan", &fabric.topology, {});
     ASSERT_TRUE(verdict && verdict->ok) << text.substr(0, 200);
     EXPECT_EQ(program.chunks, verdict->chunks);

@@ -169,7 +169,7 @@ TEST(Deal, ListsHoldEachSegmentOnceAndAreEven) {
     const auto places = box_of(boxes, per_box);
     const schedule::PlanContext context{{&group, 1}, segments, views, places};
     const std::size_t share = 1 + random() % 40;
-    const auto lists = schedule::deal(context, share);
+    const auto lists = schedule::deal(context, share).lists;
     EXPECT_LE(lists.size(), share);
     std::set<std::int32_t> dealt;
     std::size_t longest = 0;

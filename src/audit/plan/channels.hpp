@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "audit/plan/file.hpp"
@@ -17,6 +19,10 @@ struct PlanPeer {
 };
 /// All channels of one kind of a GPU, in the order in which they are numbered.
 [[nodiscard]] std::vector<PlanPeer> peers_of(const PlanGpu& gpu, ChannelKind kind);
+/// Where the programs of some ranks stand for those of all: of the rank's channel of that kind and
+/// number, the name of this end of it, and that of the end that its other one is an image of.
+using ChannelEnds = std::function<std::pair<std::int32_t, std::int32_t>(
+    ChannelKind kind, std::int32_t rank, std::int32_t channel)>;
 /// A switch channel of a GPU: one buffer of every rank of the group.
 struct PlanGroup {
   Buffer buffer = Buffer::input;

@@ -21,8 +21,9 @@ constexpr Loop kNoLoop = {0, 0};
 
 class GraphBuilder {
  public:
-  GraphBuilder(const PlanFile& plan, const MemoryMap& memory, bool by_chunk, Findings& findings)
-      : plan_(plan), memory_(memory), by_chunk_(by_chunk), findings_(findings) {}
+  GraphBuilder(const PlanFile& plan, const MemoryMap& memory, bool by_chunk, Findings& findings,
+               const ChannelEnds& ends)
+      : plan_(plan), memory_(memory), by_chunk_(by_chunk), findings_(findings), ends_(ends) {}
 
   PlanGraph build() {
     for (std::size_t r = 0; r < plan_.gpus.size(); ++r) add_rank(r);
@@ -220,7 +221,16 @@ class GraphBuilder {
     const auto id = static_cast<std::size_t>(channel_of(op, element));
     const PlanPeer& peer =
         op.channel_kind == ChannelKind::memory ? memory_peers_[id] : port_peers_[id];
-    return pairs_.channels[{op.channel_kind, rank_, peer.rank, peer.ordinal}];
+    PlanPairs::Uses& uses = pairs_.channels[end_of(op.channel_kind, peer, id)];
+    uses.peer = peer.rank;
+    return uses;
+  }
+
+  [[nodiscard]] std::tuple<ChannelKind, std::int32_t, std::int32_t, std::int32_t> end_of(
+      ChannelKind kind, const PlanPeer& peer, std::size_t id) const {
+    if (!ends_) return {kind, rank_, peer.rank, peer.ordinal};
+    const auto [own, other] = ends_(kind, rank_, static_cast<std::int32_t>(id));
+    return {kind, own, other, 0};
   }
 
   PortState& port(std::int64_t id) {
@@ -297,6 +307,9 @@ class GraphBuilder {
     std::sort(graph_.edges.begin(), graph_.edges.end(), [](const auto& a, const auto& b) {
       return std::tie(a.second, a.first) < std::tie(b.second, b.first);
     });
+    std::sort(graph_.messages.begin(), graph_.messages.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.to, a.from) < std::tie(b.to, b.from);
+    });
     graph_.before = Lists<>(graph_.nodes.size(), [&](auto&& add) {
       for (const auto& [from, to] : graph_.edges) add(static_cast<std::size_t>(to), from);
     });
@@ -306,6 +319,7 @@ class GraphBuilder {
   const MemoryMap& memory_;
   bool by_chunk_;
   Findings& findings_;
+  const ChannelEnds& ends_;
   PlanGraph graph_;
   PlanPairs pairs_;
   // Of the rank and the threadblock that are being added:
@@ -359,8 +373,8 @@ PlanGraph::Carries PlanGraph::carries(std::int32_t from, std::int32_t to) const 
 }
 
 PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory, bool by_chunk,
-                           Findings& findings) {
-  return GraphBuilder(plan, memory, by_chunk, findings).build();
+                           Findings& findings, const ChannelEnds& ends) {
+  return GraphBuilder(plan, memory, by_chunk, findings, ends).build();
 }
 
 }  // namespace forestcoll::audit

@@ -13,6 +13,7 @@
 #include "audit/common/lists.hpp"
 #include "audit/common/memory_map.hpp"
 #include "audit/execution/execution.hpp"
+#include "audit/plan/channels.hpp"
 #include "audit/plan/file.hpp"
 
 namespace forestcoll::audit {
@@ -67,7 +68,14 @@ struct PlanGraph {
   std::vector<std::array<std::int32_t, 2>> released_by;
   std::vector<std::int32_t> start, end;  ///< of each rank
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;
-  Lists<> before;  ///< the predecessors of each node
+  /// Of the edges, each from a signal to the wait for it, which is at another rank. Where ranks
+  /// stand for others, the node may be of one that stands for `peer`.
+  struct Message {
+    std::int32_t from = -1, to = -1;
+    std::int32_t peer = -1;
+  };
+  std::vector<Message> messages;  ///< in the order of the edges
+  Lists<> before;                 ///< the predecessors of each node
 
   [[nodiscard]] std::span<const std::int32_t> predecessors(std::int32_t node) const {
     return before[static_cast<std::size_t>(node)];
@@ -88,10 +96,12 @@ struct PlanGraph {
 
 /// Builds the graph and pairs signals with waits, arrivals at barriers, semaphores, and packets
 /// with their readers; what has no counterpart is a finding. `by_chunk`: or operations on packets
-/// have one node, as others have. REQUIRES: check_plan_structure found nothing that blocks. Cost:
-/// O(operations · log + accesses).
+/// have one node, as others have. `ends`: what ranks with threadblocks do stands for what all do.
+/// REQUIRES: check_plan_structure found nothing that blocks, or the plan with `ends` is known to be
+/// right and has no packets. Cost: O(operations · log + accesses).
 [[nodiscard]] PlanGraph build_plan_graph(const PlanFile& plan, const MemoryMap& memory,
-                                         bool by_chunk, Findings& findings);
+                                         bool by_chunk, Findings& findings,
+                                         const ChannelEnds& ends = {});
 
 /// All nodes in an order that every edge respects; where there is none, a finding that names the
 /// cycle, and nothing. Cost: O(nodes + edges).

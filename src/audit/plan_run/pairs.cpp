@@ -32,8 +32,9 @@ class Connector {
     return graph_.add(node);
   }
 
-  // The i-th wait is for the i-th signal.
-  void pair_uses(const Nodes& signals, const Nodes& waits, const std::string& what) {
+  // The i-th wait is for the i-th signal. `peer`: that hears a signal as a message; −1: none.
+  void pair_uses(const Nodes& signals, const Nodes& waits, const std::string& what,
+                 std::int32_t peer = -1) {
     for (std::size_t i = 0; i < std::max(signals.size(), waits.size()); ++i) {
       if (i >= waits.size()) {
         findings_.add(Rule::unmatched, place(signals[i].node),
@@ -58,6 +59,7 @@ class Connector {
       }
       if (node(signal).relaxed) node(wait).relaxed = true;
       edge(signal, wait);
+      if (peer >= 0) graph_.messages.push_back({signal, wait, peer});
     }
   }
 
@@ -68,7 +70,8 @@ class Connector {
       const Nodes none;
       pair_uses(
           here.signals, there == pairs_.channels.end() ? none : there->second.waits,
-          fmt::format("{} channel {} from rank {} to rank {}", to_string(kind), ordinal, from, to));
+          fmt::format("{} channel {} from rank {} to rank {}", to_string(kind), ordinal, from, to),
+          here.peer);
       if (there == pairs_.channels.end()) {
         pair_uses(none, here.waits,
                   fmt::format("{} channel {} from rank {} to rank {}", to_string(kind), ordinal, to,

@@ -25,7 +25,8 @@ struct PlanPairs {
   };
   using Nodes = std::vector<InLoop>;
   struct Uses {
-    Nodes signals, waits;  ///< of a semaphore: releases, acquisitions
+    Nodes signals, waits;    ///< of a semaphore: releases, acquisitions
+    std::int32_t peer = -1;  ///< the rank that a channel leads to
   };
   struct Arrival {
     std::int32_t block, arrived, left;
@@ -33,7 +34,8 @@ struct PlanPairs {
     Loop loop;
   };
 
-  /// By kind, rank, peer and which of their channels: what the rank does there.
+  /// By kind, rank, peer and which of their channels: what the rank does there. Where ranks stand
+  /// for others, by kind, name of the end and of the other one, and 0.
   std::map<std::tuple<ChannelKind, std::int32_t, std::int32_t, std::int32_t>, Uses> channels;
   /// By rank and number.
   std::map<std::pair<std::int32_t, std::int64_t>, std::vector<Arrival>> arrivals;

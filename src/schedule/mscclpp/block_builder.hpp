@@ -47,6 +47,10 @@ class BlockBuilder {
 
   /// The one channel to that rank's threadblock of the same number, the first or second of them.
   BlockChannel channel_to(Rank peer, std::int32_t block = 0);
+  /// By peer and its threadblock.
+  [[nodiscard]] const std::map<std::pair<Rank, std::int32_t>, BlockChannel>& channels() const {
+    return channels_;
+  }
 
   /// Puts all of it, then tells those who get it. Appends to the loop.
   void send(std::span<const Shipment> shipments);

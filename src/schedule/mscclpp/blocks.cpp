@@ -27,6 +27,8 @@
 #include <tuple>
 #include <utility>
 
+#include "schedule/mscclpp/class_plan.hpp"
+
 namespace forestcoll::schedule {
 namespace {
 
@@ -93,10 +95,11 @@ class BlockWriter {
   }
   void own(std::int32_t segment) { owned_.push_back(segment); }
 
-  void finish() {
+  void finish(std::int32_t list, std::int32_t place) {
     if (sends_.empty() && receives_.empty() && owned_.empty()) return;
     write_loop();
     write_handshakes();
+    if (context_.first_ranks != nullptr) note_channels(list, place);
     gpu_.threadblocks.push_back(std::move(builder_.block));
   }
 
@@ -288,6 +291,15 @@ class BlockWriter {
     append_on_channels(Kind::wait, ports_among(channels_of(sends_, ends, true)), block.after);
   }
 
+  void note_channels(std::int32_t list, std::int32_t place) {
+    for (const auto& [other, channel] : builder_.channels()) {
+      const auto& [kind, number] = channel;
+      const auto& of_gpu = builder_.block.channels[static_cast<std::size_t>(kind)];
+      context_.first_ranks->channels[{rank_, other.first, list, place, other.second}] = {
+          kind, of_gpu[static_cast<std::size_t>(number)]};
+    }
+  }
+
   const PlanContext& context_;
   const Addresses& addresses_;
   Rank rank_;
@@ -310,7 +322,7 @@ Place seen_from(Rank rank, const Segment& segment, const Views& views) {
 }
 
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
-                         ExecutionPlan& plan) {
+                         std::int32_t list, ExecutionPlan& plan) {
   const Addresses addresses(context);
   const auto depth = static_cast<std::size_t>(context.pipeline_depth);
   std::vector<BlockWriter> writers;  // by rank and place in its pipeline
@@ -326,7 +338,9 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
   for (const std::int32_t number : numbers) {
     const Segment& segment = context.segments[static_cast<std::size_t>(number)];
     levels[number] = append_transfers(context.group_of(segment), segment, number, transfers);
-    if (addresses.copies_own()) writer_of(segment.root, 0).own(number);
+    if (addresses.copies_own() && context.writes(segment.root)) {
+      writer_of(segment.root, 0).own(number);
+    }
   }
   // Two threadblocks that send to each other here get one channel, at both ends the next of
   // theirs: so the n-th at one end leads to the n-th at the other.
@@ -345,13 +359,17 @@ void append_threadblocks(const PlanContext& context, std::span<const std::int32_
     const std::int32_t of_segment = levels.at(transfer.segment);
     const std::int32_t sender = transfer.level * context.pipeline_depth / of_segment;
     const std::int32_t receiver = transfer.ready * context.pipeline_depth / of_segment;
-    writer_of(transfer.src, sender).send(transfer, receiver, from, to);
-    writer_of(transfer.dst, receiver).receive(transfer, sender, to.index);
+    if (context.writes(transfer.src)) {
+      writer_of(transfer.src, sender).send(transfer, receiver, from, to);
+    }
+    if (context.writes(transfer.dst)) {
+      writer_of(transfer.dst, receiver).receive(transfer, sender, to.index);
+    }
   }
   const std::int64_t count = context.segments[static_cast<std::size_t>(numbers.front())].count;
-  for (BlockWriter& writer : writers) {
-    writer.begin(count);
-    writer.finish();
+  for (std::size_t w = 0; w < writers.size(); ++w) {
+    writers[w].begin(count);
+    writers[w].finish(list, static_cast<std::int32_t>(w % depth));
   }
 }
 

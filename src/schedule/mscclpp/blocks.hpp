@@ -19,6 +19,8 @@ inline constexpr std::size_t kMaxBlockChannels = 16;     // of a threadblock and
 inline constexpr std::size_t kMaxOperationChannels = 8;  // of an operation
 inline constexpr std::size_t kMaxPortChannels = 128;     // of a GPU
 
+struct FirstRanks;
+
 /// What all threadblocks share.
 struct PlanContext {
   std::span<const GroupForest> groups;
@@ -29,11 +31,19 @@ struct PlanContext {
   bool any_buffers = false;
   /// Threadblocks of a rank for the same segments, each for some levels: see `PlanShape`.
   std::int32_t pipeline_depth = 1;
+  FirstRanks* first_ranks = nullptr;  ///< these alone are written; null: all
 
   /// Of all groups.
   [[nodiscard]] const CollectiveForest& forest() const { return *groups.front().forest; }
   [[nodiscard]] const GroupForest& group_of(const Segment& segment) const {
     return groups[segment.group];
+  }
+  [[nodiscard]] bool writes(Rank rank) const {
+    return first_ranks == nullptr || views.is_first(rank);
+  }
+  /// The rank that is written for this one.
+  [[nodiscard]] Rank stands_for(Rank rank) const {
+    return first_ranks == nullptr ? rank : views.seen(rank, rank);
   }
 };
 
@@ -48,9 +58,9 @@ struct Place {
 [[nodiscard]] Place seen_from(Rank rank, const Segment& segment, const Views& views);
 
 /// Appends to every GPU of `plan` that has a part in them the threadblocks that serve the segments
-/// of these numbers, which are all of as many chunks: `pipeline_depth` at most. Cost: O(segments ·
-/// hops · log).
+/// of these numbers, list number `list`, which are all of as many chunks: `pipeline_depth` at most.
+/// Cost: O(segments · hops · log).
 void append_threadblocks(const PlanContext& context, std::span<const std::int32_t> numbers,
-                         ExecutionPlan& plan);
+                         std::int32_t list, ExecutionPlan& plan);
 
 }  // namespace forestcoll::schedule

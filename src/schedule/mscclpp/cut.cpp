@@ -11,13 +11,16 @@ Busiest busiest_of(const PlanContext& context) {
   std::vector<Transfer> transfers;
   std::set<Rank> joined;
   for (const Segment& segment : context.segments) {
+    if (!context.writes(segment.root)) continue;
     transfers.clear();
     append_transfers(context.group_of(segment), segment, 0, transfers);
     joined.clear();
     for (const auto& transfer : transfers) joined.insert({transfer.src, transfer.dst});
     for (const Rank rank : joined) {
-      ++ranks[rank.index()].segments;
-      ranks[rank.index()].chunks += segment.count;
+      // An image of the segment joins the first rank as this one joins the rank.
+      Busiest& busy = ranks[context.stands_for(rank).index()];
+      ++busy.segments;
+      busy.chunks += segment.count;
     }
   }
   Busiest most;

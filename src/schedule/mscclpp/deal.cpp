@@ -23,10 +23,10 @@ class Dealer {
   Dealer(const PlanContext& context, std::vector<std::int32_t> numbers)
       : context_(context), views_(context.views), numbers_(std::move(numbers)) {}
 
-  [[nodiscard]] Lists deal(std::size_t share) {
-    Lists lists = in_turn(share);
-    if (!views_.move_all_ranks() || !find_places()) return lists;
-    std::size_t most = static_cast<std::size_t>(kMostWork * static_cast<double>(work(lists)));
+  [[nodiscard]] Dealt deal(std::size_t share) {
+    Dealt dealt{in_turn(share), false};
+    if (!views_.move_all_ranks() || !find_places()) return dealt;
+    std::size_t most = static_cast<std::size_t>(kMostWork * static_cast<double>(work(dealt.lists)));
     for (std::size_t sets = 1; sets <= views_.images(); ++sets) {
       if (views_.images() % sets != 0) continue;
       auto symmetric = in_groups(share, sets);
@@ -34,9 +34,9 @@ class Dealer {
       const std::size_t busiest = work(*symmetric);
       if (busiest > most) continue;
       most = busiest - 1;
-      lists = *std::move(symmetric);
+      dealt = {*std::move(symmetric), true};
     }
-    return lists;
+    return dealt;
   }
 
  private:
@@ -113,17 +113,19 @@ class Dealer {
 
 }  // namespace
 
-Lists deal(const PlanContext& context, std::size_t threadblocks) {
+Dealt deal(const PlanContext& context, std::size_t threadblocks) {
   const std::vector<Segment>& segments = context.segments;
   std::map<std::int64_t, std::vector<std::int32_t>> by_size;
   for (std::size_t s = 0; s < segments.size(); ++s) {
     by_size[segments[s].count].push_back(static_cast<std::int32_t>(s));
   }
-  Lists dealt;
+  Dealt dealt;
   for (const auto& [size, list] : by_size) {
     const std::size_t share = std::max<std::size_t>(
         1, list.size() * threadblocks / std::max(segments.size(), threadblocks));
-    for (auto& each : Dealer(context, list).deal(share)) dealt.push_back(std::move(each));
+    Dealt of_size = Dealer(context, list).deal(share);
+    for (auto& each : of_size.lists) dealt.lists.push_back(std::move(each));
+    dealt.are_symmetric = dealt.are_symmetric && of_size.are_symmetric;
   }
   return dealt;
 }

@@ -15,6 +15,7 @@
 #include "forestcoll/forest.hpp"
 #include "schedule/equal_shares.hpp"
 #include "schedule/mscclpp/blocks.hpp"
+#include "schedule/mscclpp/class_plan.hpp"
 #include "schedule/mscclpp/cut.hpp"
 #include "schedule/mscclpp/deal.hpp"
 #include "schedule/mscclpp/messages_bound.hpp"
@@ -79,6 +80,7 @@ Expected<void> refuse_wide_trees(const schedule::PlanContext& context) {
   for (std::size_t s = 0; s < context.segments.size(); ++s) {
     transfers.clear();
     const Segment& segment = context.segments[s];
+    if (!context.writes(segment.root)) continue;  // it is the image of another
     append_transfers(context.group_of(segment), segment, static_cast<std::int32_t>(s), transfers);
     std::map<std::pair<Rank, PlanChannel>, std::set<Rank>> peers;
     std::map<std::pair<Rank, PlanChannel>, std::size_t> buffers;
@@ -157,8 +159,9 @@ ExecutionPlan build(const schedule::PlanContext& context, const PlanOptions& opt
   plan.min_bytes = options.min_bytes;
   plan.gpus = IdVector<Rank, PlanGpu>(context.box_of.size());
   size_buffers(context, plan);
-  for (const auto& numbers : dealt) schedule::append_threadblocks(context, numbers, plan);
-  occupy_idle_ranks(plan);
+  std::int32_t list = 0;
+  for (const auto& numbers : dealt) schedule::append_threadblocks(context, numbers, list++, plan);
+  if (context.first_ranks == nullptr) occupy_idle_ranks(plan);
   plan.max_bytes = schedule::max_bytes_of(options, plan);
   return plan;
 }
@@ -176,6 +179,36 @@ Expected<void> refuse_groups(std::span<const GroupForest> groups) {
   return {};
 }
 
+// Whether what first ranks do says what all do.
+bool are_enough(const schedule::PlanContext& context, const schedule::Dealt& dealt) {
+  if (context.first_ranks == nullptr) return true;
+  schedule::FirstRanks& first = *context.first_ranks;
+  first.channels.clear();
+  first.are_enough = first.are_enough && dealt.are_symmetric;
+  return first.are_enough;
+}
+
+// What the longest list has too much of by itself needs no other. Of first ranks others' lists are
+// images of it, and all are as soon written.
+Expected<void> refuse_longest(const schedule::PlanContext& context, const PlanOptions& options,
+                              const schedule::Dealt& dealt) {
+  if (context.first_ranks != nullptr) return {};
+  const auto longest = std::ranges::max_element(dealt.lists, {}, &std::vector<std::int32_t>::size);
+  return schedule::refuse_plan(build(context, options, {&*longest, 1}), kSmaller);
+}
+
+// Of the tallest segment.
+std::int32_t levels_of(const schedule::PlanContext& context) {
+  std::int32_t levels = 1;
+  std::vector<schedule::Transfer> transfers;
+  for (const Segment& segment : context.segments) {
+    if (!context.writes(segment.root)) continue;
+    transfers.clear();
+    levels = std::max(levels, append_transfers(context.group_of(segment), segment, 0, transfers));
+  }
+  return levels;
+}
+
 // In as many threadblocks as fit. Fewer have fewer channels, and more operations each.
 Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOptions& options) {
   const auto allowed = static_cast<std::size_t>(options.max_threadblocks);
@@ -189,15 +222,17 @@ Expected<ExecutionPlan> fit(const schedule::PlanContext& context, const PlanOpti
   std::size_t blocks = 0;
   const std::size_t lists = busiest > wanted ? all * wanted / busiest : all;
   for (std::size_t most = std::max<std::size_t>(lists, 1); most > 0; most /= 2) {
-    const auto dealt = schedule::deal(context, most);
-    // What the longest list has too much of by itself needs no other.
-    const auto longest = std::ranges::max_element(dealt, {}, &std::vector<std::int32_t>::size);
-    auto done = schedule::refuse_plan(build(context, options, {&*longest, 1}), kSmaller);
+    const schedule::Dealt dealt = schedule::deal(context, most);
+    if (!are_enough(context, dealt)) break;
+    auto done = refuse_longest(context, options, dealt);
     if (done) {
-      ExecutionPlan plan = build(context, options, dealt);
+      ExecutionPlan plan = build(context, options, dealt.lists);
       blocks = most_threadblocks_of_a_rank(plan);
       if (blocks > allowed) continue;
       done = schedule::refuse_plan(plan, kSmaller);
+      if (done && context.first_ranks != nullptr) {
+        context.first_ranks->name_ends(context, dealt.lists);
+      }
       if (done) return plan;
     }
     if (errors.empty()) errors = done.errors();
@@ -225,11 +260,20 @@ class Lowering {
     }
     if (has_all_in_order(groups_.front(), box_of.size()))
       views_ = schedule::Views(forests_.front());
-    std::vector<schedule::Transfer> transfers;
-    for (const Segment& segment : segments_) {
-      transfers.clear();
-      levels_ = std::max(levels_, append_transfers(groups_[segment.group], segment, 0, transfers));
-    }
+  }
+
+  // Of first ranks alone, if they are enough for all.
+  Expected<std::optional<schedule::ClassPlan>> run_classes() {
+    std::optional<schedule::ClassPlan> classes;
+    if (!views_.move_all_ranks() || !schedule::keep_boxes(views_, box_of_)) return classes;
+    schedule::FirstRanks first;
+    first_ranks_ = &first;
+    auto plan = run();
+    first_ranks_ = nullptr;
+    if (!first.are_enough) return classes;
+    if (!plan) return plan.errors();
+    classes = {*std::move(plan), std::move(views_), std::move(first.ends)};
+    return classes;
   }
 
   // One threadblock for all levels has fewer channels.
@@ -237,7 +281,7 @@ class Lowering {
     const auto whole = context_of(groups_, segments_, 1);
     if (const auto done = refuse_wide_trees(whole); !done) return done.errors();
     const schedule::Busiest busiest = schedule::busiest_of(whole);
-    const std::int32_t depth = std::clamp(options_.shape.pipeline_depth, 1, levels_);
+    const std::int32_t depth = std::clamp(options_.shape.pipeline_depth, 1, levels_of(whole));
     if (depth > 1) {
       auto plan = of_depth(depth, busiest);
       if (plan) return plan;
@@ -261,7 +305,14 @@ class Lowering {
   [[nodiscard]] schedule::PlanContext context_of(std::span<const GroupForest> groups,
                                                  const std::vector<Segment>& segments,
                                                  std::int32_t depth) const {
-    return {groups, segments, views_, box_of_, options_.in_place, options_.any_buffers, depth};
+    return {.groups = groups,
+            .segments = segments,
+            .views = views_,
+            .box_of = box_of_,
+            .in_place = options_.in_place,
+            .any_buffers = options_.any_buffers,
+            .pipeline_depth = depth,
+            .first_ranks = first_ranks_};
   }
 
   [[nodiscard]] Expected<ExecutionPlan> of_parts(std::int64_t parts, std::int32_t depth,
@@ -285,7 +336,7 @@ class Lowering {
   const PlanOptions& options_;
   std::vector<Segment> segments_;
   schedule::Views views_;
-  std::int32_t levels_ = 1;  // of the tallest segment
+  schedule::FirstRanks* first_ranks_ = nullptr;  // null: all are written
 };
 
 }  // namespace
@@ -305,6 +356,14 @@ Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
   auto forests = in_equal_chunks(groups);
   if (!forests) return forests.errors();
   return Lowering({groups.begin(), groups.end()}, *std::move(forests), box_of, options).run();
+}
+
+Expected<std::optional<schedule::ClassPlan>> schedule::lower_classes_to_plan(
+    const CollectiveForest& forest, const IdVector<Rank, std::int32_t>& box_of,
+    const PlanOptions& options) {
+  const GroupForest all = group_of_all(forest, box_of.size());
+  if (const auto done = refuse_groups({&all, 1}); !done) return done.errors();
+  return Lowering({all}, {forest}, box_of, options).run_classes();
 }
 
 Expected<ExecutionPlan> lower_to_plan(const CollectiveForest& forest,

@@ -1,6 +1,7 @@
 #include "simulate/sources/plan_classes.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <tuple>
@@ -39,14 +40,19 @@ struct Names {
   std::vector<std::int32_t> of_node, of_link;
 };
 
-Names coarsest_names(const PlanOperations& all, const Fabric& fabric) {
+// What operations load: by the number of a route of theirs, which of the ways that is.
+struct Loads {
+  Ways ways;
+  std::function<std::int32_t(std::int32_t)> of_route = [](std::int32_t route) { return route; };
+};
+
+Names coarsest_names(const PlanOperations& all, const Fabric& fabric, const Loads& loads) {
   LabelledGraph graph;
   for (const Node& node : all.nodes) graph.labels.push_back(label_of(node));
-  const Ways ways = ways_of(fabric);
-  FlowVertices flows(graph, ways);
+  FlowVertices flows(graph, loads.ways);
   for (std::size_t n = 0; n < all.nodes.size(); ++n) {
     for (std::size_t i = 0; i < all.nodes[n].routes.size(); ++i) {
-      flows.add(static_cast<std::int32_t>(n), all.nodes[n].routes[i], i);
+      flows.add(static_cast<std::int32_t>(n), loads.of_route(all.nodes[n].routes[i]), i);
     }
   }
   const auto first_link = flows.add_links();
@@ -60,7 +66,8 @@ Names coarsest_names(const PlanOperations& all, const Fabric& fabric) {
 
 class PlanClassMaker {
  public:
-  PlanClassMaker(const PlanOperations& all, const Fabric& fabric) : all_(all), fabric_(fabric) {}
+  PlanClassMaker(const PlanOperations& all, const Fabric& fabric, const Loads& loads)
+      : all_(all), fabric_(fabric), loads_(loads) {}
 
   PlanClasses make(const Names& names) {
     add_nodes(names.of_node);
@@ -113,10 +120,10 @@ class PlanClassMaker {
     for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
       for (std::size_t i = 0; i < all_.nodes[n].routes.size(); ++i) {
         senders.push_back(first[index(of_node_[n])] + static_cast<std::int32_t>(i));
-        routes.push_back(all_.nodes[n].routes[i]);
+        routes.push_back(loads_.of_route(all_.nodes[n].routes[i]));
       }
     }
-    result_.flows = flow_classes(senders, routes, of_link, ways_of(fabric_));
+    result_.flows = flow_classes(senders, routes, of_link, loads_.ways);
     std::size_t sender = 0;
     result_.loads.resize(first_.size());
     for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
@@ -131,6 +138,7 @@ class PlanClassMaker {
 
   const PlanOperations& all_;
   const Fabric& fabric_;
+  const Loads& loads_;
   std::vector<std::int32_t> of_node_, first_;
   PlanClasses result_;
 };
@@ -138,7 +146,18 @@ class PlanClassMaker {
 }  // namespace
 
 PlanClasses plan_classes(const PlanOperations& all, const Fabric& fabric) {
-  return PlanClassMaker(all, fabric).make(coarsest_names(all, fabric));
+  const Loads loads{ways_of(fabric)};
+  return PlanClassMaker(all, fabric, loads).make(coarsest_names(all, fabric, loads));
+}
+
+std::optional<PlanClasses> plan_classes(const PlanOperations& all, const Fabric& fabric,
+                                        const ImageRoutes& images) {
+  const auto of_images = images.loads();
+  if (!of_images) return std::nullopt;
+  const Loads loads{of_images->ways(), [&](std::int32_t route) { return images.pair_of(route); }};
+  PlanClasses classes = PlanClassMaker(all, fabric, loads).make(coarsest_names(all, fabric, loads));
+  classes.flows = of_images->in_fabric(std::move(classes.flows));
+  return classes;
 }
 
 PlanClasses each_by_itself(const PlanOperations& all, const Fabric& fabric) {
@@ -146,7 +165,7 @@ PlanClasses each_by_itself(const PlanOperations& all, const Fabric& fabric) {
               std::vector<std::int32_t>(fabric.capacity().size())};
   std::iota(names.of_node.begin(), names.of_node.end(), 0);
   std::iota(names.of_link.begin(), names.of_link.end(), 0);
-  return PlanClassMaker(all, fabric).make(names);
+  return PlanClassMaker(all, fabric, Loads{ways_of(fabric)}).make(names);
 }
 
 }  // namespace forestcoll::simulate

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/sources/flow_classes.hpp"
+#include "simulate/sources/image_routes.hpp"
 #include "simulate/sources/plan_operations.hpp"
 
 namespace forestcoll::simulate {
@@ -23,6 +25,11 @@ struct PlanClasses {
 /// `program_classes`, none of it depends on sizes or costs.
 /// Cost: O(n log n) in nodes, edges and parts of routes.
 [[nodiscard]] PlanClasses plan_classes(const PlanOperations& all, const Fabric& fabric);
+/// The same where ranks stand for others: `images` has the routes of their operations. None where
+/// these are not as alike as the ranks.
+[[nodiscard]] std::optional<PlanClasses> plan_classes(const PlanOperations& all,
+                                                      const Fabric& fabric,
+                                                      const ImageRoutes& images);
 
 /// The finest: each operation and each link by itself.
 [[nodiscard]] PlanClasses each_by_itself(const PlanOperations& all, const Fabric& fabric);

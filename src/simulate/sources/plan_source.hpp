@@ -2,25 +2,26 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <optional>
 
 #include "audit/plan/file.hpp"
-#include "audit/plan_run/graph.hpp"
 #include "forestcoll/simulate.hpp"
 #include "simulate/fabric/event_graph.hpp"
 #include "simulate/fabric/fabric.hpp"
 #include "simulate/sources/plan_classes.hpp"
+#include "simulate/sources/read_plan.hpp"
 
 namespace forestcoll::simulate {
 
 class PlanSource {
  public:
   /// Finds the routes of all accesses and signals; findings where there is none.
-  /// `chunks` are those of the whole buffer. REQUIRES: verify finds the plan to be right, which is
-  /// in slices.
+  /// `chunks` are those of the whole buffer. `images`: of ranks that stand for all. REQUIRES:
+  /// verify finds the plan to be right, which is in slices.
   PlanSource(const audit::PlanFile& plan, const audit::MemoryMap& memory, std::int64_t chunks,
-             Fabric& fabric, audit::Findings& findings);
+             Fabric& fabric, audit::Findings& findings, const PlanImages& images = {});
+  /// False where the routes of images are not as alike as these: nothing can be made then.
+  [[nodiscard]] bool knows_classes() const { return classes_.has_value(); }
 
   /// Bytes of the whole buffer for which the pipelines go once round; infinite without any.
   /// Whatever the parameters: the plan itself says how much.
@@ -39,16 +40,8 @@ class PlanSource {
                                      double bytes) const;
 
  private:
-  void read_node(const audit::PlanFile& plan, const audit::PlanGraph& graph, std::int32_t n,
-                 Fabric& fabric, audit::Findings& findings);
-  void read_access(const audit::PlanFile& plan, const audit::PlanGraph& graph, std::int32_t n,
-                   Fabric& fabric, audit::Findings& findings);
-  void chain_blocks(const audit::PlanGraph& graph);
-  void close_loops(const audit::PlanGraph& graph);
-  void finish_edges();
-
   PlanOperations all_;
-  PlanClasses classes_;
+  std::optional<PlanClasses> classes_;
   double chunks_ = 1;
 };
 
