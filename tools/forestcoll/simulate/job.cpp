@@ -10,11 +10,17 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/job/group_parts.hpp"
+#include "common/job/request.hpp"
+#include "common/job/step_schedules.hpp"
 #include "common/job/written.hpp"
 #include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
+#include "forestcoll/job.hpp"
+#include "forestcoll/joint_bound.hpp"
+#include "forestcoll/network.hpp"
 #include "forestcoll/text.hpp"
-#include "simulate/step_schedules.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -40,14 +46,6 @@ struct SimulatedStep {
   Simulation simulation;
   std::vector<double> in_turn = {};  // of our schedules, as in StepTimes
   StepTimes runtime = {};            // empty: it has no schedules of its own for all groups
-};
-
-// What a job is simulated with, beside its files.
-struct JobSimulation {
-  const LoadedTopology& fabric;
-  const Figures& figures;
-  const SimulateArguments& options;
-  const Console& console;
 };
 
 // The same schedules, one operation after the other.
@@ -90,18 +88,16 @@ Expected<StepTimes> simulate_runtime(const WrittenStep& step,
   return times;
 }
 
-Expected<SimulatedStep> simulate_step(const WrittenStep& step,
+Expected<SimulatedStep> simulate_step(const WrittenStep& step, const StepSchedules& files,
                                       const std::vector<std::int64_t>& asked,
                                       const JobSimulation& with) {
-  const auto files = StepSchedules::read(step, with.options.reading, with.console);
-  if (!files) return files.errors();
-  const auto simulator = files->all(with.fabric.topology);
+  const auto simulator = files.all(with.fabric.topology);
   if (!simulator) return simulator.errors();
   const auto own = with.options.sizes_given ? std::nullopt : largest_buffer(step);
   const std::vector<std::int64_t> sizes = own ? std::vector{*own} : asked;
   auto simulation = simulate(*simulator, sizes, with.figures, with.options, with.console);
   if (!simulation) return simulation.errors();
-  auto in_turn = simulate_in_turn(step, *files, sizes, with);
+  auto in_turn = simulate_in_turn(step, files, sizes, with);
   if (!in_turn) return in_turn.errors();
   auto runtime = simulate_runtime(step, sizes, with);
   if (!runtime) return runtime.errors();
@@ -178,24 +174,96 @@ Json job_to_json(const std::vector<SimulatedStep>& steps, const Figures& figures
           {"steps", std::move(list)}};
 }
 
+Expected<ExitCode> write_report(const std::vector<SimulatedStep>& steps,
+                                const JobSimulation& with) {
+  const std::string file = display_name(with.options.schedule);
+  const Topology& topology = with.fabric.topology;
+  const std::string report =
+      with.options.json
+          ? report_text(job_to_json(steps, with.figures, file, topology), with.console)
+          : job_in_words(steps, with.figures, file, topology);
+  return finish(write_output("-", report));
+}
+
+// The step that one schedule of all groups is.
+struct StepOfGroups {
+  WrittenStep step;
+  std::vector<Topology> parts;
+};
+
+// GB/s that trees and paths reach at most in all groups at once.
+Expected<void> add_rate(WrittenStep& step, const Groups& groups, const Verdict& verdict,
+                        const JobSimulation& with) {
+  const auto network = to_digraph(with.fabric.topology);
+  if (!network) return network.errors();
+  JobOperation operation{step.name, verdict.collective, groups};
+  if (verdict.root) operation.root = verdict.root->index();
+  const auto bound =
+      bound_step(*network, std::vector{operation}, has_relays(with.options.failures));
+  if (!bound) return bound.errors();
+  const JointOptimum& together = bound->together;
+  step.rate = together.at_most.to_double();
+  if (together.is_exact()) step.exact_rate = together.at_most.to_string();
+  return {};
+}
+
+Expected<StepOfGroups> step_of(std::string_view text, const Groups& groups,
+                               const JobSimulation& with) {
+  const std::string file = display_name(with.options.schedule);
+  const auto verdict = verify(text, file, nullptr, {});
+  if (!verdict) return verdict.errors();
+  if (auto done = refuse_for_groups(verdict->format, !verdict->groups.empty()); !done) {
+    return done.errors();
+  }
+  StepOfGroups made;
+  WrittenOperation operation;
+  operation.collective = verdict->collective_name;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (groups[g].size() < 2) continue;  // nothing to move
+    if (const auto done = refuse_other_size(groups[g], verdict->ranks); !done) {
+      return in_group(done.errors().front(), g, groups[g], file);
+    }
+    auto part = fabric_of_group(with.fabric.topology, groups[g], has_relays(with.options.failures));
+    if (!part) return in_group(part.errors().front(), g, groups[g], file);
+    made.parts.push_back(*std::move(part));
+    operation.schedules.push_back({groups[g], file, ""});
+  }
+  operation.name =
+      name_in_groups(operation.collective, *with.options.groups.groups, operation.schedules.size());
+  made.step.name = operation.name;
+  made.step.operations.push_back(std::move(operation));
+  if (auto done = add_rate(made.step, groups, *verdict, with); !done) return done.errors();
+  return made;
+}
+
 }  // namespace
 
 Expected<ExitCode> simulate_job(std::string_view text, const std::vector<std::int64_t>& sizes,
-                                const LoadedTopology& fabric, const Figures& figures,
-                                const SimulateArguments& options, const Console& console) {
-  const auto job = read_written_job(text, options.schedule);
+                                const JobSimulation& with) {
+  const auto job = read_written_job(text, with.options.schedule);
   if (!job) return job.errors();
   std::vector<SimulatedStep> steps;
   for (const WrittenStep& step : *job) {
-    auto simulated = simulate_step(step, sizes, {fabric, figures, options, console});
+    const auto files = StepSchedules::read(step, with.options.reading, with.console);
+    if (!files) return files.errors();
+    auto simulated = simulate_step(step, *files, sizes, with);
     if (!simulated) return simulated.errors();
     steps.push_back(*std::move(simulated));
   }
-  const std::string file = display_name(options.schedule);
-  const std::string report =
-      options.json ? report_text(job_to_json(steps, figures, file, fabric.topology), console)
-                   : job_in_words(steps, figures, file, fabric.topology);
-  return finish(write_output("-", report));
+  return write_report(steps, with);
+}
+
+Expected<ExitCode> simulate_in_groups(std::string_view text, const std::vector<std::int64_t>& sizes,
+                                      const JobSimulation& with) {
+  const auto groups = groups_of(with.options.groups, with.fabric.topology.ranks.size());
+  if (!groups) return groups.errors();
+  auto made = step_of(text, *groups, with);
+  if (!made) return made.errors();
+  const auto files = StepSchedules::same(std::string(text), display_name(with.options.schedule),
+                                         std::move(made->parts));
+  auto simulated = simulate_step(made->step, files, sizes, with);
+  if (!simulated) return simulated.errors();
+  return write_report({*std::move(simulated)}, with);
 }
 
 }  // namespace forestcoll::cli

@@ -19,6 +19,7 @@
 #include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/time_report.hpp"
+#include "forestcoll/codes.hpp"
 #include "forestcoll/text.hpp"
 #include "simulate/job.hpp"
 
@@ -82,6 +83,12 @@ Expected<ExitCode> run_simulate(const SimulateArguments& options, const Console&
       !done) {
     return done.errors();
   }
+  const std::string none;
+  if (const auto done =
+          refuse_misplaced_groups(options.groups, {options.failures, none, none, false});
+      !done) {
+    return done.errors();
+  }
   auto sizes = parse_sizes(options.sizes);
   if (!sizes) return sizes.errors();
   const auto text = read_input(options.schedule);
@@ -97,9 +104,14 @@ Expected<ExitCode> run_simulate(const SimulateArguments& options, const Console&
   report_latencies(topology->topology, console);
   const auto figures = choose_figures(options, topology->gpu);
   if (!figures) return figures.errors();
+  const JobSimulation with{*topology, *figures, options, console};
   if (is_job_report(*text)) {
-    return simulate_job(*text, *sizes, *topology, *figures, options, console);
+    if (options.groups.given()) {
+      return make_error(Code::S04, "--groups: job.json names its groups", "leave --groups out");
+    }
+    return simulate_job(*text, *sizes, with);
   }
+  if (options.groups.given()) return simulate_in_groups(*text, *sizes, with);
   const std::string file = display_name(options.schedule);
   const auto prepare = [&] {
     const ProgressBar bar("checking", console);
@@ -127,6 +139,7 @@ Command add_simulate(CLI::App& program) {
   command->add_option("TOPOLOGY", options->topology, "Topology file of the fabric that it runs on")
       ->required();
   add_failure_options(*command, options->failures);
+  add_groups_options(*command, options->groups);
   add_latency_option(*command, options->failures);
   add_reading_options(*command, options->reading);
   const OptionGroup general(*command);
@@ -165,6 +178,7 @@ Command add_simulate(CLI::App& program) {
       "  forestcoll simulate forest.json fabric.json --gpu ideal --sizes 1K:4G\n"
       "  forestcoll synth fabric.json | forestcoll simulate - fabric.json --sizes 1G --json\n"
       "  forestcoll simulate groups/job.json fabric.json    (all of `synth --groups` at once)\n"
+      "  forestcoll simulate pairs.xml fabric.json --groups 'MOD 8'    (one file in all groups)\n"
       "\n"
       "Exit codes: 0 done, 2 sizes, parameters or a topology with errors, or a schedule that is\n"
       "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 "

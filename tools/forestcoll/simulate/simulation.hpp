@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "common/fabric.hpp"
+#include "common/job/request.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/simulate.hpp"
 
@@ -19,6 +20,7 @@ struct SimulateArguments {
   std::string topology;
   ReadingOptions reading;
   Failures failures;
+  JobArguments groups;
   std::string sizes = "1K:4G:4";
   bool sizes_given = false;
   std::string gpu;         // empty: the fabric's own

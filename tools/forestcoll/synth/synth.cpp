@@ -6,6 +6,7 @@
 #include "common/job/request.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/groups/run_job.hpp"
 #include "common/synthesis/request/nccl_files.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "common/synthesis/run.hpp"

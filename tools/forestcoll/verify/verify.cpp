@@ -16,6 +16,7 @@
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/job/request.hpp"
 #include "common/job/written.hpp"
 #include "common/options/help_groups.hpp"
 #include "common/options/schedule_options.hpp"
@@ -27,6 +28,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
 #include "forestcoll/topology.hpp"
+#include "verify/groups.hpp"
 #include "verify/job.hpp"
 #include "verify/report.hpp"
 
@@ -42,6 +44,7 @@ struct VerifyArguments {
   std::string topology;
   ReadingOptions reading;  // of the topology
   Failures failures;       // of the topology
+  JobArguments groups;     // of the topology's ranks
   std::string target = VerifyOptions{}.target;
   bool target_given = false;
   std::optional<std::int32_t> sms;
@@ -122,11 +125,25 @@ std::string refuse_unknown(const std::string& name) {
                                                names_of_targets(), kEveryTarget, kAnyTarget));
 }
 
+// A file for every group, and what goes with it.
+Expected<void> refuse_misplaced_groups(const VerifyArguments& options, bool is_job) {
+  if (!options.groups.given()) return {};
+  if (is_job) {
+    return make_error(Code::S04, "--groups: job.json names its groups", "leave --groups out");
+  }
+  const char* other = first_given({{"--loads", options.loads},
+                                   {"--target all", options.target == kEveryTarget},
+                                   {"--target any", options.target == kAnyTarget}});
+  if (other == nullptr) return {};
+  return make_error(Code::S04, fmt::format("{} is for one group, not for --groups", other),
+                    "leave one of the two out, or name a group with --members");
+}
+
 bool is_about_topology(const VerifyArguments& options) {
   const ReadingOptions& reading = options.reading;
   const DumpOptions& dump = reading.dump;
   return !dump.nvlink.empty() || !dump.box.empty() || dump.pcie_p2p || reading.strict ||
-         !reading.quantize.empty() || !options.failures.empty();
+         !reading.quantize.empty() || !options.failures.empty() || options.groups.given();
 }
 
 Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& console) {
@@ -142,11 +159,17 @@ Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& con
                       "--loads adds the links of a topology to the JSON report of one target",
                       "add --topology and --json, or leave it out");
   }
+  const std::string none;
+  if (const auto done =
+          refuse_misplaced_groups(options.groups, {options.failures, none, none, false});
+      !done) {
+    return done.errors();
+  }
   if (options.topology.empty() && is_about_topology(options)) {
     return make_error(
         Code::S04,
         "--nvlink, --box, --pcie-p2p, --strict, --quantize, --drop, --derate, --ranks, "
-        "--members, --relays and --no-relays are for the topology",
+        "--members, --relays, --no-relays, --groups and --mesh are for the topology",
         "name it with --topology");
   }
   const auto text = read_input(options.schedule);
@@ -162,7 +185,16 @@ Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& con
     topology = *std::move(loaded);
     report_reading(*topology, options.reading, console);
   }
-  if (is_job_report(*text)) {
+  const bool is_job = is_job_report(*text);
+  if (const auto done = refuse_misplaced_groups(options, is_job); !done) return done.errors();
+  if (options.groups.given()) {
+    return verify_in_groups(
+        *text,
+        {options.schedule, options.groups, topology->topology, has_relays(options.failures),
+         asked_for(options.target, options, topology), options.json},
+        console);
+  }
+  if (is_job) {
     if (is_table(options.target)) {
       return make_error(Code::S04, fmt::format("--target {} is for one schedule", options.target),
                         "name one target, or verify the files of the groups one by one");
@@ -231,6 +263,7 @@ Command add_verify(CLI::App& program) {
       ->capture_default_str();
   add_sms_option(*command, options->sms);
   add_failure_options(*command, options->failures);
+  add_groups_options(*command, options->groups);
   add_reading_options(*command, options->reading);
   const OptionGroup general(*command);
   general.flag("--json", options->json, "Report as JSON (format forestcoll-verify, version 2)");
@@ -248,6 +281,7 @@ Command add_verify(CLI::App& program) {
       "  forestcoll verify allreduce.xml --topology topologies/dgx-a100-x2.json\n"
       "  forestcoll synth fabric.json --format forest | forestcoll verify -\n"
       "  forestcoll verify groups/job.json --topology fabric.json\n"
+      "  forestcoll verify pairs.xml --topology fabric.json --groups 'MOD 8'\n"
       "\n"
       "Exit codes: 0 valid, 1 invalid or not for this topology, 2 none of these: MSCCL XML, a\n"
       "plan, forest or flows JSON, rules of a tuner; or a topology file with errors, 4 cannot "

@@ -16,6 +16,8 @@
 namespace forestcoll::cli {
 namespace {
 
+constexpr const char* kGroupsTitle = "Process groups at once";
+
 Diagnostic clash(const std::string& what, const std::string& remedy) {
   return make_error(Code::S04, what, remedy);
 }
@@ -34,8 +36,9 @@ Expected<std::optional<Mesh>> mesh_of(const JobArguments& job, std::size_t ranks
   return std::optional(*std::move(mesh));
 }
 
-Expected<Groups> groups_of(const std::string& words, std::size_t ranks, const Mesh* mesh) {
-  if (!words.ends_with(".json") && words != "-") return parse_groups(words, ranks, mesh);
+Expected<Groups> parse_words_of_groups(const std::string& words, std::size_t ranks,
+                                       const Mesh* mesh) {
+  if (!is_groups_file(words)) return parse_groups(words, ranks, mesh);
   const auto text = read_input(words);
   if (!text) return text.errors();
   return parse_groups(*text, ranks, mesh, {.file = display_name(words)});
@@ -53,7 +56,7 @@ Expected<std::optional<std::size_t>> root_of(const std::string& text) {
 
 Expected<Job> job_of_groups(const std::string& words, const JobContext& beside, std::size_t ranks,
                             const Mesh* mesh) {
-  auto groups = groups_of(words, ranks, mesh);
+  auto groups = parse_words_of_groups(words, ranks, mesh);
   if (!groups) return groups.errors();
   const auto root = root_of(beside.root);
   if (!root) return root.errors();
@@ -79,7 +82,7 @@ Expected<Job> job_of_groups(const std::string& words, const JobContext& beside, 
 Expected<Job> job_of_trace(const std::string& text, const JobArguments& job, std::size_t ranks) {
   std::string words = job.groups.value_or("");
   std::string file;
-  if (words.ends_with(".json") || words == "-") {
+  if (is_groups_file(words)) {
     auto read = read_input(words);
     if (!read) return read.errors();
     file = display_name(words);
@@ -107,19 +110,12 @@ Expected<Job> job_at_once(const std::vector<std::string>& words, std::size_t ran
 
 }  // namespace
 
-void add_job_options(CLI::App& command, JobArguments& arguments) {
-  const OptionGroup group(command, "Process groups at once");
+void add_groups_options(CLI::App& command, JobArguments& arguments) {
+  const OptionGroup group(command, kGroupsTitle);
   group.option("--groups", arguments.groups, "GROUPS|FILE.json",
                "Groups that run the collective at once; a colour as in nccl-tests ('MOD 8', 'DIV\n"
                "8', 'AND 0x7', 'OR 0x7'), axes of --mesh (tp, dp-cp), or lists of ranks\n"
                "('[[0,1],[2,3]]')");
-  group.list("--at-once", arguments.at_once, "OPERATION",
-             "One of several operations at once; COLLECTIVE GROUPS [BYTES] [root=R]\n"
-             "[weight=W], such as 'allgather tp 64M'; several times");
-  group.file("--job", arguments.job,
-             "File of operations in steps; format forestcoll-job, a workload of SimAI or\n"
-             "OptCCL, a trace of PyTorch's profiler, or a Chakra trace with --groups for\n"
-             "its communicators (docs/jobs.md)");
   group.option("--mesh", arguments.mesh, "AXIS=N,...",
                "Arrange the ranks as a grid, such as tp=8,dp=4; the first axis is the fastest,\n"
                "as in Megatron");
@@ -127,6 +123,22 @@ void add_job_options(CLI::App& command, JobArguments& arguments) {
                "Order of the axes; megatron (default), or device-mesh: the last axis is the\n"
                "fastest, as in PyTorch");
   command.get_option("--relays")->remove_needs(command.get_option("--members"));
+}
+
+void add_job_options(CLI::App& command, JobArguments& arguments) {
+  add_groups_options(command, arguments);
+  const OptionGroup group(command, kGroupsTitle);
+  group.list("--at-once", arguments.at_once, "OPERATION",
+             "One of several operations at once; COLLECTIVE GROUPS [BYTES] [root=R]\n"
+             "[weight=W], such as 'allgather tp 64M'; several times");
+  group.file("--job", arguments.job,
+             "File of operations in steps; format forestcoll-job, a workload of SimAI or\n"
+             "OptCCL, a trace of PyTorch's profiler, or a Chakra trace with --groups for\n"
+             "its communicators (docs/jobs.md)");
+}
+
+bool is_groups_file(const std::string& groups) {
+  return groups.ends_with(".json") || groups == "-";
 }
 
 bool has_relays(const Failures& failures) {
@@ -140,13 +152,14 @@ Diagnostic no_option_of_groups(const char* other) {
 
 Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext& beside) {
   const bool has_members = !beside.failures.members.empty();
+  const std::string words = beside.knows_operations ? "--groups, --at-once or --job" : "--groups";
   if (!job.given()) {
     if (!job.mesh.empty() || !job.mesh_order.empty()) {
-      return clash("--mesh and --mesh-order are of groups", "add --groups, --at-once or --job");
+      return clash("--mesh and --mesh-order are of groups", "add " + words);
     }
     if (has_relays(beside.failures) && !has_members) {
       return clash("--relays needs --members, or groups",
-                   "add --members, --groups, --at-once or --job");
+                   fmt::format("add --members{} {}", beside.knows_operations ? "," : " or", words));
     }
     return {};
   }
@@ -155,7 +168,10 @@ Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext
     return clash("--groups, --at-once and --job do not go together",
                  "write one job: --at-once several times, or a file for --job");
   }
-  if (has_members) return no_option_of_groups("--members");
+  if (has_members) {
+    if (beside.knows_operations) return no_option_of_groups("--members");
+    return clash("--members is one group, and --groups has several", "leave one of the two out");
+  }
   if ((!job.groups || !job.job.empty()) && !(beside.collective + beside.root).empty()) {
     return clash("--collective and --root are of --groups alone",
                  "the operations of --at-once and --job name theirs");
@@ -167,6 +183,16 @@ Expected<void> refuse_misplaced_groups(const JobArguments& job, const JobContext
     return clash("--mesh-order needs --mesh", "add --mesh");
   }
   return {};
+}
+
+Expected<Groups> groups_of(const JobArguments& job, std::size_t ranks) {
+  const auto mesh = mesh_of(job, ranks, MeshFit::all_ranks);
+  if (!mesh) return mesh.errors();
+  auto groups = parse_words_of_groups(*job.groups, ranks, *mesh ? &**mesh : nullptr);
+  if (!groups) return groups;
+  JobOperation any{"", Collective::allreduce, *groups};
+  if (auto good = check_operation(any, ranks); !good) return good.errors();
+  return groups;
 }
 
 Expected<Job> job_of(const JobArguments& job, const JobContext& beside, std::size_t ranks,

@@ -33,11 +33,15 @@ struct JobArguments {
 /// REQUIRES: the command has --relays.
 void add_job_options(CLI::App& command, JobArguments& arguments);
 
+/// The same of a command that knows groups, and no operations: --groups, --mesh and --mesh-order.
+void add_groups_options(CLI::App& command, JobArguments& arguments);
+
 /// What else of the command line is about a job.
 struct JobContext {
   const Failures& failures;
   const std::string& collective;  ///< empty: not given
   const std::string& root;
+  bool knows_operations = true;  ///< whether the command has --at-once and --job
 };
 
 /// S04 where options of groups do not go together, or stand without any.
@@ -53,6 +57,13 @@ struct JobContext {
 [[nodiscard]] Expected<Job> job_of(const JobArguments& job, const JobContext& beside,
                                    std::size_t ranks, const Console& console,
                                    MeshFit fit = MeshFit::all_ranks);
+
+/// Whether --groups names a file, "-" too, and has no words.
+[[nodiscard]] bool is_groups_file(const std::string& groups);
+
+/// The groups of --groups alone, on a fabric of so many ranks. Errors: as those of `job_of`.
+/// REQUIRES: they are given.
+[[nodiscard]] Expected<Groups> groups_of(const JobArguments& job, std::size_t ranks);
 
 /// Whether GPUs outside of a group pass its data on.
 [[nodiscard]] bool has_relays(const Failures& failures);

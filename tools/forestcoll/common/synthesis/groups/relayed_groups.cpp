@@ -1,4 +1,4 @@
-#include "synth/relayed_groups.hpp"
+#include "common/synthesis/groups/relayed_groups.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <string>
 
 #include "common/job/request.hpp"
+#include "common/synthesis/groups/job_groups.hpp"
+#include "common/synthesis/groups/joint_plan.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/commodity.hpp"
 #include "forestcoll/joint_plan.hpp"
-#include "synth/job_groups.hpp"
-#include "synth/joint_plan.hpp"
 
 namespace forestcoll::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "simulate/step_schedules.hpp"
+#include "common/job/step_schedules.hpp"
 
 #include <fmt/format.h>
 
@@ -8,21 +8,13 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/job/group_parts.hpp"
 #include "common/report/progress_bar.hpp"
-#include "forestcoll/failures.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/job_parts.hpp"
 
 namespace forestcoll::cli {
 namespace {
-
-// The members of a group alone, in its order.
-std::optional<Topology> alone(const std::vector<Rank>& group, const Topology& whole) {
-  std::vector<std::size_t> numbers;
-  for (const Rank rank : group) numbers.push_back(rank.index());
-  auto left = degrade(whole, {.ranks = fmt::format("{}", fmt::join(numbers, ","))});
-  return left ? std::optional(std::move(left->topology)) : std::nullopt;
-}
 
 // What a runtime has by itself for a size, whatever counts it takes.
 std::optional<std::string> made_by_runtime(const Topology& part, const ChosenGpu& gpu,
@@ -71,6 +63,13 @@ Expected<StepSchedules> StepSchedules::read(const WrittenStep& step, const Readi
   return schedules;
 }
 
+StepSchedules StepSchedules::same(const std::string& text, const std::string& file,
+                                  std::vector<Topology> parts) {
+  StepSchedules schedules;
+  for (Topology& part : parts) schedules.add(0, std::move(part), text, file, 1);
+  return schedules;
+}
+
 std::optional<StepSchedules> StepSchedules::of_runtime(const WrittenStep& step,
                                                        const LoadedTopology& fabric,
                                                        std::int64_t bytes) {
@@ -82,7 +81,7 @@ std::optional<StepSchedules> StepSchedules::of_runtime(const WrittenStep& step,
     if (!collective || is_rooted(*collective) || operation.has_demand) return std::nullopt;
     const double own = std::round(static_cast<double>(bytes) * operation.share);
     for (const WrittenSchedule& schedule : operation.schedules) {
-      auto part = alone(schedule.group, fabric.topology);
+      auto part = fabric_of_group(fabric.topology, schedule.group, false);
       if (!part) return std::nullopt;
       const auto [at, is_new] = known.try_emplace(fmt::format("{} {}", i, shape_of(*part)));
       if (is_new) {

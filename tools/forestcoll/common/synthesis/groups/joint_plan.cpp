@@ -1,4 +1,4 @@
-#include "synth/joint_plan.hpp"
+#include "common/synthesis/groups/joint_plan.hpp"
 
 #include <fmt/format.h>
 
@@ -15,11 +15,11 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/report/warnings.hpp"
+#include "common/synthesis/groups/run_job.hpp"
 #include "common/synthesis/judgement.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/joint_plan.hpp"
-#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {

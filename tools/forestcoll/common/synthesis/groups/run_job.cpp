@@ -1,6 +1,9 @@
+#include "common/synthesis/groups/run_job.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <iterator>
 #include <optional>
@@ -9,14 +12,17 @@
 #include <vector>
 
 #include "common/fabric.hpp"
-#include "common/files/file_set.hpp"
 #include "common/files/io.hpp"
 #include "common/job/figures.hpp"
+#include "common/job/group_parts.hpp"
 #include "common/job/report.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/report.hpp"
 #include "common/report/table.hpp"
+#include "common/synthesis/groups/job_groups.hpp"
+#include "common/synthesis/groups/joint_plan.hpp"
+#include "common/synthesis/groups/relayed_groups.hpp"
 #include "common/synthesis/output/deploy_job.hpp"
 #include "common/synthesis/output/rank_order.hpp"
 #include "common/synthesis/output/runtime_settings.hpp"
@@ -25,50 +31,15 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/job_parts.hpp"
 #include "forestcoll/topology_text.hpp"
-#include "synth/job_groups.hpp"
-#include "synth/joint_plan.hpp"
-#include "synth/relayed_groups.hpp"
-#include "synth/ways.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-Expected<void> refuse_misplaced(const SynthArguments& arguments, const JobArguments& job) {
-  if (auto done =
-          refuse_misplaced_groups(job, {arguments.failures, arguments.collective, arguments.root});
-      !done) {
-    return done;
-  }
-  if (const char* other = first_given({{"--demand", !arguments.demand.empty()},
-                                       {"--tune", !arguments.tune.empty()},
-                                       {"--warm", !arguments.solver.warm.empty()},
-                                       {"--tradeoff", arguments.solver.tradeoff},
-                                       {"--format goal", arguments.format == "goal"},
-                                       {"--format chakra", arguments.format == "chakra"},
-                                       {"--format nccl-tuner", arguments.format == kNcclTuner},
-                                       {"--format ncclx-tuner", arguments.format == kNcclxTuner},
-                                       {"--format nccl-graph", arguments.format == kNcclGraph}})) {
-    return no_option_of_groups(other);
-  }
-  if (is_joint_plan(arguments)) return refuse_with_joint_plan(arguments);
-  if (!arguments.deploy.empty()) {
-    const auto format = is_program(arguments.format) ? Format::msccl : Format::forest;
-    if (auto done = refuse_with_deploy(arguments, format); !done) return done;
-    return refuse_directory(arguments.deploy, "--deploy");
-  }
-  const bool writes = arguments.format != "none";
-  if (writes != (arguments.output != "-")) {
-    return make_error(Code::S04,
-                      writes ? "process groups at once have a schedule each, and -o names no "
-                               "directory for them"
-                             : "--format none writes no schedules, and -o names a directory for "
-                               "some",
-                      writes ? "name a directory, empty or not there, with -o, or with --format "
-                               "mscclpp a file NAME.json for one plan of all groups"
-                             : "leave -o out");
-  }
-  if (!writes) return {};
-  return refuse_directory(arguments.output, "-o");
+// Where the files go, which somebody else knows of jobs that are taken over.
+Expected<void> refuse_output(const SynthArguments& arguments) {
+  if (is_joint_plan(arguments) || arguments.format == "none") return {};
+  return arguments.deploy.empty() ? refuse_directory(arguments.output, "-o")
+                                  : refuse_directory(arguments.deploy, "--deploy");
 }
 
 // "1/0-allreduce-3.xml": of the second step's first operation, the fourth group.
@@ -81,17 +52,6 @@ void name_files(MadeGroup& group, std::size_t step, const Job& job) {
   group.part_file = fmt::format("{}.topology.json", base);
 }
 
-// The least that a group of an operation reaches.
-Ratio least_algbw(const MadeStep& made, std::size_t operation) {
-  if (made.plan) return made.plan->verdict.algbw.value_or(Ratio(0));
-  std::optional<Ratio> least;
-  for (const MadeGroup& group : made.groups) {
-    if (group.part.operation != operation) continue;
-    least = least ? std::min(*least, group.made->algbw) : group.made->algbw;
-  }
-  return least.value_or(Ratio(0));
-}
-
 std::string names_of(const MadeStep& made, std::size_t operation) {
   std::vector<std::string> names;
   for (const MadeGroup& group : made.groups) {
@@ -101,18 +61,6 @@ std::string names_of(const MadeStep& made, std::size_t operation) {
     }
   }
   return fmt::format("{}", fmt::join(names, "; "));
-}
-
-// What part of the joint optimum all operations reach together: that of the one that lags.
-Ratio part_reached(const JobStep& step, const MadeStep& made) {
-  const StepFigures figures(step, made.bound);
-  Ratio least = 1;
-  for (std::size_t i = 0; i < step.operations.size(); ++i) {
-    const auto part =
-        checked_div(least_algbw(made, i), figures.part_of(made.bound.together.reached, i));
-    if (part) least = std::min(least, *part);
-  }
-  return least;
 }
 
 std::string step_in_words(const JobStep& step, const MadeStep& made) {
@@ -129,20 +77,6 @@ std::string step_in_words(const JobStep& step, const MadeStep& made) {
                                  percent(part_reached(step, made), Ratio(1)), aligned(table, 2, 1));
   text.pop_back();  // the last line's end
   return text;
-}
-
-// "0,8,16,24"; of many, the first ones.
-std::string ranks_in_words(const std::vector<Rank>& group) {
-  constexpr std::size_t kMost = 8;
-  std::vector<std::string> ranks;
-  for (const Rank r : group) {
-    if (ranks.size() == kMost) {
-      ranks.emplace_back("…");
-      break;
-    }
-    ranks.push_back(std::to_string(r.value));
-  }
-  return fmt::format("{}", fmt::join(ranks, ","));
 }
 
 // Which file is whose: the first groups of each operation.
@@ -282,6 +216,21 @@ Expected<void> write_all(const SynthArguments& arguments, const Job& job,
               : write_job(arguments, job, steps, report, fabric, console);
 }
 
+// To whoever called.
+Expected<ExitCode> hand_over(const SynthArguments& arguments, const Job& job,
+                             const std::vector<MadeStep>& steps, Json report,
+                             SynthesizedJob& taken) {
+  const std::optional<Compilation>& plan = steps.front().plan;
+  if (plan) {
+    if (const auto done = write_output(arguments.output, plan->text); !done) return done.errors();
+  } else if (arguments.format != "none") {
+    taken.files = files_of(steps, report);
+  }
+  taken.report = std::move(report);
+  taken.rates = rates_of(job, steps);
+  return ExitCode::done;
+}
+
 }  // namespace
 
 std::string verify_command(const SynthArguments& arguments, const std::string& file) {
@@ -302,11 +251,50 @@ std::string verify_command(const SynthArguments& arguments, const std::string& f
   return command;
 }
 
+Expected<void> refuse_misplaced_in_job(const SynthArguments& arguments, const JobArguments& job) {
+  if (auto done =
+          refuse_misplaced_groups(job, {arguments.failures, arguments.collective, arguments.root});
+      !done) {
+    return done;
+  }
+  if (const char* other = first_given({{"--demand", !arguments.demand.empty()},
+                                       {"--tune", !arguments.tune.empty()},
+                                       {"--warm", !arguments.solver.warm.empty()},
+                                       {"--tradeoff", arguments.solver.tradeoff},
+                                       {"--format goal", arguments.format == "goal"},
+                                       {"--format chakra", arguments.format == "chakra"},
+                                       {"--format nccl-tuner", arguments.format == kNcclTuner},
+                                       {"--format ncclx-tuner", arguments.format == kNcclxTuner},
+                                       {"--format nccl-graph", arguments.format == kNcclGraph}})) {
+    return no_option_of_groups(other);
+  }
+  if (is_joint_plan(arguments)) return refuse_with_joint_plan(arguments);
+  if (!arguments.deploy.empty()) {
+    const auto format = is_program(arguments.format) ? Format::msccl : Format::forest;
+    return refuse_with_deploy(arguments, format);
+  }
+  const bool writes = arguments.format != "none";
+  if (writes != (arguments.output != "-")) {
+    return make_error(Code::S04,
+                      writes ? "process groups at once have a schedule each, and -o names no "
+                               "directory for them"
+                             : "--format none writes no schedules, and -o names a directory for "
+                               "some",
+                      writes ? "name a directory, empty or not there, with -o, or with --format "
+                               "mscclpp a file NAME.json for one plan of all groups"
+                             : "leave -o out");
+  }
+  return {};
+}
+
 Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given, const JobArguments& words,
-                                        const Console& console) {
+                                        const Console& console, SynthesizedJob* taken) {
   const auto arguments = with_format(given);
   if (!arguments) return arguments.errors();
-  if (const auto done = refuse_misplaced(*arguments, words); !done) return done.errors();
+  if (const auto done = refuse_misplaced_in_job(*arguments, words); !done) return done.errors();
+  if (taken == nullptr) {
+    if (const auto done = refuse_output(*arguments); !done) return done.errors();
+  }
   const bool relays = has_relays(given.failures);
   const auto fabric = load_fabric(given.topology, given.reading, given.failures, console);
   if (!fabric) return fabric.errors();
@@ -333,7 +321,8 @@ Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given, const JobAr
     if (!made->groups.front().file.empty()) note(console, files_in_words(job->steps[s], *made));
     steps.push_back(*std::move(made));
   }
-  const Json report = report_of(*job, steps, *fabric, *arguments);
+  Json report = report_of(*job, steps, *fabric, *arguments);
+  if (taken != nullptr) return hand_over(*arguments, *job, steps, std::move(report), *taken);
   if (const auto done = write_all(*arguments, *job, steps, report, *fabric, console); !done) {
     return done.errors();
   }

@@ -1,4 +1,4 @@
-#include "synth/job_groups.hpp"
+#include "common/synthesis/groups/job_groups.hpp"
 
 #include <fmt/format.h>
 

@@ -29,6 +29,10 @@ class StepSchedules {
   [[nodiscard]] static Expected<StepSchedules> read(const WrittenStep& step,
                                                     const ReadingOptions& options,
                                                     const Console& console);
+  /// One schedule that every group of a step of one operation runs, in these parts of the fabric,
+  /// which are in the order of `schedules`.
+  [[nodiscard]] static StepSchedules same(const std::string& text, const std::string& file,
+                                          std::vector<Topology> parts);
   /// What a runtime has by itself, made for so many bytes of the largest buffer: rings of the
   /// members of each group alone, or direct sends of an all-to-all. All links are there for every
   /// group. None where some group has no such schedule: of collectives with a root and of unequal

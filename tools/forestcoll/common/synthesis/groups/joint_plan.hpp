@@ -5,10 +5,10 @@
 
 #include "command.hpp"
 #include "common/report/report.hpp"
+#include "common/synthesis/groups/job_groups.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/job.hpp"
-#include "synth/job_groups.hpp"
 
 namespace forestcoll::cli {
 
