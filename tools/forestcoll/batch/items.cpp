@@ -24,7 +24,9 @@ constexpr double kBytesPerPart = 4000;  // nodes and links
 // What a child takes to start and to end, in units of pairs.
 constexpr double kLeastCost = 6000;
 
-std::string extension(const std::string& format) {
+// None of the directory of groups that have a schedule each.
+std::string extension(const Words& words, const std::string& format) {
+  if (format == "none" || (has_groups(words) && !is_plan_of_all(words, format))) return "";
   if (format == "msccl" || format == "forest-xml") return ".xml";
   return format == "dot" || format == "svg" ? "." + format : ".json";
 }
@@ -41,6 +43,11 @@ constexpr const char* kTreesOfOthers = "own";
 bool has_trees_of_others(const Words& words) {
   const std::string own = BaselineArguments().algorithm;
   return value_of(words, "--algorithm", own) != own;
+}
+
+std::string target_for(const std::string& collective) {
+  return collective == kJobOfOperations ? SynthArguments().target
+                                        : default_target(*collective_of(collective));
 }
 
 std::string format_for(const Assignment& assignment, const std::string& collective) {
@@ -67,17 +74,29 @@ std::string in_file_name(std::string text) {
   return text;
 }
 
+// Groups at once have what `synth` gives them where no trees are asked for, and operations name
+// their collectives.
+Words words_for(const Assignment& assignment, const Variant& variant, const std::string& format) {
+  const bool is_job = variant.collective == kJobOfOperations;
+  const bool groups = has_groups(assignment.words);
+  Words words = is_job ? assignment.words : for_collective(assignment.words, variant.collective);
+  if (!is_job) words.push_back("--collective=" + variant.collective);
+  if (is_for_targets(format, variant.target)) words.push_back("--target=" + variant.target);
+  const bool has_trees = groups ? !assignment.trees.empty() : variant.trees != kTreesOfOthers;
+  if (has_trees) words.push_back("-k" + variant.trees);
+  return words;
+}
+
 }  // namespace
 
 std::vector<Item> items_of(const Assignment& assignment) {
-  const auto collectives = distinct(assignment.collectives);
   const auto asked_targets = distinct(assignment.targets);
   const auto asked_trees = distinct(assignment.trees);
   const bool others = asked_trees.empty() && has_trees_of_others(assignment.words);
   std::vector<Item> items;
-  for (const std::string& collective : collectives) {
+  for (const std::string& collective : distinct(assignment.asked_collectives())) {
     auto targets = asked_targets;
-    if (targets.empty()) targets.push_back(default_target(*collective_of(collective)));
+    if (targets.empty()) targets.push_back(target_for(collective));
     for (const std::string& target : targets) {
       const std::string format =
           find_plan_target(target) != nullptr ? kPlanTarget : format_for(assignment, collective);
@@ -88,16 +107,13 @@ std::vector<Item> items_of(const Assignment& assignment) {
         Item item;
         item.input = assignment.input;
         item.variant = {collective, target, k};
-        item.words = for_collective(assignment.words, collective);
-        item.words.push_back("--collective=" + collective);
-        if (is_for_targets(format, target)) item.words.push_back("--target=" + target);
-        if (!others) item.words.push_back("-k" + k);
+        item.words = words_for(assignment, item.variant, format);
         std::string name = collective;
         if (targets.size() > 1) name += "-" + target;
         if (trees.size() > 1) name += "-k" + in_file_name(k);
-        if (format != "none") item.output = item.input + "/" + name + extension(format);
-        item.record =
-            item.input + "/." + name + (format == "none" ? ".none" : extension(format)) + ".batch";
+        name += extension(assignment.words, format);
+        if (format != "none") item.output = item.input + "/" + name;
+        item.record = item.input + "/." + name + (format == "none" ? ".none" : "") + ".batch";
         items.push_back(std::move(item));
       }
     }
@@ -106,7 +122,8 @@ std::vector<Item> items_of(const Assignment& assignment) {
 }
 
 Expected<void> refuse(const Assignment& assignment) {
-  for (const std::string& collective : assignment.collectives) {
+  if (const auto files = files_of_groups(assignment.words); !files) return files.errors();
+  for (const std::string& collective : assignment.asked_collectives()) {
     const std::string format = format_for(assignment, collective);
     for (const std::string& target : assignment.targets) {
       if (is_for_targets(format, target)) continue;
@@ -123,13 +140,14 @@ Expected<void> refuse(const Assignment& assignment) {
 
 Expected<void> reject_unused_root(const Words& common, const std::vector<Assignment>& assignments) {
   const auto in_vain = [&common](const Assignment& assignment) {
-    return has_root_in_vain(common, assignment.collectives);
+    return !has_operations(assignment.words) &&
+           has_root_in_vain(common, assignment.asked_collectives());
   };
   if (assignments.empty() || !std::ranges::all_of(assignments, in_vain)) return {};
-  return make_error(
-      Code::S02,
-      fmt::format("--root: {} has no root", fmt::join(assignments.front().collectives, ", ")),
-      "leave --root out, or ask for -c broadcast or -c reduce");
+  return make_error(Code::S02,
+                    fmt::format("--root: {} has no root",
+                                fmt::join(assignments.front().asked_collectives(), ", ")),
+                    "leave --root out, or ask for -c broadcast or -c reduce");
 }
 
 void apply(const Probe& probe, const std::string& program, Item& item) {

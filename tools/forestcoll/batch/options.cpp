@@ -151,7 +151,8 @@ void add_batch_arguments(CLI::App& command, Arguments& arguments) {
                      "Directory of topologies, with its subdirectories");
   const OptionGroup general(command);
   general.option("-o,--output", arguments.output, "OUT", "Directory of outputs; created if absent");
-  add_collectives_option(command, arguments.collectives, "The collectives");
+  add_collectives_option(command, arguments.collectives, "The collectives")
+      ->each([&arguments](const std::string&) { arguments.collectives_given = true; });
   add_list(command, "--target", arguments.targets,
            fmt::format(
                "The runtimes: {};\nthe last two, and {} for the newer one, are --format mscclpp; "
@@ -181,7 +182,8 @@ Expected<Request> resolve(const Arguments& arguments) {
   if (!outcome) return outcome.errors();
   request.outcome = *std::move(outcome);
   request.standard = {.input = {},
-                      .collectives = arguments.collectives,
+                      .collectives = arguments.collectives_given ? arguments.collectives
+                                                                 : std::vector<std::string>(),
                       .targets = arguments.targets,
                       .trees = arguments.trees,
                       .words = arguments.synth->words()};

@@ -19,6 +19,7 @@ struct Arguments {
   bool all = false;
   std::vector<std::string> include, exclude;
   std::vector<std::string> collectives = {"allreduce"}, targets, trees;
+  bool collectives_given = false;
   std::string jobs, memory, time_limit;  ///< empty: by the machine; by the machine; none
   bool force = false, fail_fast = false, in_process = false, mpi = false;
   std::string shard;  ///< "1/4"; empty: everything

@@ -229,6 +229,17 @@ std::optional<Figures> parse_figures(const Json& json) {
   return figures;
 }
 
+Figures figures_of_job(const JobRates& rates) {
+  Figures figures{rates.reached, fraction(rates.reached, rates.optimum), rates.height};
+  figures.named["optimum"] = exact(rates.optimum);
+  if (rates.known) {
+    figures.named["optimum"]["at_least"] = exact(*rates.known);
+    figures.optimum_range = {*rates.known, rates.optimum};
+  }
+  figures.named["reached"] = exact(rates.reached);
+  return figures;
+}
+
 std::optional<Figures> figures_of_summary(const Json& summary) {
   if (!summary.is_object() || !summary.contains("algbw") || !summary.contains("optimum")) {
     return std::nullopt;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/report/report.hpp"
+#include "common/synthesis/groups/job_rates.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/ratio.hpp"
 
@@ -25,7 +26,7 @@ struct Item {
   std::string input;
   Variant variant;
   std::vector<std::string> words;  ///< of `synth`: all that decides the bytes but the topology
-  std::string output;              ///< empty with --format none
+  std::string output;              ///< empty with --format none; of groups a directory
   std::string record;              ///< where the result is remembered
   std::string key;                 ///< of topology, words and program; empty: not to be read
   double cost = 0;                 ///< compared with other items' only
@@ -101,6 +102,8 @@ void add_figures(Json& json, const Figures& figures);
 [[nodiscard]] Ratio reached_by(const Figures& figures);
 /// "390 to 400".
 [[nodiscard]] std::string range_text(const std::pair<Ratio, Ratio>& range);
+/// Of process groups at once.
+[[nodiscard]] Figures figures_of_job(const JobRates& rates);
 /// From the report of `synth --json`.
 [[nodiscard]] std::optional<Figures> figures_of_summary(const Json& summary);
 

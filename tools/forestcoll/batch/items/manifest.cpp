@@ -83,9 +83,10 @@ class Reader {
       const auto own = normalized(texts(json["options"], where + "/options"));
       if (own) {
         result.words = overridden(standard_.words, *own);
-        if (has_root_in_vain(*own, result.collectives)) {
+        const auto collectives = result.asked_collectives();
+        if (!has_operations(*own) && has_root_in_vain(*own, collectives)) {
           add(where + "/options",
-              fmt::format("--root: {} has no root", fmt::join(result.collectives, ", ")),
+              fmt::format("--root: {} has no root", fmt::join(collectives, ", ")),
               "leave --root out, or add a collective that has one to \"collectives\"");
         }
       } else {
@@ -148,6 +149,11 @@ class Reader {
 };
 
 }  // namespace
+
+std::vector<std::string> Assignment::asked_collectives() const {
+  if (!collectives.empty()) return collectives;
+  return {has_operations(words) ? kJobOfOperations : SynthArguments().collective};
+}
 
 Expected<std::vector<Assignment>> parse_manifest(const std::string& text, const std::string& file,
                                                  const Assignment& standard) {

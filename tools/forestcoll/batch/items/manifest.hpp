@@ -11,12 +11,18 @@ namespace forestcoll::cli::batch {
 
 /// What is to be made of one topology.
 struct Assignment {
-  std::string input;  ///< relative to the directory of topologies
-  std::vector<std::string> collectives;
-  std::vector<std::string> targets;  ///< empty: the default
-  std::vector<std::string> trees;    ///< of -k; empty: by format, or those of --algorithm
-  Words words;                       ///< the other options of `synth`
+  std::string input;                     ///< relative to the directory of topologies
+  std::vector<std::string> collectives;  ///< empty: the default
+  std::vector<std::string> targets;      ///< empty: the default
+  std::vector<std::string> trees;        ///< of -k; empty: by format, or those of --algorithm
+  Words words;                           ///< the other options of `synth`
+
+  /// Those to make; none where operations name theirs.
+  [[nodiscard]] std::vector<std::string> asked_collectives() const;
 };
+
+/// What stands in the place of a collective where operations name theirs.
+inline constexpr const char* kJobOfOperations = "job";
 
 /// Reads {"format": "forestcoll-batch-manifest", "version": 1, "topologies": [{"path", "options",
 /// "collectives", "targets", "k"}]}; what an entry leaves out is as in `standard`. Errors (J06):

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "common/files/io.hpp"
+#include "common/synthesis/groups/run_job.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
 
@@ -65,6 +67,10 @@ std::string_view name_of(std::string_view word) {
   return word.substr(0, word.find('='));
 }
 
+bool is_given(const Words& words, std::string_view name) {
+  return std::ranges::find(words, name, name_of) != words.end();
+}
+
 Diagnostic refused(const CLI::ParseError& error) {
   return make_error(Code::S03, error.what(), "`forestcoll synth --help-all` has the options");
 }
@@ -76,9 +82,24 @@ void parse(CLI::App& command, Words words) {
 }
 
 // Whether `synth` would take them.
-Expected<void> check(const SynthArguments& arguments) {
-  const auto request = resolve(arguments);
+Expected<void> check(const Words& words, const Asked& asked) {
+  if (asked.job.given()) {
+    SynthArguments named = asked.synth;
+    if (named.format != "none") named.output = "all groups";
+    const bool is_one = is_plan_of_all(words, named.format);
+    if (is_one) named.output += ".json";
+    return refuse_misplaced_in_job(named, asked.job);
+  }
+  if (auto done = refuse_misplaced_groups(asked.job, {asked.synth.failures, "", ""}); !done) {
+    return done;
+  }
+  const auto request = resolve(asked.synth);
   return request ? Expected<void>() : request.errors();
+}
+
+void add_options(CLI::App& command, Asked& asked) {
+  add_synth_arguments(command, asked.synth);
+  add_job_options(command, asked.job);
 }
 
 bool has_root(const std::string& name) {
@@ -89,13 +110,13 @@ bool has_root(const std::string& name) {
 }  // namespace
 
 struct SynthOptions::State {
-  SynthArguments unused;  // what CLI11 stores into
+  Asked unused;  // what CLI11 stores into
   std::vector<const CLI::Option*> options;
 };
 
 SynthOptions::SynthOptions(CLI::App& command) : state_(std::make_unique<State>()) {
   const auto present = options_of(command);
-  add_synth_arguments(command, state_->unused);
+  add_options(command, state_->unused);
   state_->options = keep_what_is_passed_on(command, present);
 }
 
@@ -107,8 +128,8 @@ Words SynthOptions::words() const {
 
 Expected<Words> normalized(const Words& words) {
   CLI::App command;
-  SynthArguments unused;
-  add_synth_arguments(command, unused);
+  Asked unused;
+  add_options(command, unused);
   const auto kept = keep_what_is_passed_on(command, {});
   try {
     parse(command, words);
@@ -140,10 +161,10 @@ bool has_root_in_vain(const Words& words, const std::vector<std::string>& collec
   return !value_of(words, "--root", "").empty() && std::ranges::none_of(collectives, has_root);
 }
 
-Expected<SynthArguments> parse_common_words(const Words& words) {
+Expected<Asked> parse_common_words(const Words& words) {
   CLI::App command;
-  SynthArguments arguments;
-  add_synth_arguments(command, arguments);
+  Asked asked;
+  add_options(command, asked);
   Words all = words;
   all.emplace_back("topology");  // required; the caller has its own
   try {
@@ -151,16 +172,51 @@ Expected<SynthArguments> parse_common_words(const Words& words) {
   } catch (const CLI::ParseError& error) {
     return refused(error);
   }
-  return with_format(std::move(arguments));
+  if (has_operations(words) && value_of(words, "--collective", "").empty()) {
+    asked.synth.collective.clear();
+  }
+  auto formatted = with_format(std::move(asked.synth));
+  if (!formatted) return formatted.errors();
+  asked.synth = *std::move(formatted);
+  return asked;
 }
 
-Expected<SynthArguments> parse_words(const Words& words) {
-  auto formatted = parse_common_words(words);
-  if (!formatted) return formatted;
-  if (const auto done = check(*formatted); !done) return done.errors();
-  const auto solver = resolve(formatted->solver);
+Expected<Asked> parse_words(const Words& words) {
+  auto asked = parse_common_words(words);
+  if (!asked) return asked;
+  if (const auto done = check(words, *asked); !done) return done.errors();
+  const auto solver = resolve(asked->synth.solver);
   if (!solver) return solver.errors();
-  return formatted;
+  return asked;
+}
+
+bool has_groups(const Words& words) {
+  return has_operations(words) || is_given(words, "--groups");
+}
+
+bool has_operations(const Words& words) {
+  return is_given(words, "--at-once") || is_given(words, "--job");
+}
+
+bool is_plan_of_all(const Words& words, const std::string& format) {
+  return has_groups(words) && format == kPlanTarget && is_given(words, "--relays");
+}
+
+Expected<std::string> files_of_groups(const Words& words) {
+  std::string bytes;
+  for (const char* name : {"--groups", "--job"}) {
+    const std::string file = value_of(words, name, "");
+    const bool is_file = name == std::string_view("--job") || is_groups_file(file);
+    if (file.empty() || !is_file) continue;
+    if (file == "-") {
+      return make_error(Code::S04, fmt::format("{} -: every topology would read it", name),
+                        "name a file");
+    }
+    const auto text = read_input(file);
+    if (!text) return text.errors();
+    bytes += *text;
+  }
+  return bytes;
 }
 
 std::string value_of(const Words& words, const std::string& name, const std::string& standard) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/job/request.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/diagnostic.hpp"
 
@@ -48,10 +49,26 @@ class SynthOptions {
 [[nodiscard]] bool has_root_in_vain(const Words& words,
                                     const std::vector<std::string>& collectives);
 
+/// What `synth` is asked, and of which process groups at once.
+struct Asked {
+  SynthArguments synth;
+  JobArguments job;
+};
 /// What `synth` would be asked. Errors: S03, S04 and those of its options.
-[[nodiscard]] Expected<SynthArguments> parse_words(const Words& words);
+[[nodiscard]] Expected<Asked> parse_words(const Words& words);
 /// The same of words that name no collective, so that it is not known yet what goes together.
-[[nodiscard]] Expected<SynthArguments> parse_common_words(const Words& words);
+[[nodiscard]] Expected<Asked> parse_common_words(const Words& words);
+
+/// Whether they ask for process groups at once.
+[[nodiscard]] bool has_groups(const Words& words);
+/// Whether they ask for operations, --at-once and --job, that name their collectives.
+[[nodiscard]] bool has_operations(const Words& words);
+/// Whether groups at once get one plan of MSCCL++, which all ranks run: with relays there is no
+/// program of each group.
+[[nodiscard]] bool is_plan_of_all(const Words& words, const std::string& format);
+/// The bytes of the files of groups and jobs that they name, whose changes count as changes of the
+/// words; empty where there are none. Errors: those of reading, S04 standard input.
+[[nodiscard]] Expected<std::string> files_of_groups(const Words& words);
 
 /// The value of --name=value; the last one where there are several, or else `standard`.
 [[nodiscard]] std::string value_of(const Words& words, const std::string& name,

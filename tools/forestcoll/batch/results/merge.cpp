@@ -128,15 +128,17 @@ Expected<Results> joined(std::vector<Part>& parts) {
   return all;
 }
 
-fs::path record_of(const OutputFile& file) {
-  const fs::path path = file.path;
-  return path.parent_path() / ("." + path.filename().string() + ".batch");
+// Beside the file, or the directory of several, that the item is written to.
+fs::path record_of(const ItemResult& item, const OutputFile& file) {
+  const fs::path written = fs::path(file.path).lexically_relative(item.input);
+  return fs::path(item.input) / ("." + written.begin()->string() + ".batch");
 }
 
 // Each output, checked against its hash, and its record, so that the next run reuses it.
-Expected<void> copy(const OutputFile& file, const std::string& from, const std::string& to) {
+Expected<void> copy(const ItemResult& item, const OutputFile& file, const std::string& from,
+                    const std::string& to) {
   const fs::path path = file.path;
-  const fs::path record = record_of(file);
+  const fs::path record = record_of(item, file);
   std::error_code error;
   fs::create_directories(path_in(to, path.parent_path().string()), error);
   const auto text = read_input(path_in(from, file.path));
@@ -157,7 +159,7 @@ Expected<void> copy_outputs(const std::vector<Part>& parts, const std::string& t
     if (fs::equivalent(path_in(part.directory, ""), path_in(to, ""), error)) continue;
     for (const ItemResult& item : part.results.items) {
       for (const OutputFile& file : item.outputs) {
-        if (const auto done = copy(file, part.directory, to); !done) return done.errors();
+        if (const auto done = copy(item, file, part.directory, to); !done) return done.errors();
       }
     }
   }
@@ -178,7 +180,7 @@ FilesOfBatch files_of(const MergeArguments& arguments, const std::vector<Part>& 
       for (const OutputFile& file : item.outputs) {
         for (const std::string& directory : {part.directory, to}) {
           files.outputs.push_back(path_in(directory, file.path));
-          files.outputs.push_back(path_in(directory, record_of(file).string()));
+          files.outputs.push_back(path_in(directory, record_of(item, file).string()));
         }
       }
     }

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 #include <link.h>
 
+#include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -16,6 +19,8 @@
 
 namespace forestcoll::cli::batch {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr boost::uuids::uuid kNameSpace = {{0x8d, 0x1c, 0x2e, 0x5b, 0x0a, 0x77, 0x4f, 0x3e, 0x9b,
                                             0x60, 0xc4, 0x1f, 0x52, 0xd9, 0x36, 0xa8}};
@@ -50,6 +55,21 @@ std::optional<Record> parse_record(const std::string& text) {
     record.outputs.push_back(*std::move(file));
   }
   return record;
+}
+
+// A file by itself, or the files below a directory in the order of their names.
+std::vector<std::string> output_names(const std::string& directory, const std::string& path) {
+  if (path.empty()) return {};
+  const fs::path root = path_in(directory, path);
+  std::error_code error;
+  if (!fs::is_directory(root, error)) return {path};
+  std::vector<std::string> names;
+  for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+    if (entry.is_directory(error)) continue;
+    names.push_back(path + "/" + entry.path().lexically_relative(root).generic_string());
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 }  // namespace
@@ -97,10 +117,15 @@ Expected<void> write_record(const std::string& path, const Record& record) {
   return write_output(path, text, false);  // a record that is lost is made again
 }
 
-Expected<OutputFile> fingerprint_file(const std::string& directory, const std::string& path) {
-  const auto text = read_input(path_in(directory, path));
-  if (!text) return text.errors();
-  return OutputFile{printable(path), content_hash(*text), text->size()};
+Expected<std::vector<OutputFile>> fingerprint_outputs(const std::string& directory,
+                                                      const std::string& path) {
+  std::vector<OutputFile> outputs;
+  for (const std::string& name : output_names(directory, path)) {
+    const auto text = read_input(path_in(directory, name));
+    if (!text) return text.errors();
+    outputs.push_back({printable(name), content_hash(*text), text->size()});
+  }
+  return outputs;
 }
 
 Lookup look_up(const std::string& directory, const Item& item) {
@@ -109,13 +134,8 @@ Lookup look_up(const std::string& directory, const Item& item) {
   auto record = parse_record(*text);
   if (!record) return {.record = {}, .miss = Miss::damaged};
   if (record->key != item.key) return {.record = {}, .miss = Miss::other_key};
-  std::vector<OutputFile> present;
-  if (!item.output.empty()) {
-    const auto file = fingerprint_file(directory, item.output);
-    if (!file) return {.record = {}, .miss = Miss::damaged};
-    present.push_back(*file);
-  }
-  if (present != record->outputs) return {.record = {}, .miss = Miss::damaged};
+  const auto present = fingerprint_outputs(directory, item.output);
+  if (!present || *present != record->outputs) return {.record = {}, .miss = Miss::damaged};
   return {.record = std::move(record), .miss = Miss::absent};
 }
 

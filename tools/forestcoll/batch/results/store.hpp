@@ -44,8 +44,9 @@ struct Lookup {
 };
 [[nodiscard]] Lookup look_up(const std::string& directory, const Item& item);
 
-/// The file's size and hash. Errors: those of reading.
-[[nodiscard]] Expected<OutputFile> fingerprint_file(const std::string& directory,
-                                                    const std::string& path);
+/// Size and hash of the file at `path`, or of all files below it, by name, where it is a directory;
+/// nothing where it is empty. Errors: those of reading.
+[[nodiscard]] Expected<std::vector<OutputFile>> fingerprint_outputs(const std::string& directory,
+                                                                    const std::string& path);
 
 }  // namespace forestcoll::cli::batch

@@ -13,11 +13,13 @@
 #include <utility>
 
 #include "batch/items/discovery.hpp"
+#include "batch/results/group_files.hpp"
 #include "batch/results/store.hpp"
 #include "batch/workers/wire.hpp"
 #include "common/fabric.hpp"
 #include "common/files/detect_format.hpp"
 #include "common/files/io.hpp"
+#include "common/synthesis/groups/run_job.hpp"
 #include "common/synthesis/run.hpp"
 #include "forestcoll/import.hpp"
 #include "forestcoll/topology_text.hpp"
@@ -44,22 +46,43 @@ std::optional<ItemError> make_directory(const fs::path& path) {
                                           printable(path.string()), error.message()));
 }
 
+// Its figures, where it ended well: what one schedule came to, or those of all groups at once.
+Expected<std::optional<Figures>> synthesize(const Asked& asked, const Console& console,
+                                            ExitCode& code) {
+  if (!asked.job.given()) {
+    Json summary;
+    code = exit_code(run_synthesis(asked.synth, console, &summary), console);
+    return figures_of_summary(summary);
+  }
+  SynthesizedJob made;
+  code = exit_code(run_synthesis_of_job(asked.synth, asked.job, console, &made), console);
+  if (code != ExitCode::done) return std::optional<Figures>();
+  if (!made.files.empty()) {
+    if (const auto done = replace_files(asked.synth.output, made.files); !done) {
+      return done.errors();
+    }
+  }
+  return std::optional(figures_of_job(made.rates));
+}
+
 Answer perform_unguarded(const Task& task) {
-  auto arguments = parse_words(task.words);
-  if (!arguments) return failed(first_error(arguments.errors()));
+  auto asked = parse_words(task.words);
+  if (!asked) return failed(first_error(asked.errors()));
+  SynthArguments& arguments = asked->synth;
   const fs::path output = path_in(task.directory, task.output);
   const fs::path record = path_in(task.directory, task.record);
   if (auto error = make_directory(record.parent_path())) return failed(*std::move(error));
-  arguments->topology = task.topology;
-  if (!task.output.empty()) arguments->output = output.string();
-  arguments->json = true;
-  arguments->solver.threads = std::to_string(task.threads);
+  arguments.topology = task.topology;
+  if (!task.output.empty()) arguments.output = output.string();
+  arguments.json = true;
+  arguments.solver.threads = std::to_string(task.threads);
   Diagnostics findings;
   Console console;
   console.quiet = true;
   console.findings = &findings;
-  Json summary;
-  const ExitCode code = exit_code(run_synthesis(*arguments, console, &summary), console);
+  ExitCode code = ExitCode::done;
+  auto figures = synthesize(*asked, console, code);
+  if (!figures) return failed(first_error(figures.errors()));
   if (code == ExitCode::internal) {
     return failed(item_error(Code::J04,
                              "the schedule did not pass its own verification; please "
@@ -67,13 +90,11 @@ Answer perform_unguarded(const Task& task) {
   }
   if (code != ExitCode::done) return failed(first_error(findings));
   Answer answer;
-  answer.figures = figures_of_summary(summary);
+  answer.figures = *std::move(figures);
   if (!answer.figures) return failed(item_error(Code::J04, "the summary cannot be read"));
-  if (!task.output.empty()) {
-    auto file = fingerprint_file(task.directory, task.output);
-    if (!file) return failed(first_error(file.errors()));
-    answer.outputs.push_back(*std::move(file));
-  }
+  auto files = fingerprint_outputs(task.directory, task.output);
+  if (!files) return failed(first_error(files.errors()));
+  answer.outputs = *std::move(files);
   if (const auto done = write_record(record.string(), {task.key, answer.outputs, *answer.figures});
       !done) {
     return failed(first_error(done.errors()));
@@ -130,13 +151,23 @@ Probe failed_probe(ItemError error) {
   return result;
 }
 
-Expected<Reading> options_of(const Words& words) {
-  const auto arguments = parse_common_words(words);
-  if (!arguments) return arguments.errors();
-  return reading_of(arguments->reading);
+// What words say of every topology: how it is read, and the files of groups.
+struct Common {
+  Reading reading;
+  std::string files;
+};
+
+Expected<Common> common_of(const Words& words) {
+  const auto asked = parse_common_words(words);
+  if (!asked) return asked.errors();
+  auto reading = reading_of(asked->synth.reading);
+  if (!reading) return reading.errors();
+  auto files = files_of_groups(words);
+  if (!files) return files.errors();
+  return Common{*std::move(reading), *std::move(files)};
 }
 
-Probe probe_unguarded(const ProbeTask& task, const Expected<Reading>& options) {
+Probe probe_unguarded(const ProbeTask& task, const Expected<Common>& common) {
   std::error_code error;
   if (fs::exists(task.path, error) && !is_regular(task.path)) {
     if (task.confidence == Confidence::none) return no_topology();
@@ -147,14 +178,15 @@ Probe probe_unguarded(const ProbeTask& task, const Expected<Reading>& options) {
   const auto text = read_input(task.path, kLargestTopology);
   if (task.confidence == Confidence::none && (!text || !is_importable(*text))) return no_topology();
   if (!text) return failed_probe(first_error(text.errors()));
-  if (!options) return failed_probe(first_error(options.errors()));
-  const auto parsed = parse_any(*text, task.path, *options);
+  if (!common) return failed_probe(first_error(common.errors()));
+  const auto parsed = parse_any(*text, task.path, common->reading);
   if (!parsed) {
     if (task.confidence != Confidence::named && is_other_file_of_ours(*text)) return no_topology();
     return failed_probe(first_error(parsed.errors()));
   }
   Probe result;
   result.fingerprint = topology_fingerprint(parsed->topology);
+  if (!common->files.empty()) result.fingerprint += content_hash(common->files);
   result.gpus = parsed->topology.ranks.size();
   result.nodes = parsed->topology.nodes.size();
   result.links = parsed->topology.links.size();
@@ -171,9 +203,9 @@ Answer perform(const Task& task) {
   }
 }
 
-Probe probe(const ProbeTask& task, const Expected<Reading>& options) {
+Probe probe(const ProbeTask& task, const Expected<Common>& common) {
   try {
-    return probe_unguarded(task, options);
+    return probe_unguarded(task, common);
   } catch (const std::bad_alloc&) {
     return failed_probe(item_error(Code::J03, "out of memory"));
   } catch (const std::exception& error) {
@@ -190,11 +222,11 @@ bool answer(const std::string& request, const std::function<bool(const std::stri
   }
   const auto tasks = decode_probe_tasks(request);
   if (!tasks) return false;
-  std::map<Words, Expected<Reading>> options;  // parsed once: most tasks have the same
+  std::map<Words, Expected<Common>> common;  // parsed once: most tasks have the same
   for (const ProbeTask& task : *tasks) {
-    auto known = options.find(task.words);
-    if (known == options.end()) {
-      known = options.emplace(task.words, options_of(task.words)).first;
+    auto known = common.find(task.words);
+    if (known == common.end()) {
+      known = common.emplace(task.words, common_of(task.words)).first;
     }
     if (!take(encode(probe(task, known->second)))) break;
   }

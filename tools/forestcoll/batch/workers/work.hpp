@@ -43,7 +43,7 @@ struct ProbeTask {
 /// What a file holds.
 struct Probe {
   bool is_topology = true;
-  std::string fingerprint;
+  std::string fingerprint;  ///< of the topology, and of files of groups that words name
   std::uint64_t gpus = 0, nodes = 0, links = 0;
   std::optional<ItemError> error;
 };
