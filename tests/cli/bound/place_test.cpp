@@ -150,5 +150,20 @@ TEST(Place, RefusesAMeshThatIsTooLarge) {
   expect_says(2, {"bound", fabric, "--mesh", "tp=8", "--at-once", "allgather tp"}, "[O06]");
 }
 
+// dp within the boxes: neighbours in rank order are 8 ranks of the mesh apart.
+TEST(BoundPlace, WritesWhereTheRanksAre) {
+  const Scratch scratch;
+  const std::vector<std::string> words = {
+      "bound",     topology("dgx-h100-x4-rail"), "--mesh",    "tp=8,dp=4",
+      "--at-once", "allgather tp 512M",          "--at-once", "allreduce dp 1G"};
+  const auto report = json_of(joined(words, {"--place", "--hosts", scratch / "hosts", "--json"}));
+  EXPECT_EQ(report["ranks"][1], "box0/gpu4");
+  const std::string hosts = read_file(scratch / "hosts");
+  EXPECT_THAT(hosts, HasSubstr("\nrank 0=box0 slot=0\nrank 1=box0 slot=1\nrank 2=box1 slot=0\n"));
+  EXPECT_THAT(hosts, HasSubstr("\n#   box0 0,4,1,5,2,6,3,7\n"));
+  expect_says(2, joined(words, {"--hosts", scratch / "hosts"}),
+              "--hosts is of the best placement [S04]\n  add --place");
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

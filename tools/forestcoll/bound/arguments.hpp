@@ -33,6 +33,7 @@ struct BoundArguments {
   AlltoallArguments alltoall;
   JobArguments job;
   bool place = false;  ///< of the job's mesh: all orders of its axes
+  std::string hosts;   ///< of the best placement: a file to write; empty: none
   std::string html;    ///< of a job: a page to write; empty: none
   int threads = 0;     ///< 0: all processors
 };

@@ -160,12 +160,16 @@ Expected<ExitCode> run_bound(const BoundArguments& options, const Console& conso
     return make_error(Code::S04, "--place is of the mesh of process groups",
                       "add --mesh, and --groups, --at-once or --job");
   }
+  if (!options.hosts.empty() && !options.place) {
+    return make_error(Code::S04, "--hosts is of the best placement", "add --place");
+  }
   if (const auto done = misplaced_option(options); !done) return done.errors();
-  if (const auto done = refuse_clashes({{"topology file", options.topology},
-                                        {"--box file", options.reading.dump.box},
-                                        {"--demand file", options.alltoall.demand},
-                                        {"--job file", options.job.job}},
-                                       {{"--html", options.html}, {"the report", "-"}});
+  if (const auto done = refuse_clashes(
+          {{"topology file", options.topology},
+           {"--box file", options.reading.dump.box},
+           {"--demand file", options.alltoall.demand},
+           {"--job file", options.job.job}},
+          {{"--html", options.html}, {"--hosts", options.hosts}, {"the report", "-"}});
       !done) {
     return done.errors();
   }
@@ -269,6 +273,9 @@ Command add_bound(CLI::App& program) {
       "--place", options->place,
       "Try all orders of the mesh's axes over the GPUs, and where the fabric has more GPUs\n"
       "than the mesh, which ones to take; the report is of the best");
+  at_once.file("--hosts", options->hosts,
+               "With --place, where the ranks of the best are: a hostfile or rankfile for Open\n"
+               "MPI, with the GPUs of each host");
   at_once.option("--html", options->html, "FILE",
                  "Write a page: how long each step takes, what limits it, and the links by who\n"
                  "uses them");

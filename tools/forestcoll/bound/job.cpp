@@ -172,6 +172,10 @@ Expected<ExitCode> run_bound_of_job(const Fabric& fabric, const BoundArguments& 
     if (!found) return found.errors();
     placements = *std::move(found);
     *job = placed(*std::move(job), placements.list.front().ranks);
+    if (!options.hosts.empty()) {
+      const auto done = write_output(options.hosts, hosts_of(placements, fabric));
+      if (!done) return done.errors();
+    }
   }
   const auto bounds = bound_all(*job, fabric, has_relays(options.failures), console);
   if (!bounds) return bounds.errors();

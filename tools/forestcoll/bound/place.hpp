@@ -44,6 +44,8 @@ struct Placements {
 /// A table of the best, and what the first is.
 [[nodiscard]] std::string in_words(const Placements& placements, const Job& job,
                                    const Fabric& fabric);
+/// Where the ranks of the first are, for launchers: what `--deploy` writes as hosts.
+[[nodiscard]] std::string hosts_of(const Placements& placements, const Fabric& fabric);
 /// "placements", "ranks": the GPU of each rank in the first of them; and where the fabric has more
 /// GPUs than the mesh, "gpu_choices".
 void put_placements(Json& report, const Placements& placements, const Job& job,

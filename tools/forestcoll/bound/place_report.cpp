@@ -9,6 +9,7 @@
 #include "bound/place.hpp"
 #include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
+#include "common/synthesis/output/rank_order.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -88,6 +89,16 @@ std::string in_words(const Placements& placements, const Job& job, const Fabric&
   }
   return text + fmt::format("what follows is of {}{}\n", names_of(list.front(), *job.mesh),
                             has_choice ? " on ranks " + ranges_of(list.front().gpus) : "");
+}
+
+std::string hosts_of(const Placements& placements, const Fabric& fabric) {
+  Topology placed = fabric.topology;
+  placed.ranks.clear();
+  for (const Rank r : placements.list.front().ranks) {
+    placed.ranks.push_back(fabric.network.ranks[r.index()]);
+  }
+  const RankOrder order = rank_order_of(placed);
+  return hosts_text(order) + visible_devices_text(order);
 }
 
 void put_placements(Json& report, const Placements& placements, const Job& job,

@@ -70,6 +70,21 @@ std::string hosts_text(const RankOrder& order) {
   return text;
 }
 
+std::string visible_devices_text(const RankOrder& order) {
+  if (order.by_index) return {};
+  std::string text =
+      "# CUDA_VISIBLE_DEVICES (HIP_VISIBLE_DEVICES), so that local ranks are these GPUs:\n";
+  for (const std::string& box : order.boxes) {
+    std::string devices;
+    for (const RankPlace& place : order.ranks) {
+      if (place.box != box) continue;
+      devices += fmt::format("{}{}", devices.empty() ? "" : ",", place.index);
+    }
+    text += fmt::format("#   {} {}\n", box, devices);
+  }
+  return text;
+}
+
 std::string rank_table(const RankOrder& order) {
   std::string text = "rank  host  GPU of the host  name in the topology\n";
   for (std::size_t rank = 0; rank < order.ranks.size(); ++rank) {

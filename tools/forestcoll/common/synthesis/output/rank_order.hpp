@@ -30,6 +30,10 @@ struct RankOrder {
 /// For Open MPI: a hostfile where ranks go box by box, else a rankfile.
 [[nodiscard]] std::string hosts_text(const RankOrder& order);
 
+/// Comments behind it, which say what CUDA_VISIBLE_DEVICES is on each host; empty where the ranks
+/// of every host are all of its GPUs in their order.
+[[nodiscard]] std::string visible_devices_text(const RankOrder& order);
+
 /// A table of all ranks, in words.
 [[nodiscard]] std::string rank_table(const RankOrder& order);
 
