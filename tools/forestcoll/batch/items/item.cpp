@@ -114,6 +114,14 @@ std::string label(const ItemResult& result) {
                      result.variant.target, result.variant.trees);
 }
 
+std::string output_path(const ItemResult& result) {
+  if (result.outputs.empty()) return {};
+  const std::string& first = result.outputs.front().path;
+  if (result.outputs.size() == 1) return first;
+  // The directory lies beside other outputs of the topology.
+  return first.substr(0, first.find('/', result.input.size() + 1));
+}
+
 Json to_json(const OutputFile& file) {
   return {{"path", file.path}, {"bytes", file.bytes}, {"hash", file.hash}};
 }

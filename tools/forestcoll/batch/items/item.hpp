@@ -88,6 +88,10 @@ struct ItemResult {
 /// "a100/x2.json allreduce", with target and trees where they matter.
 [[nodiscard]] std::string label(const ItemResult& result);
 
+/// What an item has written, in a word: its file, or of several the directory that they are in;
+/// empty where there is none.
+[[nodiscard]] std::string output_path(const ItemResult& result);
+
 [[nodiscard]] Json to_json(const OutputFile& file);
 [[nodiscard]] Json to_json(const ItemResult& result);
 /// Nothing where `json` is not what `to_json` writes, or wrote in earlier versions of the report.

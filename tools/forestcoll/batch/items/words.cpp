@@ -206,6 +206,10 @@ Expected<std::string> files_of_groups(const Words& words) {
   std::string bytes;
   for (const char* name : {"--groups", "--job"}) {
     const std::string file = value_of(words, name, "");
+    if (file.empty() && is_given(words, name)) {
+      return make_error(Code::O02, fmt::format("{}: expected groups, found nothing", name),
+                        "write a colour such as 'MOD 8', an axis of --mesh or lists of ranks");
+    }
     const bool is_file = name == std::string_view("--job") || is_groups_file(file);
     if (file.empty() || !is_file) continue;
     if (file == "-") {

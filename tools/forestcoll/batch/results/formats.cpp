@@ -178,10 +178,14 @@ std::string to_csv(const Results& results) {
                "algbw_exact", "optimum_fraction", "height", "seconds", "code", "where", "message",
                "optimum_range"}};
   for (const ItemResult& item : results.items) {
-    const OutputFile output = item.outputs.empty() ? OutputFile() : item.outputs.front();
-    TableRow fields = {item.input,         item.variant.collective, item.variant.target,
-                       item.variant.trees, to_string(item.status),  output.path,
-                       output.hash};
+    const std::string hash = item.outputs.size() == 1 ? item.outputs.front().hash : "";
+    TableRow fields = {item.input,
+                       item.variant.collective,
+                       item.variant.target,
+                       item.variant.trees,
+                       to_string(item.status),
+                       output_path(item),
+                       hash};
     if (item.figures) {
       const auto& fraction = item.figures->optimum_fraction;
       const Ratio reached = reached_by(*item.figures);

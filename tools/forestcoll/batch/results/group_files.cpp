@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 #include <system_error>
+#include <vector>
 
 #include "forestcoll/codes.hpp"
 
@@ -25,36 +26,51 @@ bool is_name_of_job(const std::string& name) {
 // ".XXXXXX", where `write_files` begins, and a run may have ended.
 constexpr std::size_t kStageName = 7;
 
-// What an earlier run has written there, and folders that are empty then.
-void remove_written(const std::string& directory) {
-  std::error_code ignored;
-  if (!fs::is_directory(directory, ignored)) return;
-  std::set<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(directory, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with('.') && name.size() == kStageName) fs::remove_all(entry.path(), ignored);
+bool is_stage(const std::string& name) {
+  return name.starts_with('.') && name.size() == kStageName;
+}
+
+// The names in a directory, of what a run has written or left there and of what it has not.
+struct Names {
+  std::vector<fs::path> written, stages, others;
+};
+
+Names names_in(const std::string& directory) {
+  Names names;
+  std::error_code error;
+  for (auto at = fs::recursive_directory_iterator(directory, error);
+       !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    const fs::path name = at->path().lexically_relative(directory);
+    if (at->is_directory(error)) {
+      if (!is_stage(name.string())) continue;
+      names.stages.push_back(name);
+      at.disable_recursion_pending();
+    } else {
+      (is_name_of_job(name.generic_string()) ? names.written : names.others).push_back(name);
+    }
   }
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::recursive_directory_iterator(directory, ignored)) {
-    const fs::path name = entry.path().lexically_relative(directory);
-    if (is_name_of_job(name.generic_string())) files.push_back(name);
-  }
-  for (const fs::path& name : files) {
-    fs::remove(fs::path(directory) / name, ignored);
-    if (name.has_parent_path()) folders.insert(name.parent_path());
-  }
-  for (const fs::path& folder : folders) fs::remove(fs::path(directory) / folder, ignored);
+  return names;
 }
 
 }  // namespace
 
 Expected<void> replace_files(const std::string& directory, const std::vector<NamedText>& files) {
-  remove_written(directory);
-  if (auto done = refuse_directory(directory, "-o"); !done) {
-    return make_error(Code::S04, fmt::format("{} has other files than those of a batch", directory),
+  const Names names = names_in(directory);
+  if (!names.others.empty()) {
+    return make_error(Code::S04,
+                      fmt::format("{} has other files than those of a batch: {}", directory,
+                                  names.others.front().string()),
                       "remove them, or name another directory with -o");
   }
-  std::error_code ignored;  // so that what is left of a run that is killed lies within
+  std::error_code ignored;
+  std::set<fs::path> folders;
+  for (const fs::path& name : names.stages) fs::remove_all(fs::path(directory) / name, ignored);
+  for (const fs::path& name : names.written) {
+    fs::remove(fs::path(directory) / name, ignored);
+    if (name.has_parent_path()) folders.insert(name.parent_path());
+  }
+  for (const fs::path& folder : folders) fs::remove(fs::path(directory) / folder, ignored);
+  // So that what is left of a run that is killed lies within.
   fs::create_directory(directory, ignored);
   return write_files(directory, files);
 }

@@ -58,12 +58,6 @@ std::string rates_in_words(const Ratio& was, const Ratio& is) {
   }
 }
 
-std::string names_of(const ItemResult& item) {
-  std::string text;
-  for (const OutputFile& file : item.outputs) text += (text.empty() ? "" : ", ") + file.path;
-  return text;
-}
-
 std::uint64_t bytes_of(const ItemResult& item) {
   std::uint64_t bytes = 0;
   for (const OutputFile& file : item.outputs) bytes += file.bytes;
@@ -72,8 +66,8 @@ std::uint64_t bytes_of(const ItemResult& item) {
 
 std::string files_in_words(const ItemResult& before, const ItemResult& now) {
   const std::uint64_t was = bytes_of(before), is = bytes_of(now);
-  return was == is ? fmt::format("{}: other content, {} bytes as before", names_of(now), is)
-                   : fmt::format("{}: {} -> {} bytes", names_of(now), was, is);
+  return was == is ? fmt::format("{}: other content, {} bytes as before", output_path(now), is)
+                   : fmt::format("{}: {} -> {} bytes", output_path(now), was, is);
 }
 
 std::string hash_of(const ItemResult& item) {

@@ -122,7 +122,7 @@ bool is_regular(const std::string& path) {
 // Files that this program writes and reads, and that are no topologies, by their names behind
 // "forestcoll-".
 constexpr std::string_view kOtherFormats =
-    " batch batch-manifest bound compare comparisons cluster costs design-cluster "
+    " batch batch-manifest bound compare compare-groups comparisons cluster costs design-cluster "
     "design-direct design-formulas design-search error flows forest generators import job "
     "machine nccl-graph nccl-tuner simulation simulation-job simulation-parameters synth "
     "topo-check topo-show tune verify verify-job verify-targets ";
