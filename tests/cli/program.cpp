@@ -184,6 +184,15 @@ std::string small_topology() {
  "links": [{"src": "gpu[0-1]", "dst": "sw", "bandwidth": 25}]})";
 }
 
+std::string racks_topology() {
+  return R"({"format": "forestcoll-topology", "version": 1, "name": "two racks",
+ "nodes": [{"id": "a[0-1]", "type": "compute"}, {"id": "b[0-1]", "type": "compute"},
+           {"id": "sa", "type": "switch"}, {"id": "sb", "type": "switch"}],
+ "links": [{"src": "a[0-1]", "dst": "sa", "bandwidth": 10},
+           {"src": "b[0-1]", "dst": "sb", "bandwidth": 10},
+           {"src": "sa", "dst": "sb", "bandwidth": 10}]})";
+}
+
 void expect_valid(const nlohmann::json& json, const std::string& schema) {
   const auto path = source_path("tools/schema/" + schema);
   const auto text = nlohmann::json::parse(read_file(path));

@@ -98,6 +98,8 @@ class Scratch {
 std::string topology(const std::string& name);
 /// Two GPUs on a switch.
 std::string small_topology();
+/// Two racks of two GPUs on a switch each, all links 10 GB/s, the one between the racks too.
+std::string racks_topology();
 /// Fails the test where `json` does not follow tools/schema/`schema`.
 void expect_valid(const nlohmann::json& json, const std::string& schema);
 
