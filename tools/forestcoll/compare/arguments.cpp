@@ -12,6 +12,7 @@
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "compare/comparison.hpp"
+#include "compare/groups.hpp"
 #include "compare/rows/program_rows.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
@@ -118,13 +119,16 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
   if (collective == Collective::allreduce) {
     for (const ExchangeInfo& info : exchanges()) names.emplace_back(info.name);
   }
+  if (options.groups.given()) return names;
   names.emplace_back(kNcclPick);
   if (collective == Collective::allreduce) names.emplace_back(kMscclppPick);
   return names;
 }
 
 bool is_algorithm(const std::string& name, const CompareArguments& options) {
-  if (name == kOurs) return true;
+  const bool in_groups = options.groups.given();
+  if (name == kOurs || (in_groups && name == kOursAlone)) return true;
+  if (in_groups && (name == kOursByRate || is_selector(name))) return false;
   if (has_paths(options.collective)) {
     const BaselineInfo* info = find_alltoall_baseline(name);
     return info != nullptr && supports(*info, *collective_of(options.collective));
@@ -162,7 +166,12 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
   for (const std::string& asked : asked_algorithms(options)) {
     if (asked == "all") {
       add(kOurs);
-      if (!has_paths(options.collective) && !options.trees) add(kOursByRate);
+      const bool has_rate = !has_paths(options.collective) && !options.trees;
+      if (options.groups.given()) {
+        add(kOursAlone);
+      } else if (has_rate) {
+        add(kOursByRate);
+      }
       for (const std::string& name : baselines_of(options)) add(name);
     } else if (is_algorithm(asked, options)) {
       add(asked);
@@ -226,6 +235,7 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
   add_model_options(command, options);
   add_output_options(command, options);
   add_failure_options(command, options.failures);
+  add_groups_options(command, options.groups);
   add_latency_option(command, options.failures);
   add_reading_options(command, options.reading);
   group_options(command, {"--collective", "--sizes", "--algorithms", "--svg", "--measured"});
@@ -256,6 +266,7 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
       "  forestcoll compare fabric.json --schedule taccl.xml --svg chart.svg\n"
       "  forestcoll compare fabric.json --measured nccl-ring=all_reduce_perf.txt\n"
       "  forestcoll compare h100.json h100-more-nics.json --sizes 1M,1G\n"
+      "  forestcoll compare fabric.json --groups 'MOD 8' --algorithms forestcoll,nccl-ring\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"
       "write, 70 internal error.");
@@ -277,6 +288,34 @@ Expected<void> refuse_with_several(const CompareArguments& options) {
   }
   if (std::ranges::count(options.topologies, "-") < 2) return {};
   return make_error(Code::S04, "standard input can be one topology", "name files for the others");
+}
+
+Expected<void> refuse_with_groups(const CompareArguments& options) {
+  const std::string none;
+  if (auto done = refuse_misplaced_groups(options.groups, {options.failures, none, none, false});
+      !done) {
+    return done;
+  }
+  if (!options.groups.given()) return {};
+  const char* option = first_given({{"more than one topology", are_several(options)},
+                                    {"--relays", has_relays(options.failures)},
+                                    {"--demand", !options.demand.empty()},
+                                    {"--schedule", !options.schedules.empty()},
+                                    {"--measured", !options.measured.empty()},
+                                    {"--nccl-graph", !options.nccl_graph.empty()},
+                                    {"--cross-nic", options.cross_nic},
+                                    {"--nccl-constants", options.nccl_constants},
+                                    {"--trees", options.trees},
+                                    {"--csv", options.csv},
+                                    {"--markdown", options.markdown},
+                                    {"--latex", options.latex},
+                                    {"--table", !options.table.empty()},
+                                    {"--svg", !options.svg.empty()},
+                                    {"--html", !options.html.empty()}});
+  if (option == nullptr) return {};
+  return make_error(Code::S04, fmt::format("{} does not go with --groups", option),
+                    "leave it out, or compare one group with --members; a file for all groups is "
+                    "timed by `simulate` with --groups");
 }
 
 Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/fabric.hpp"
+#include "common/job/request.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/failures.hpp"
 
@@ -31,6 +32,7 @@ struct CompareArguments {
   int threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   ReadingOptions reading;
   Failures failures;
+  JobArguments groups;
 };
 
 /// Whether several topologies are compared with one another.
@@ -44,9 +46,13 @@ void add_compare_options(CLI::App& command, CompareArguments& options);
 /// What several topologies cannot have. Errors: S04.
 [[nodiscard]] Expected<void> refuse_with_several(const CompareArguments& options);
 
+/// What process groups at once cannot have. Errors: S04.
+[[nodiscard]] Expected<void> refuse_with_groups(const CompareArguments& options);
+
 /// The names that `--algorithms` asks for, each once; "all" is ours and every baseline that has the
-/// collective. Of several topologies by default ours and what the runtime does by itself. Errors:
-/// S03 no such algorithm, S04 options that say nothing to those asked for.
+/// collective, without those that choose among others where groups run at once. Of several
+/// topologies by default ours and what the runtime does by itself. Errors: S03 no such algorithm,
+/// S04 options that say nothing to those asked for.
 [[nodiscard]] Expected<std::vector<std::string>> find_algorithms(const CompareArguments& options);
 
 }  // namespace forestcoll::cli

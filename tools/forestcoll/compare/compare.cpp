@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -15,9 +16,12 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/host.hpp"
+#include "common/job/report.hpp"
+#include "common/job/request.hpp"
 #include "common/limits.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
@@ -25,6 +29,7 @@
 #include "common/synthesis/request/options.hpp"
 #include "compare/arguments.hpp"
 #include "compare/comparison.hpp"
+#include "compare/groups.hpp"
 #include "compare/make_comparison.hpp"
 #include "compare/measured/overlay.hpp"
 #include "compare/page/page.hpp"
@@ -229,7 +234,49 @@ std::string report(const std::vector<NamedComparison>& all, const CompareArgumen
   return options.markdown ? to_markdown(all) : to_terminal(all);
 }
 
+// The operation of all groups, and what is asked of it.
+Expected<GroupsRequest> request_of_groups(const CompareArguments& options, const Fabric& fabric,
+                                          RowsRequest rows, const Console& console) {
+  auto job = job_of(options.groups, {options.failures, options.collective, options.root},
+                    fabric.network.ranks.size(), console);
+  if (!job) return job.errors();
+  if (const auto done = choose_parameters(options, fabric, rows); !done) return done.errors();
+  const auto sizes = read_sizes("--sizes", options.sizes.empty() ? kSizesOfSeveral : options.sizes);
+  if (!sizes) return sizes.errors();
+  return GroupsRequest{job->steps.front().operations.front(),
+                       rows.algorithms,
+                       *sizes,
+                       rows.parameters,
+                       rows.gpu_chosen,
+                       options.target,
+                       options.threads};
+}
+
+Expected<ExitCode> run_compare_groups(const CompareArguments& options, const Console& console) {
+  auto rows = request_of(options);
+  if (!rows) return rows.errors();
+  auto fabric = load_fabric(options.topologies.front(), options.reading, options.failures, console);
+  if (!fabric) return fabric.errors();
+  report_reading(*fabric, options.reading, console);
+  report_latencies(fabric->topology, console);
+  note_what_does_not_count(*fabric, console);
+  if (!options.gpu.empty()) fabric->gpu = {options.gpu, "as asked for"};
+  const auto request = request_of_groups(options, *fabric, *std::move(rows), console);
+  if (!request) return request.errors();
+  const auto comparison = compare_groups(*fabric, *request, console);
+  if (!comparison) {
+    constexpr std::array kRemedies = {Remedy{Code::O08, "choose other groups"}};
+    return with_remedies(comparison.errors(), kRemedies);
+  }
+  const std::string report =
+      options.json ? report_text(groups_to_json(*comparison, *request, *fabric), console)
+                   : groups_in_words(*comparison, *request, *fabric);
+  return finish(write_output("-", report));
+}
+
 Expected<ExitCode> run_compare(const CompareArguments& options, const Console& console) {
+  if (const auto done = refuse_with_groups(options); !done) return done.errors();
+  if (options.groups.given()) return run_compare_groups(options, console);
   if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
     return done.errors();
   }

@@ -188,7 +188,7 @@ Expected<ExitCode> write_report(const std::vector<SimulatedStep>& steps,
 // The step that one schedule of all groups is.
 struct StepOfGroups {
   WrittenStep step;
-  std::vector<Topology> parts;
+  std::vector<ScheduleInPart> schedules;
 };
 
 // GB/s that trees and paths reach at most in all groups at once.
@@ -225,7 +225,7 @@ Expected<StepOfGroups> step_of(std::string_view text, const Groups& groups,
     }
     auto part = fabric_of_group(with.fabric.topology, groups[g], has_relays(with.options.failures));
     if (!part) return in_group(part.errors().front(), g, groups[g], file);
-    made.parts.push_back(*std::move(part));
+    made.schedules.push_back({*std::move(part), std::string(text), file});
     operation.schedules.push_back({groups[g], file, ""});
   }
   operation.name =
@@ -259,8 +259,7 @@ Expected<ExitCode> simulate_in_groups(std::string_view text, const std::vector<s
   if (!groups) return groups.errors();
   auto made = step_of(text, *groups, with);
   if (!made) return made.errors();
-  const auto files = StepSchedules::same(std::string(text), display_name(with.options.schedule),
-                                         std::move(made->parts));
+  const auto files = StepSchedules::of(std::move(made->schedules));
   auto simulated = simulate_step(made->step, files, sizes, with);
   if (!simulated) return simulated.errors();
   return write_report({*std::move(simulated)}, with);

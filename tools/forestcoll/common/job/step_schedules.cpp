@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <span>
 #include <utility>
 
 #include "common/files/io.hpp"
 #include "common/job/group_parts.hpp"
+#include "common/options/collective_option.hpp"
 #include "common/report/progress_bar.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/job_parts.hpp"
@@ -16,20 +19,24 @@
 namespace forestcoll::cli {
 namespace {
 
-// What a runtime has by itself for a size, whatever counts it takes.
-std::optional<std::string> made_by_runtime(const Topology& part, const ChosenGpu& gpu,
-                                           Collective collective, std::int64_t bytes) {
+// The fastest of an algorithm for a size, whatever counts it takes.
+Expected<std::string> made_by(const GroupAlgorithm& algorithm, const Topology& part,
+                              const ChosenGpu& gpu, Collective collective, std::int64_t bytes) {
   const auto fabric = make_fabric(part, gpu);
-  if (!fabric) return std::nullopt;
+  if (!fabric) return fabric.errors();
   FastestOptions options;
   options.compile.synthesis.collective = collective;
+  options.compile.synthesis.root = algorithm.root;
+  if (is_for_plans_alone(collective)) options.compile.format = Format::mscclpp;
+  options.compile.lowering.target = algorithm.target;
+  if (is_personalized(collective)) options.compile.lowering.placement = Placement::out_of_place;
   options.compile.xml.max_bytes = bytes;
   options.sizes = {bytes};
   options.buffer_bytes = 0;
   options.counts = ServedCounts::any;
-  options.algorithms = {is_personalized(collective) ? "direct" : "nccl-ring"};
+  options.algorithms = algorithm.names;
   auto made = fastest_schedule(*fabric, options);
-  if (!made) return std::nullopt;
+  if (!made) return made.errors();
   return std::move(made->compilation.text);
 }
 
@@ -63,10 +70,45 @@ Expected<StepSchedules> StepSchedules::read(const WrittenStep& step, const Readi
   return schedules;
 }
 
-StepSchedules StepSchedules::same(const std::string& text, const std::string& file,
-                                  std::vector<Topology> parts) {
+StepSchedules StepSchedules::of(std::vector<ScheduleInPart> groups) {
   StepSchedules schedules;
-  for (Topology& part : parts) schedules.add(0, std::move(part), text, file, 1);
+  for (ScheduleInPart& group : groups) {
+    schedules.add(0, std::move(group.part), std::move(group.text), std::move(group.file), 1);
+  }
+  return schedules;
+}
+
+Expected<void> StepSchedules::add_made(const GroupAlgorithm& algorithm, const WrittenStep& step,
+                                       std::size_t operation, const Topology& whole,
+                                       const ChosenGpu& gpu, Made& made) {
+  const WrittenOperation& of = step.operations[operation];
+  const double own = std::round(static_cast<double>(algorithm.bytes) * of.share);
+  for (std::size_t g = 0; g < of.schedules.size(); ++g) {
+    const std::vector<Rank>& group = of.schedules[g].group;
+    auto part = fabric_of_group(whole, group, false);
+    if (!part) return in_group(part.errors().front(), g, group, "");
+    part->limits.clear();  // algorithms of others do not know what links share; simulation does
+    const auto [at, is_new] = made.try_emplace(fmt::format("{} {}", operation, shape_of(*part)));
+    if (is_new) {
+      auto text = made_by(algorithm, *part, gpu, *parse_collective(of.collective),
+                          std::max<std::int64_t>(1, std::llround(own)));
+      if (!text) return text.errors();
+      at->second = *std::move(text);
+    }
+    add(operation, *std::move(part), at->second, of.name, of.share);
+  }
+  return {};
+}
+
+Expected<StepSchedules> StepSchedules::by(const GroupAlgorithm& algorithm, const WrittenStep& step,
+                                          const Topology& whole, const ChosenGpu& gpu) {
+  StepSchedules schedules;
+  Made made;
+  for (std::size_t i = 0; i < step.operations.size(); ++i) {
+    if (auto done = schedules.add_made(algorithm, step, i, whole, gpu, made); !done) {
+      return done.errors();
+    }
+  }
   return schedules;
 }
 
@@ -74,23 +116,13 @@ std::optional<StepSchedules> StepSchedules::of_runtime(const WrittenStep& step,
                                                        const LoadedTopology& fabric,
                                                        std::int64_t bytes) {
   StepSchedules schedules;
-  std::map<std::string, std::optional<std::string>> known;  // by shape of the part
+  Made made;
   for (std::size_t i = 0; i < step.operations.size(); ++i) {
-    const WrittenOperation& operation = step.operations[i];
-    const auto collective = parse_collective(operation.collective);
-    if (!collective || is_rooted(*collective) || operation.has_demand) return std::nullopt;
-    const double own = std::round(static_cast<double>(bytes) * operation.share);
-    for (const WrittenSchedule& schedule : operation.schedules) {
-      auto part = fabric_of_group(fabric.topology, schedule.group, false);
-      if (!part) return std::nullopt;
-      const auto [at, is_new] = known.try_emplace(fmt::format("{} {}", i, shape_of(*part)));
-      if (is_new) {
-        at->second = made_by_runtime(*part, fabric.gpu, *collective,
-                                     std::max<std::int64_t>(1, std::llround(own)));
-      }
-      if (!at->second) return std::nullopt;
-      schedules.add(i, *std::move(part), *at->second, operation.name, operation.share);
-    }
+    const auto collective = parse_collective(step.operations[i].collective);
+    const bool has_demand = step.operations[i].has_demand;
+    if (!collective || is_rooted(*collective) || has_demand) return std::nullopt;
+    const GroupAlgorithm own{{is_personalized(*collective) ? "direct" : "nccl-ring"}, bytes};
+    if (!schedules.add_made(own, step, i, fabric.topology, fabric.gpu, made)) return std::nullopt;
   }
   return schedules;
 }
@@ -105,6 +137,21 @@ Expected<Simulator> StepSchedules::one(std::size_t operation, const Topology& wh
   std::vector<GroupRun> groups = groups_[operation];
   for (GroupRun& group : groups) group.share = 1;
   return prepare_simulation(groups, whole);
+}
+
+Expected<std::vector<Simulator>> StepSchedules::each_alone(const Topology& whole) const {
+  std::vector<Simulator> simulators;
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    for (GroupRun group : groups_[i]) {
+      if (!seen.insert(fmt::format("{} {}", i, shape_of(*group.part))).second) continue;
+      group.share = 1;
+      auto simulator = prepare_simulation(std::span(&group, 1), whole);
+      if (!simulator) return simulator.errors();
+      simulators.push_back(*std::move(simulator));
+    }
+  }
+  return simulators;
 }
 
 }  // namespace forestcoll::cli

@@ -1,0 +1,92 @@
+// `forestcoll compare --groups`: a collective in all process groups at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/program.hpp"
+
+namespace forestcoll::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::map<std::string, nlohmann::json> rows_of(const nlohmann::json& report) {
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& row : report["algorithms"]) rows[row["algorithm"]] = row;
+  return rows;
+}
+
+// What other commands say of the same groups.
+TEST(CompareGroupsLong, TimesAreThoseOfSimulateAndSynth) {
+  const Scratch scratch;
+  const std::string fabric = topology("dgx-a100-x2");
+  const auto report = json_of({"compare", fabric, "--groups", "MOD 8", "--algorithms",
+                               "forestcoll,nccl-ring", "--sizes", "64M", "--json"},
+                              "forestcoll-compare-groups.schema.json");
+  EXPECT_EQ(report["optimum"]["exact"], "25");
+  EXPECT_EQ(report["groups"].size(), 8);
+  run_well({"synth", fabric, "--at-once", "allreduce MOD8 64M", "-o", scratch / "rails"});
+  const auto times = json_of({"simulate", scratch / "rails/job.json", fabric, "--sizes", "64M",
+                              "--json"})["steps"][0]["times"][0];
+  const auto rows = rows_of(report);
+  EXPECT_EQ(rows.at("forestcoll")["times"][0]["simulated_seconds"], times["simulated_seconds"]);
+  EXPECT_EQ(rows.at("nccl-ring")["times"][0]["simulated_seconds"],
+            times["runtime_simulated_seconds"]);
+}
+
+// Rows of a torus share no links; all four have what one has.
+TEST(CompareGroupsLong, AllAlgorithmsAreSimulatedAtOnceAndAlone) {
+  const auto report = json_of({"compare", topology("torus-4x4"), "-c", "allreduce", "--groups",
+                               "DIV 4", "--sizes", "1M", "--gpu", "ideal", "--json"},
+                              "forestcoll-compare-groups.schema.json");
+  const auto rows = rows_of(report);
+  EXPECT_EQ(report["optimum"]["exact"], "4/3");
+  ASSERT_TRUE(rows.contains("forestcoll (alone)"));
+  ASSERT_TRUE(rows.contains("ring"));
+  EXPECT_EQ(rows.at("nvls")["error"]["code"], "B03");
+  EXPECT_FALSE(rows.contains("nccl-pick"));
+  for (const auto& [name, row] : rows) {
+    if (row.contains("error")) continue;
+    const auto& time = row["times"][0];
+    EXPECT_NEAR(time["simulated_seconds"].get<double>(),
+                time["alone_simulated_seconds"].get<double>(), 1e-9)
+        << name;
+    EXPECT_LE(time["simulated_algbw"].get<double>(), 4. / 3 * 1.001) << name;
+  }
+}
+
+TEST(CompareGroupsLong, TablesOfBoth) {
+  const auto result = run_well({"compare", topology("dgx-a100-x1"), "-c", "broadcast", "--root",
+                                "1", "--mesh", "tp=4,dp=2", "--groups", "tp", "--algorithms",
+                                "forestcoll,bfb", "--sizes", "1M,16M"});
+  EXPECT_THAT(result.out, HasSubstr("broadcast in 2 groups at once; simulated (model, not "
+                                    "measurement); GPU parameters: a100"));
+  EXPECT_THAT(result.out, HasSubstr("algbw GB/s of each group, all at once\nalgorithm "));
+  EXPECT_THAT(result.out,
+              HasSubstr("algbw GB/s of the slowest group, the others idle\nalgorithm "));
+}
+
+TEST(CompareGroups, WordsThatDoNotGoTogether) {
+  const std::string fabric = topology("torus-4x4");
+  for (const auto& [words, says] : std::vector<std::pair<Words, std::string>>{
+           {{"--groups", "all", "--trees"}, "--trees does not go with --groups [S04]"},
+           {{fabric, "--groups", "all"}, "more than one topology does not go with --groups [S04]"},
+           {{"--groups", "all", "--csv"}, "--csv does not go with --groups [S04]"},
+           {{"--groups", "DIV 2", "--relays"}, "--relays does not go with --groups [S04]"},
+           {{"--groups", "all", "--members", "0-3"}, "--members is one group"},
+           {{"--groups", "all", "--algorithms", "nccl-pick"}, "there is no \"nccl-pick\""},
+           {{"--mesh", "tp=16"}, "--mesh and --mesh-order are of groups [S04]"},
+           {{"--groups", "MOD 3", "--sizes", "1X"}, "--sizes: "},
+           {{"-c", "broadcast", "--groups", "DIV 4"}, "broadcast needs a root [O07]"},
+           {{"-c", "allgather", "--groups", "[[0,5]]"}, "[O08]"}}) {
+    expect_says(2, joined({"compare", fabric}, words), says);
+  }
+}
+
+}  // namespace
+}  // namespace forestcoll::testing

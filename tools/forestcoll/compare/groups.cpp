@@ -1,0 +1,168 @@
+#include "compare/groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/host.hpp"
+#include "common/job/group_parts.hpp"
+#include "common/job/step_schedules.hpp"
+#include "common/report/progress_bar.hpp"
+#include "common/synthesis/groups/job_groups.hpp"
+#include "common/synthesis/request/options.hpp"
+#include "compare/comparison.hpp"
+#include "forestcoll/baseline.hpp"
+#include "forestcoll/network.hpp"
+
+namespace forestcoll::cli {
+namespace {
+
+std::string title_of(const std::string& algorithm) {
+  if (algorithm == kOurs) return "ForestColl, this program, groups share out the links";
+  if (algorithm == kOursAlone) return "ForestColl, this program, each group for itself";
+  const BaselineInfo* info = find_baseline(algorithm);
+  if (info == nullptr) info = find_alltoall_baseline(algorithm);
+  if (info != nullptr) return std::string(info->title);
+  const ExchangeInfo* exchange = find_exchange(algorithm);
+  return exchange != nullptr ? std::string(exchange->title) : algorithm;
+}
+
+// What makes the rows of a comparison, which has these things in common.
+class GroupsComparer {
+ public:
+  GroupsComparer(const Fabric& fabric, const GroupsRequest& request, MadeStep divided,
+                 const Console& console)
+      : fabric_(fabric), request_(request), divided_(std::move(divided)), console_(console) {
+    const JobOperation& operation = request.operation;
+    WrittenOperation written;
+    written.name = operation.name;
+    written.collective = to_string(operation.collective);
+    for (const auto& group : operation.groups) {
+      if (group.size() > 1) written.schedules.push_back({group, "", ""});
+    }
+    step_.operations.push_back(std::move(written));
+  }
+
+  GroupsRow row(const std::string& algorithm, ProgressBar& bar) {
+    GroupsRow row{.algorithm = algorithm, .title = title_of(algorithm)};
+    for (const std::int64_t bytes : request_.sizes) {
+      auto time = time_of(algorithm, bytes);
+      bar.update(static_cast<double>(++done_) / static_cast<double>(count()));
+      if (!time) {
+        row.error = why_not(algorithm).value_or(time.errors().front());
+        row.times.clear();
+        break;
+      }
+      row.times.push_back(*time);
+    }
+    return row;
+  }
+
+ private:
+  [[nodiscard]] std::size_t count() const {
+    return (request_.algorithms.size()) * std::max<std::size_t>(1, request_.sizes.size());
+  }
+
+  // Why an algorithm of others does not exist, of the first group that has it not.
+  [[nodiscard]] std::optional<Diagnostic> why_not(const std::string& algorithm) const {
+    if (find_baseline(algorithm) == nullptr) return std::nullopt;
+    std::optional<Rank> root;
+    if (request_.operation.root) root = Rank(*request_.operation.root);
+    for (const WrittenSchedule& each : step_.operations.front().schedules) {
+      const auto part = fabric_of_group(fabric_.topology, each.group, false);
+      if (!part) continue;
+      const auto network = to_digraph(*part);
+      if (!network) continue;
+      const auto made =
+          make_baseline(algorithm, *part, *network, request_.operation.collective, root, {});
+      if (!made) return made.errors().front();
+    }
+    return std::nullopt;
+  }
+
+  Expected<GroupsTime> time_of(const std::string& algorithm, std::int64_t bytes) {
+    const auto schedules = schedules_of(algorithm, bytes);
+    if (!schedules) return schedules.errors();
+    const auto all = schedules->all(fabric_.topology);
+    if (!all) return all.errors();
+    const auto each = schedules->each_alone(fabric_.topology);
+    if (!each) return each.errors();
+    GroupsTime time{bytes};
+    const auto seconds = seconds_of(*all, bytes);
+    if (!seconds) return seconds.errors();
+    time.at_once = *seconds;
+    for (const Simulator& one : *each) {
+      const auto alone = seconds_of(one, bytes);
+      if (!alone) return alone.errors();
+      time.alone = std::max(time.alone, *alone);
+    }
+    return time;
+  }
+
+  [[nodiscard]] Expected<double> seconds_of(const Simulator& simulator, std::int64_t bytes) const {
+    SimulationOptions options;
+    options.threads = request_.threads;
+    options.stop = stop_of_host();
+    const auto simulation = simulator.run({bytes}, request_.parameters, options);
+    if (!simulation) return simulation.errors();
+    return simulation->times.front().seconds;
+  }
+
+  Expected<StepSchedules> schedules_of(const std::string& algorithm, std::int64_t bytes) {
+    if (algorithm == kOurs) return ours(bytes);
+    GroupAlgorithm by;
+    by.bytes = bytes;
+    if (algorithm != kOursAlone) by.names = {algorithm};
+    if (request_.operation.root) by.root = Rank(*request_.operation.root);
+    if (!request_.target.empty()) by.target = request_.target;
+    return StepSchedules::by(by, step_, fabric_.topology, fabric_.gpu);
+  }
+
+  // As `synth` makes them of groups with so many bytes.
+  Expected<StepSchedules> ours(std::int64_t bytes) {
+    SynthArguments arguments;
+    arguments.collective = to_string(request_.operation.collective);
+    arguments.target =
+        request_.target.empty() ? default_target(request_.operation.collective) : request_.target;
+    arguments.target_given = !request_.target.empty();
+    const auto formatted = with_format(std::move(arguments));
+    if (!formatted) return formatted.errors();
+    JobStep step{"", 1, {request_.operation}};
+    step.operations.front().bytes = bytes;
+    Diagnostics findings;
+    Console silent = console_;
+    silent.quiet = true;
+    silent.findings = &findings;
+    std::vector<MadeGroup> groups = divided_.groups;
+    const ExitCode code = GroupMaker(*formatted, fabric_, step, "", silent).make_all(groups);
+    if (code != ExitCode::done) return findings;
+    std::vector<ScheduleInPart> schedules;
+    for (MadeGroup& group : groups) {
+      schedules.push_back({std::move(group.part.topology), group.made->text, kOurs});
+    }
+    return StepSchedules::of(std::move(schedules));
+  }
+
+  const Fabric& fabric_;
+  const GroupsRequest& request_;
+  MadeStep divided_;
+  const Console& console_;
+  WrittenStep step_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+Expected<GroupsComparison> compare_groups(const Fabric& fabric, const GroupsRequest& request,
+                                          const Console& console) {
+  auto divided = divide({"", 1, {request.operation}}, fabric, false, console);
+  if (!divided) return divided.errors();
+  GroupsComparison comparison{divided->bound.together.at_most, {}};
+  ProgressBar bar("comparing", console);
+  GroupsComparer comparer(fabric, request, *std::move(divided), console);
+  for (const std::string& algorithm : request.algorithms) {
+    comparison.rows.push_back(comparer.row(algorithm, bar));
+  }
+  return comparison;
+}
+
+}  // namespace forestcoll::cli

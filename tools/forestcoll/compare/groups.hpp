@@ -1,0 +1,67 @@
+// One collective in all process groups at once, by several algorithms.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "common/fabric.hpp"
+#include "common/report/report.hpp"
+#include "forestcoll/collective.hpp"
+#include "forestcoll/diagnostic.hpp"
+#include "forestcoll/job.hpp"
+#include "forestcoll/ratio.hpp"
+#include "forestcoll/simulate.hpp"
+
+namespace forestcoll::cli {
+
+/// What each group would have by itself on the whole fabric, where it does not know of the others.
+constexpr const char* kOursAlone = "forestcoll (alone)";
+
+struct GroupsRequest {
+  JobOperation operation;               ///< with the groups, and no bytes
+  std::vector<std::string> algorithms;  ///< names of ours, of baselines and of exchanges
+  std::vector<std::int64_t> sizes;      ///< bytes of each group's buffer
+  SimulationParameters parameters;
+  std::string gpu_chosen;  ///< why these, in words
+  std::string target;      ///< empty: the default
+  int threads = 1;
+};
+
+/// Seconds at a size.
+struct GroupsTime {
+  std::int64_t bytes = 0;
+  double at_once = 0;  ///< of all groups, on one fabric
+  double alone = 0;    ///< of the slowest group, while the others are idle
+};
+
+/// An algorithm; where `error` is set, there are no times.
+struct GroupsRow {
+  std::string algorithm, title;
+  std::vector<GroupsTime> times = {};
+  std::optional<Diagnostic> error = {};
+};
+
+struct GroupsComparison {
+  Ratio optimum;  ///< GB/s of each group, that trees and paths reach at most, all at once
+  std::vector<GroupsRow> rows;
+};
+
+/// Ours: schedules in parts of the links, as `synth` of groups divides these, the fastest by size.
+/// All others: each group's own on all links, by `StepSchedules::by`. All are simulated as they
+/// run at once. Errors: those of `divide`. Cost: that of `synth`, for each size, and of
+/// `fastest_schedule` for each algorithm, size and shape of a group.
+[[nodiscard]] Expected<GroupsComparison> compare_groups(const Fabric& fabric,
+                                                        const GroupsRequest& request,
+                                                        const Console& console);
+
+/// Tables of algbw: all at once, and one group alone.
+[[nodiscard]] std::string groups_in_words(const GroupsComparison& comparison,
+                                          const GroupsRequest& request, const Fabric& fabric);
+/// The format forestcoll-compare-groups, version 1.
+[[nodiscard]] Json groups_to_json(const GroupsComparison& comparison, const GroupsRequest& request,
+                                  const Fabric& fabric);
+
+}  // namespace forestcoll::cli
