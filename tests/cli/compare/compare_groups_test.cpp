@@ -60,6 +60,24 @@ TEST(CompareGroupsLong, AllAlgorithmsAreSimulatedAtOnceAndAlone) {
   }
 }
 
+// Both groups cross from rack to rack over one link.
+TEST(CompareGroupsLong, GroupsThatShareALinkTakeTwiceAsLong) {
+  const Scratch scratch;
+  const auto rows =
+      rows_of(json_of({"compare", scratch.write("racks.json", racks_topology()), "--groups",
+                       "MOD 2", "--algorithms", "forestcoll,forestcoll (alone),ring", "--sizes",
+                       "1G", "--gpu", "ideal", "--json"},
+                      "forestcoll-compare-groups.schema.json"));
+  ASSERT_EQ(rows.size(), 3);
+  for (const auto& [name, row] : rows) {
+    const auto& time = row["times"][0];
+    EXPECT_NEAR(
+        time["simulated_seconds"].get<double>() / time["alone_simulated_seconds"].get<double>(), 2,
+        0.02)
+        << name;
+  }
+}
+
 TEST(CompareGroupsLong, TablesOfBoth) {
   const auto result = run_well({"compare", topology("dgx-a100-x1"), "-c", "broadcast", "--root",
                                 "1", "--mesh", "tp=4,dp=2", "--groups", "tp", "--algorithms",
@@ -76,6 +94,7 @@ TEST(CompareGroups, WordsThatDoNotGoTogether) {
   for (const auto& [words, says] : std::vector<std::pair<Words, std::string>>{
            {{"--groups", "all", "--trees"}, "--trees does not go with --groups [S04]"},
            {{fabric, "--groups", "all"}, "more than one topology does not go with --groups [S04]"},
+           {{"--groups", "all", "-c", "alltoallv"}, "alltoallv"},
            {{"--groups", "all", "--csv"}, "--csv does not go with --groups [S04]"},
            {{"--groups", "DIV 2", "--relays"}, "--relays does not go with --groups [S04]"},
            {{"--groups", "all", "--members", "0-3"}, "--members is one group"},

@@ -54,6 +54,8 @@ TEST(SimulateGroups, WhatHasNoPlaceInEveryGroup) {
   expect_says(2, {"simulate", file, fabric, "--groups", "DIV 4"},
               "group 0 (ranks 0,1,2,3): it has 4 members, and the schedule is for 2 [O09]");
   expect_says(2, {"simulate", file, fabric, "--groups", "[[0,1],[2,7]]"}, "group 1 (ranks 2,7)");
+  expect_says(2, {"simulate", file, fabric, "--groups", "[[0,1],[2,7]]", "--relays"},
+              "pair.xml: group 1 (ranks 2,7): rank 0: the schedule is not for this topology");
   expect_says(2, {"simulate", forest, fabric, "--groups", "all"},
               "forests and flows name their GPUs, and are of one group [S04]");
   expect_says(2, {"simulate", file, fabric, "--mesh", "tp=4,dp=4"}, "add --groups\n");

@@ -65,6 +65,10 @@ TEST(VerifyGroups, GroupsThatItDoesNotFitAreNamed) {
                                     "schedule is for 2 [O09]"));
   EXPECT_THAT(result.out, HasSubstr("invalid in 2 of 3 groups"));
   EXPECT_THAT(result.out, Not(HasSubstr("group 0")));
+  EXPECT_THAT(run({"verify", file, "--topology", topology("dgx-a100-x2"), "--groups", "DIV 3"}).out,
+              HasSubstr("  … and 1 group more\n"));
+  EXPECT_THAT(run_well({"verify", file, "--topology", torus, "--groups", "[[0,1],[2]]"}).out,
+              HasSubstr("valid in the group: allreduce over 2 ranks"));
   const Result json =
       run({"verify", file, "--topology", torus, "--groups", "[[0,1],[4,5,6]]", "--json"});
   EXPECT_EQ(json.code, 1);

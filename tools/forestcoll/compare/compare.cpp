@@ -276,10 +276,10 @@ Expected<ExitCode> run_compare_groups(const CompareArguments& options, const Con
 
 Expected<ExitCode> run_compare(const CompareArguments& options, const Console& console) {
   if (const auto done = refuse_with_groups(options); !done) return done.errors();
-  if (options.groups.given()) return run_compare_groups(options, console);
   if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
     return done.errors();
   }
+  if (options.groups.given()) return run_compare_groups(options, console);
   if (const auto done = refuse_with_several(options); !done) return done.errors();
   auto request = request_of(options);
   if (!request) return request.errors();

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/report/table.hpp"
@@ -14,6 +15,12 @@ namespace {
 
 double algbw_of(std::int64_t bytes, double seconds) {
   return static_cast<double>(bytes) / seconds / 1e9;
+}
+
+// Those that have something to move.
+std::size_t groups_at_work(const GroupsRequest& request) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      request.operation.groups, [](const auto& group) { return group.size() > 1; }));
 }
 
 // algbw by size; of all at once, or of one group alone.
@@ -42,8 +49,8 @@ std::string groups_in_words(const GroupsComparison& comparison, const GroupsRequ
       "{}: {} in {} at once; simulated ({}); GPU parameters: {} ({})\n"
       "trees and paths reach at most {} GB/s in each group, all at once\n",
       fabric.topology.name, to_string(request.operation.collective),
-      counted(request.operation.groups.size(), "group"), kModelNotMeasurement,
-      request.parameters.name, request.gpu_chosen, number(comparison.optimum));
+      counted(groups_at_work(request), "group"), kModelNotMeasurement, request.parameters.name,
+      request.gpu_chosen, number(comparison.optimum));
   text += "\nalgbw GB/s of each group, all at once\n" +
           table_of(comparison, request, &GroupsTime::at_once);
   text += "\nalgbw GB/s of the slowest group, the others idle\n" +

@@ -14,6 +14,7 @@
 #include "common/job/request.hpp"
 #include "common/job/step_schedules.hpp"
 #include "common/job/written.hpp"
+#include "common/report/json_version.hpp"
 #include "common/report/table.hpp"
 #include "common/report/time_report.hpp"
 #include "forestcoll/job.hpp"
@@ -225,7 +226,9 @@ Expected<StepOfGroups> step_of(std::string_view text, const Groups& groups,
     }
     auto part = fabric_of_group(with.fabric.topology, groups[g], has_relays(with.options.failures));
     if (!part) return in_group(part.errors().front(), g, groups[g], file);
-    made.schedules.push_back({*std::move(part), std::string(text), file});
+    // Errors are of one group.
+    made.schedules.push_back({*std::move(part), std::string(text),
+                              fmt::format("{}: {}", file, group_in_words(g, groups[g]))});
     operation.schedules.push_back({groups[g], file, ""});
   }
   operation.name =

@@ -50,6 +50,8 @@ class LoadsAtOnce {
   bool fits_ = true;
 };
 
+constexpr std::size_t kMostShown = 4;  // groups that it does not fit
+
 // A schedule in the places of all groups.
 struct JudgedGroups {
   Verdict alone;  // without a fabric
@@ -110,7 +112,14 @@ Expected<JudgedGroups> judge(std::string_view text, const std::string& file,
 
 std::string words_of(const JudgedGroups& judged, const std::string& file) {
   std::string text;
-  for (const Diagnostic& finding : judged.findings) text += to_string(with_flags(finding)) + "\n";
+  std::size_t shown = 0;
+  for (const Diagnostic& finding : judged.findings) {
+    if (judged.bad > 0 && ++shown > kMostShown) break;
+    text += to_string(with_flags(finding)) + "\n";
+  }
+  if (judged.bad > kMostShown) {
+    text += fmt::format("  … and {} more\n", counted(judged.bad - kMostShown, "group"));
+  }
   if (judged.bad > 0) {
     return text + fmt::format("{}: invalid in {} of {}\n", file, judged.bad,
                               counted(judged.groups, "group"));
@@ -119,9 +128,10 @@ std::string words_of(const JudgedGroups& judged, const std::string& file) {
     return text +
            fmt::format("{}: invalid: {}\n", file, counted(judged.alone.finding_count, "error"));
   }
-  text += fmt::format("{}: valid in each of {}: {} over {}\n", file,
-                      counted(judged.groups, "group"), judged.alone.collective_name,
-                      counted(static_cast<std::size_t>(judged.alone.ranks), "rank"));
+  text += fmt::format(
+      "{}: valid in {}: {} over {}\n", file,
+      judged.groups == 1 ? "the group" : fmt::format("each of {} groups", judged.groups),
+      judged.alone.collective_name, counted(static_cast<std::size_t>(judged.alone.ranks), "rank"));
   if (judged.algbw) {
     text += fmt::format(
         "  algbw on the topology: {} GB/s of one group by itself{}\n", number(*judged.algbw),
