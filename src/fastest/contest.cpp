@@ -8,22 +8,17 @@
 // which are up to a sixth apart, and no bound says which is the fastest.
 #include "fastest/contest.hpp"
 
-#include <tbb/parallel_for.h>
 #include <tbb/parallel_for_each.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
-#include <tuple>
 
-#include "choose/as_written.hpp"
 #include "choose/settle.hpp"
 #include "fastest/paths/alltoall_candidates.hpp"
-#include "fastest/time_costs.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/forest.hpp"
@@ -33,11 +28,7 @@
 namespace forestcoll::fastest {
 namespace {
 
-constexpr double kBytesOfGigabyte = 1e9;
-// Of what links need by exact arithmetic, so that rounding makes no bound too high.
-constexpr double kOfExact = 0.999;
 constexpr std::array<const char*, 3> kProtocols = {"Simple", "LL", "LL128"};
-constexpr double kMostPasses = 64;  // that most simulations need
 // Of a connection in Simple: the runtime's own, and small ones, for passes that carry less.
 constexpr std::array<std::int64_t, 3> kBuffers = {0, 1 << 21, 1 << 19};
 // Of variants: which one is the fastest no figure of a schedule tells.
@@ -158,33 +149,6 @@ void Contest::add_contenders() {
     }
   }
   times_.resize(contenders_.size());
-}
-
-// Of few variants of programs all are made; and what there are many trees of takes longer to be
-// added up. Plans take long to make.
-void Contest::note_least_of_links() {
-  if (options_.few_variants && !of_plans()) return;
-  double efficiency = 0;
-  for (const std::string& protocol : of_plans() ? std::vector<std::string>{""} : protocols()) {
-    efficiency = std::max(efficiency, parameters_.of_protocol(protocol).efficiency);
-  }
-  tbb::parallel_for(std::size_t{0}, entrants_, [&](std::size_t c) {
-    if (const auto most = rate_of_links(candidates_[c])) {
-      made_[c]->each_byte = kOfExact / (most->to_double() * kBytesOfGigabyte * efficiency);
-    }
-  });
-  for (std::size_t c = entrants_; c < candidates_.size(); ++c) {
-    made_[c]->each_byte = made_[*candidates_[c].variant_of]->each_byte;
-  }
-}
-
-// GB/s at most, as a runtime routes it. Trees that do not fit are replaced by taller ones: that is
-// not looked into where they themselves would be too slow. (Plans of trees have no packets.)
-std::optional<Ratio> Contest::rate_of_links(const Candidate& candidate) const {
-  if (candidate.exchange && candidate.algbw() > Ratio(0)) return candidate.algbw();
-  if (candidate.exchange) return std::nullopt;
-  if (candidate.routes || candidate.switched) return std::nullopt;
-  return choose::algbw_by_peers(candidate.forest(), fabric_->links());
 }
 
 // The first, those whose links need little more for a byte than those of the best, and what nothing
@@ -315,132 +279,6 @@ bool Contest::serves(std::size_t contender, std::int64_t bytes) const {
   if (!is_made(contenders_[contender].candidate)) return true;
   return serves_around(contender, bytes) &&
          (counts() == ServedCounts::any || is_divided(contender, bytes));
-}
-
-std::size_t Contest::representative(std::size_t contender, std::int64_t bytes) const {
-  const Contender& each = contenders_[contender];
-  const double chunk = static_cast<double>(bytes) / static_cast<double>(program(contender).chunks);
-  return chunk <= parameters_for(each).simple.pass_bytes ? each.plain : contender;
-}
-
-double Contest::simulation_cost(std::size_t contender, std::int64_t bytes) const {
-  const Program& simulated = program(contender);
-  return static_cast<double>(simulated.simulated_steps) *
-         std::clamp(passes(contender, bytes), 1.0, kMostPasses);
-}
-
-double Contest::passes(std::size_t contender, std::int64_t bytes) const {
-  const double pass = parameters_for(contenders_[contender]).simple.pass_bytes;
-  return static_cast<double>(bytes) / static_cast<double>(program(contender).chunks) / pass;
-}
-
-// A program says in what protocol it runs; here one text stands for all of them.
-SimulationParameters Contest::parameters_for(const Contender& contender) const {
-  SimulationParameters parameters = with_buffers(parameters_, contender.buffer_bytes);
-  parameters.simple = parameters.of_protocol(contender.protocol);
-  return parameters;
-}
-
-double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
-  Times& times = times_of(contender);
-  {
-    const std::lock_guard lock(times.mutex);
-    const auto known = times.least.find(bytes);
-    if (known != times.least.end()) return known->second;
-  }
-  const Simulator& simulator = program(contender).simulator;
-  const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  const double operations = simulator.operations(bytes, parameters);
-  // What is never simulated need not be known better.
-  const bool is_too_long = operations > static_cast<double>(most_events());
-  const double least =
-      is_too_long ? quick_bound(contender, bytes) : simulator.least_seconds(bytes, parameters);
-  const std::lock_guard lock(times.mutex);
-  times.least.emplace(bytes, least);
-  return least;
-}
-
-// Links are the same in all protocols, and a byte is in all buffers.
-void Contest::find_lines(std::size_t candidate) {
-  const std::vector<Program>& programs = made_[candidate]->programs;
-  std::vector<double> of_links;  // seconds for a byte
-  for (const Program& each : programs) of_links.push_back(kOfExact * each.simulator.link_seconds());
-  const std::size_t count = contenders_.size() / candidates_.size();
-  for (std::size_t c = candidate * count; c < (candidate + 1) * count; ++c) {
-    const Contender& contender = contenders_[c];
-    if (contender.number >= programs.size()) continue;
-    const Program& program = programs[contender.number];
-    if (free_ && contender.protocol == "LL128" && !program.no_ll128.empty()) continue;
-    const SimulationParameters parameters = parameters_for(contender);
-    auto times = std::make_shared<Times>();
-    times->first_byte = contender.plain == c ? program.simulator.least_seconds(1, parameters)
-                                             : times_of(contender.plain).first_byte;
-    times->each_byte =
-        of_links[contender.number] / parameters.of_protocol(contender.protocol).efficiency;
-    const std::tuple run(program.fingerprint, contender.protocol, contender.buffer_bytes);
-    const std::lock_guard lock(shared_->mutex);
-    times_[c] = shared_->by_run.emplace(run, std::move(times)).first->second;
-  }
-}
-
-double Contest::link_seconds(std::size_t contender, std::int64_t bytes) const {
-  const std::size_t candidate = contenders_[contender].candidate;
-  if (!is_made(candidate)) return least_of_links(candidate, bytes);
-  return is_there(contender) ? times_of(contender).each_byte * static_cast<double>(bytes) : 0;
-}
-
-double Contest::quick_bound(std::size_t contender, std::int64_t bytes) const {
-  return std::max(times_of(contender).first_byte, link_seconds(contender, bytes));
-}
-
-// Nobody waits for a run of another size: what was known when it began serves it.
-std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes, double most) {
-  constexpr double kForever = std::numeric_limits<double>::infinity();
-  Times& times = times_of(contender);
-  KnownRuns runs;
-  {
-    const std::lock_guard lock(times.mutex);
-    const auto known = times.by_size.find(bytes);
-    if (known != times.by_size.end()) {
-      const Time& time = known->second;
-      if (time.seconds != kForever || time.most >= most) return time.seconds;
-    }
-    runs = times.runs;
-  }
-  const SimulationParameters parameters = parameters_for(contenders_[contender]);
-  const auto run = program(contender).simulator.run({bytes}, parameters,
-                                                    {.stop = compile_.synthesis.packing.stop,
-                                                     .most_seconds = most,
-                                                     .max_events = most_events(),
-                                                     .threads = 1,
-                                                     .known = &runs});
-  Time time{std::nullopt, most};
-  if (run) time.seconds = run->times.front().seconds;
-  const std::lock_guard lock(times.mutex);
-  times.runs.by_bytes.merge(runs.by_bytes);
-  const auto [at, is_new] = times.by_size.emplace(bytes, time);
-  if (!is_new && at->second.seconds == kForever) at->second = time;
-  return time.seconds;
-}
-
-double Contest::least_by_other_sizes(std::size_t contender, std::int64_t bytes) const {
-  if (!is_there(contender)) return 0;
-  Times& times = times_of(contender);
-  const std::lock_guard lock(times.mutex);
-  double least = 0;
-  for (const auto& [size, time] : times.by_size) {
-    if (!time.seconds || *time.seconds == std::numeric_limits<double>::infinity()) continue;
-    const double there = *time.seconds;
-    least = std::max(least, size < bytes
-                                ? there + link_seconds(contender, bytes - size)
-                                : there * static_cast<double>(bytes) / static_cast<double>(size));
-  }
-  return least;
-}
-
-TimeCosts Contest::costs(const Winner& winner, std::int64_t bytes) const {
-  return time_costs(program(winner.contender).simulator, bytes, winner.seconds,
-                    parameters_for(contenders_[winner.contender]));
 }
 
 std::vector<std::pair<std::string, std::string>> Contest::left_out() const {
