@@ -66,7 +66,7 @@ struct Part {
   std::string_view device, name, box;
   std::int64_t sm, nvlinks;
 };
-constexpr std::array<Part, 13> kParts = {{
+constexpr std::array<Part, 26> kParts = {{
     {"0x15f9", "P100 SXM2", "", 60, 4},
     {"0x1db1", "V100 SXM2", "dgx-1v", 70, 6},
     {"0x1db5", "V100 SXM2", "dgx-1v", 70, 6},
@@ -75,11 +75,24 @@ constexpr std::array<Part, 13> kParts = {{
     {"0x20b0", "A100 SXM4", "dgx-a100", 80, 12},
     {"0x20b2", "A100 SXM4", "dgx-a100", 80, 12},
     {"0x20b3", "A100 SXM4", "dgx-a100", 80, 12},
+    {"0x20bd", "A800 SXM4", "", 80, 8},
     {"0x20f3", "A800 SXM4", "", 80, 8},
     {"0x2324", "H800 SXM5", "hgx-h800", 90, 8},
     {"0x2329", "H20", "hgx-h20", 90, 18},
+    {"0x232c", "H20", "hgx-h20", 90, 18},
     {"0x2330", "H100 SXM5", "dgx-h100", 90, 18},
-    {"0x2335", "H200 SXM5", "dgx-h100", 90, 18},
+    {"0x2335", "H200 SXM5", "dgx-h200", 90, 18},
+    {"0x2337", "H100 SXM5", "", 90, 18},  // boards of four GPUs, as the two below
+    {"0x2338", "H100 SXM5", "", 90, 18},
+    {"0x2339", "H100 SXM5", "", 90, 18},
+    {"0x2342", "GH200", "", 90, 18},
+    {"0x2348", "GH200", "", 90, 18},
+    {"0x2901", "B200", "dgx-b200", 100, 18},
+    {"0x2941", "GB200", "", 100, 18},  // a tray has four GPUs of a rack
+    {"0x3182", "B300", "dgx-b300", 103, 18},
+    {"0x31a1", "GB300", "", 103, 18},
+    {"0x31c2", "GB300", "", 103, 18},
+    {"0x31c3", "GB300", "", 103, 18},
 }};
 
 // Of a lane, in units of NCCL's table: 80 of them are a GB/s.

@@ -59,7 +59,8 @@ inline const Ratio kUnknownCpuLink{6};
 
 /// The NVIDIA GPUs on modules, which all have NVLink: what the part is called, by its PCI device
 /// number ("0x2330"), a generator of boxes with it, and what all its links carry together, in
-/// each direction. Nothing of other numbers. Source: the PCI ID Repository (pci-ids.ucw.cz).
+/// each direction. Nothing of other numbers. Source: the PCI ID Repository (pci-ids.ucw.cz) of
+/// August 2026.
 struct NvlinkPart {
   std::string_view name, box;
   LinkSpeed bandwidth;

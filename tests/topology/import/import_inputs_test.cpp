@@ -98,6 +98,13 @@ TEST(ImportInputs, ThePartSaysWhichBoxHasTheLinks) {
               AllOf(HasSubstr("nvswitch=150"), HasSubstr("`box=dgx-1v` ")));
   EXPECT_THAT(import_messages(Source::nccl, of_part("0x2330")),
               AllOf(HasSubstr("nvswitch=450"), HasSubstr("`box=dgx-h100` ")));
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x2335")),
+              AllOf(HasSubstr("nvswitch=450"), HasSubstr("`box=dgx-h200` ")));
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x3182")),
+              AllOf(HasSubstr("nvswitch=900"), HasSubstr("`box=dgx-b300` ")));
+  // A tray has four GPUs: no box of `generators` is one.
+  EXPECT_THAT(import_messages(Source::nccl, of_part("0x2941")),
+              AllOf(HasSubstr("nvswitch=900"), HasSubstr("`box=NAME` ")));
 }
 
 // An H100 has 18 links of 25 GB/s, or of 20.6 by NCCL; the files of most clouds name no part.

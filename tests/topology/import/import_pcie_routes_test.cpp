@@ -188,6 +188,7 @@ TEST(ImportPcieWays, ModulesWithoutNvlinkAreDoubtful) {
               AllOf(HasSubstr("A800 SXM4"), HasSubstr("nvswitch=200"), HasSubstr("`box=NAME`")));
   EXPECT_THAT(told("100", ""), AllOf(HasSubstr("GPUs of sm=100"), HasSubstr("nvswitch=900"),
                                      HasSubstr("`box=dgx-b200`")));
+  EXPECT_THAT(told("103", ""), HasSubstr("`box=dgx-b300`"));
   EXPECT_THAT(told("90", ""),
               AllOf(HasSubstr("most GPUs of sm=90 have NVLink"), HasSubstr("nvswitch=450")));
   EXPECT_THAT(told("90", "0x2331"), Not(HasSubstr("NVLink, and")));  // the card

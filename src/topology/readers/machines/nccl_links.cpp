@@ -230,7 +230,7 @@ class LinkReader : XmlReader {
 
   // Cards have no NVLink, modules always have; files may fail to show it.
   void expect_links(const std::vector<pugi::xml_node>& elements) {
-    constexpr std::int64_t kBlackwell = 100;
+    constexpr std::int64_t kBlackwell = 100, kBlackwellUltra = 103;
     for (std::size_t g = 0; g < elements.size(); ++g) {
       const std::string& device = machine_.gpus[g].device;
       const std::int64_t sm = sm_of(elements[g]);
@@ -240,10 +240,10 @@ class LinkReader : XmlReader {
             device, machine_.gpus[g].dev, part->name);
         machine_.nvlink_box = part->box;
         machine_.nvlink_bandwidth = part->bandwidth.nominal;
-      } else if (sm == kBlackwell || sm == kBlackwell + 3) {
+      } else if (sm == kBlackwell || sm == kBlackwellUltra) {
         machine_.nvlink_expected =
             fmt::format("GPUs of sm={} have NVLink, and the file has none", sm);
-        machine_.nvlink_box = "dgx-b200";
+        machine_.nvlink_box = sm == kBlackwell ? "dgx-b200" : "dgx-b300";
         machine_.nvlink_bandwidth = kBlackwellNvlink;
       } else if (sm == kHopper && device.empty()) {
         machine_.nvlink_expected = "most GPUs of sm=90 have NVLink, and the file has none";
