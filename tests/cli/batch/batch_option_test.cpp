@@ -134,5 +134,19 @@ TEST(BatchLong, ARootThatNothingHasIsRefused) {
   EXPECT_EQ(batch.run(listed).code, 0);
 }
 
+TEST(Batch, ARootThatIsMissingIsAskedForBeforeAnythingIsMade) {
+  const BatchDirectories batch;
+  batch.add("a.json", pair_topology("10"));
+  const auto common = batch.run({"-c", "allgather,broadcast"});
+  EXPECT_EQ(common.code, 2);
+  EXPECT_THAT(common.err, AllOf(HasSubstr("broadcast needs a root [S02]"), HasSubstr("--root 0")));
+  std::ofstream(batch / "manifest.json") << R"({"format": "forestcoll-batch-manifest", "version": 1,
+             "topologies": [{"path": "a.json", "collectives": ["reduce"]}]})";
+  const auto listed = batch.run({"--manifest", batch / "manifest.json"});
+  EXPECT_EQ(listed.code, 2);
+  EXPECT_THAT(listed.err, HasSubstr("manifest.json: a.json: reduce needs a root [S02]"));
+  EXPECT_FALSE(fs::exists(batch.out() + "/report.json"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing

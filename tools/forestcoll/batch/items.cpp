@@ -138,6 +138,16 @@ Expected<void> refuse(const Assignment& assignment) {
   return {};
 }
 
+Expected<void> require_root(const Assignment& assignment) {
+  for (const std::string& collective : assignment.collectives) {
+    if (!lacks_root(assignment.words, collective)) continue;
+    return make_error(Code::S02, fmt::format("{} needs a root", collective),
+                      "name it for all topologies by rank, such as --root 0, or for each of them "
+                      "in the options of a --manifest");
+  }
+  return {};
+}
+
 Expected<void> reject_unused_root(const Words& common, const std::vector<Assignment>& assignments) {
   const auto in_vain = [&common](const Assignment& assignment) {
     return !has_operations(assignment.words) &&

@@ -18,6 +18,9 @@ namespace forestcoll::cli::batch {
 /// same.
 [[nodiscard]] Expected<void> refuse(const Assignment& assignment);
 
+/// Refuses collectives that have a root where none is named. Errors: S02.
+[[nodiscard]] Expected<void> require_root(const Assignment& assignment);
+
 /// S02: `common` names a root, and nothing that is to be made has one.
 [[nodiscard]] Expected<void> reject_unused_root(const Words& common,
                                                 const std::vector<Assignment>& assignments);

@@ -117,7 +117,8 @@ class Batch {
       auto listed = parse_manifest(*text, display_name(arguments_.manifest), request_.standard);
       if (!listed) return listed.errors();
       for (const Assignment& assignment : *listed) {
-        const auto done = refuse(assignment);
+        auto done = refuse(assignment);
+        if (done) done = require_root(assignment);
         if (done) continue;
         Diagnostics placed = done.errors();
         for (Diagnostic& found : placed) {
@@ -128,6 +129,7 @@ class Batch {
       }
       return listed;
     }
+    if (const auto done = require_root(request_.standard); !done) return done.errors();
     const auto files = discover({.directory = arguments_.directory,
                                  .left_out = arguments_.output,
                                  .all = arguments_.all,

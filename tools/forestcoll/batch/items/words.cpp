@@ -161,6 +161,10 @@ bool has_root_in_vain(const Words& words, const std::vector<std::string>& collec
   return !value_of(words, "--root", "").empty() && std::ranges::none_of(collectives, has_root);
 }
 
+bool lacks_root(const Words& words, const std::string& collective) {
+  return has_root(collective) && value_of(words, "--root", "").empty();
+}
+
 Expected<Asked> parse_common_words(const Words& words) {
   CLI::App command;
   Asked asked;

@@ -49,6 +49,9 @@ class SynthOptions {
 [[nodiscard]] bool has_root_in_vain(const Words& words,
                                     const std::vector<std::string>& collectives);
 
+/// Whether the collective has a root, and they name none.
+[[nodiscard]] bool lacks_root(const Words& words, const std::string& collective);
+
 /// What `synth` is asked, and of which process groups at once.
 struct Asked {
   SynthArguments synth;

@@ -136,18 +136,17 @@ void add_synth_arguments(CLI::App& command, SynthArguments& arguments) {
                   "All-to-all-v: bytes that each GPU sends to each other one; CSV or a JSON array\n"
                   "of arrays with a row per sender (with -c alltoall --format flows)");
   add_root_option(command, arguments.root);
-  general
-      .option("-k", arguments.trees, "K",
-              "Trees per root; in an alltoall, parts that the data of each pair is split into.\n"
-              "`optimal` reaches the optimum, N is exactly N, and max:N (N up to 10000) is the\n"
-              "best up to N. `auto`, the default for msccl and mscclpp, is the best power of\n"
-              "two up to 16, or up to 128 where that gains half a percent. For msccl it is a\n"
-              "smaller one if that is as fast at 1 GiB by simulation. Where the number of ranks\n"
-              "is no power of two, an allreduce has 2^m chunks in all where they fit. In an\n"
-              "alltoall, `auto` is the smallest of 1, 2, 4 and 8 (up to 8 GPUs: of powers of two "
-              "up to 64) within 1 % "
-              "of the best, and N goes up to 4096")
-      ->take_last();
+  general.option(
+      "-k", arguments.trees, "K",
+      "Trees per root; in an alltoall, parts that the data of each pair is split into.\n"
+      "`optimal` reaches the optimum, N is exactly N, and max:N (N up to 10000) is the\n"
+      "best up to N. `auto`, the default for msccl and mscclpp, is the best power of\n"
+      "two up to 16, or up to 128 where that gains half a percent. For msccl it is a\n"
+      "smaller one if that is as fast at 1 GiB by simulation. Where the number of ranks\n"
+      "is no power of two, an allreduce has 2^m chunks in all where they fit. In an\n"
+      "alltoall, `auto` is the smallest of 1, 2, 4 and 8 (up to 8 GPUs: of powers of two "
+      "up to 64) within 1 % "
+      "of the best, and N goes up to 4096");
   command
       .add_option(
           "--format", arguments.format,
