@@ -88,8 +88,8 @@ struct WiringDistances {
 
 /// GB/s of algbw.
 struct ClusterFigures {
-  Ratio allgather;  ///< exact
-  Ratio allreduce;  ///< reduce-scatter, then allgather; exact
+  Ratio allgather;  ///< exact; where links share capacities, what trees reach
+  Ratio allreduce;  ///< reduce-scatter, then allgather, likewise
   ProvedInterval alltoall;
   Ratio after_failure;  ///< allgather without the switch whose failure costs most; 0: it cuts
                         ///< GPUs off
@@ -99,7 +99,7 @@ struct ClusterFigures {
 /// Only switches fail, one of each kind that colour refinement tells apart: a cable takes no more
 /// with it than the switch at its end. What is inside of boxes is the same in all shapes and does
 /// not fail. Errors: those of the topology, E14. Cost: a rate per kind of switch, and one more each
-/// way.
+/// way; where links share capacities, an `optimum_of_all` in place of a rate.
 [[nodiscard]] Expected<ClusterFigures> cluster_figures(const ClusterShape& shape);
 
 // Which wiring for so many accelerators.

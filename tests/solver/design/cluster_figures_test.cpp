@@ -65,5 +65,16 @@ TEST(ClusterFiguresLong, TheDearestFailureIsTheWorstOfAll) {
   EXPECT_GE(kinds.size(), 6U);
 }
 
+// Boxes whose links share capacities: of 16 GPUs each receives 15 shares at 300 + 32 GB/s.
+TEST(ClusterFigures, KnowCapacitiesThatLinksShare) {
+  const auto shapes = cluster_shapes("dgx-a100-pcie", 2, {16, 16});
+  ASSERT_FALSE(shapes.empty());
+  const auto figures = cluster_figures(shapes.front());
+  ASSERT_TRUE(figures) << in_words(shapes.front());
+  EXPECT_EQ(figures->allgather, Ratio(16 * 332, 15));
+  EXPECT_EQ(figures->allreduce, Ratio(8 * 332, 15));
+  EXPECT_EQ(figures->alltoall, (ProvedInterval{50, 50}));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing
