@@ -69,6 +69,13 @@ struct UpgradeEffect {
   Ratio algbw;           ///< GB/s, above the fabric's own
 };
 
+/// Capacities that links share, alike in all boxes (`Topology::limits` by index): of one name
+/// within their boxes, one bandwidth and as many links.
+struct LimitUpgradeEffect {
+  std::vector<std::size_t> limits;
+  Ratio algbw;  ///< GB/s with all of them wider, above the fabric's own
+};
+
 struct WhatIf {
   Ratio algbw;                               ///< GB/s of the fabric as it is
   std::vector<FailureEffect> failures = {};  ///< every enabled link once, the dearest first
@@ -77,20 +84,21 @@ struct WhatIf {
   std::vector<NodeFailureEffect> node_failures = {};  ///< every enabled node once, likewise
   std::vector<BoxFailureEffect> box_failures = {};    ///< every box once, where there are several
   std::vector<UpgradeEffect> upgrades =
-      {};                   ///< those that pay, the best first; of equals the fewest
+      {};  ///< those that pay, the best first; of equals the fewest
+  std::vector<LimitUpgradeEffect> limit_upgrades = {};  ///< likewise
   std::int64_t solved = 0;  ///< changed fabrics whose optimum was computed
   std::int64_t proved = 0;  ///< upgrades that a cut shows to be of no use, unsolved
 };
 
 /// The optimum of every fabric that lacks one link, one cable of a link, one node or one box, and
 /// of those where a class of links that are alike, or of links in series (a NIC's two sides), or a
-/// whole kind, or one link, is wider: what nothing exceeds that the fabric can do, the `at_most` of
-/// `rate_figures`, or where links share capacities that of `optimum_of_all`. Exact: each is solved
-/// again, a single phase from the narrowest of the cuts met
-/// so far; an upgrade is left out unsolved only where it misses one of the bottleneck's cuts, and
-/// so proves itself useless. Errors: E14. Cost: a rate, of an allreduce the bound of
-/// `allreduce_optimum`, per class of links (two where they have several cables), of nodes and of
-/// boxes, and per upgrade that crosses all known cuts; with limits a joint optimum each.
+/// whole kind, or one link, or what links share, is wider: what nothing exceeds that the fabric can
+/// do, the `at_most` of `rate_figures`, or where links share capacities that of `optimum_of_all`.
+/// Exact: each is solved again, a single phase from the narrowest of the cuts met so far; an
+/// upgrade is left out unsolved only where it misses one of the bottleneck's cuts, and so proves
+/// itself useless. Errors: E14. Cost: a rate, of an allreduce the bound of `allreduce_optimum`, per
+/// class of links (two where they have several cables), of nodes and of boxes, and per upgrade that
+/// crosses all known cuts; with limits a joint optimum each.
 [[nodiscard]] Expected<WhatIf> what_if(const Topology& topology, const WhatIfOptions& options = {});
 
 // What an allreduce would lose if switches could do less in the network.

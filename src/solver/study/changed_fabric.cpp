@@ -126,6 +126,22 @@ Expected<Ratio> ChangedFabric::scaled(const std::vector<LinkId>& links,
   return algbw;
 }
 
+Expected<Ratio> ChangedFabric::widened_limits(const std::vector<std::size_t>& limits,
+                                              const Ratio& factor) {
+  const std::vector<SharedLimit> before = topology_.limits;
+  for (const std::size_t limit : limits) {
+    const auto bandwidth = checked_mul(before[limit].bandwidth, factor);
+    if (!bandwidth) {
+      topology_.limits = before;
+      return too_large();
+    }
+    topology_.limits[limit].bandwidth = *bandwidth;
+  }
+  auto algbw = solve();
+  topology_.limits = before;
+  return algbw;
+}
+
 bool ChangedFabric::may_pay(const std::vector<LinkId>& links) const {
   if (by_lengths_) {
     return std::ranges::all_of(tight_lengths_, [&](const Directions& lengths) {

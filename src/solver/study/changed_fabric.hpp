@@ -37,6 +37,10 @@ class ChangedFabric {
   /// With links of `factor` times their bandwidth.
   [[nodiscard]] Expected<Ratio> widened(const std::vector<LinkId>& links, const Ratio& factor);
 
+  /// With capacities that links share (`Topology::limits`) of `factor` times their bandwidth.
+  [[nodiscard]] Expected<Ratio> widened_limits(const std::vector<std::size_t>& limits,
+                                               const Ratio& factor);
+
   /// False where a known bottleneck of the fabric as it is has none of these links across it, or
   /// has no lengths of them: to widen them is of no use. Always true of an allreduce without
   /// limits, whose two phases share the links, and of what switches copy or combine within limits.

@@ -11,6 +11,7 @@
 #include "solver/study/changed_fabric.hpp"
 #include "solver/symmetry/alike.hpp"
 #include "topology/format/select.hpp"
+#include "topology/model/alike_limits.hpp"
 #include "topology/model/pcie_direction.hpp"
 
 namespace forestcoll {
@@ -125,6 +126,7 @@ class Study {
     list_changes(*network);
     if (const auto done = fail_parts(); !done) return done.errors();
     if (const auto done = upgrade(); !done) return done.errors();
+    if (const auto done = upgrade_limits(); !done) return done.errors();
     rank();
     result_.solved = fabric_.solved() - 1;
     return std::move(result_);
@@ -161,8 +163,12 @@ class Study {
       for (const auto& names : alike.boxes) result_.box_failures.push_back({names, 0});
     }
     result_.upgrades = candidates(topology_, alike.links);
-    steps_ = result_.failures.size() + result_.cable_failures.size() +
-             result_.node_failures.size() + result_.box_failures.size() + result_.upgrades.size();
+    for (std::vector<std::size_t>& limits : topology::alike_limits(topology_)) {
+      result_.limit_upgrades.push_back({std::move(limits), 0});
+    }
+    steps_ = result_.limit_upgrades.size() + result_.failures.size() +
+             result_.cable_failures.size() + result_.node_failures.size() +
+             result_.box_failures.size() + result_.upgrades.size();
   }
 
   Expected<void> fail_parts() {
@@ -212,6 +218,17 @@ class Study {
     return {};
   }
 
+  Expected<void> upgrade_limits() {
+    for (LimitUpgradeEffect& upgrade : result_.limit_upgrades) {
+      const auto widened = fabric_.widened_limits(upgrade.limits, options_.factor);
+      if (const auto done = set(upgrade.algbw, widened); !done) return done.errors();
+    }
+    std::erase_if(result_.limit_upgrades, [this](const LimitUpgradeEffect& upgrade) {
+      return upgrade.algbw <= result_.algbw;
+    });
+    return {};
+  }
+
   Expected<void> set(Ratio& algbw, const Expected<Ratio>& found) {
     if (!found) return found.errors();
     algbw = *found;
@@ -229,6 +246,9 @@ class Study {
     std::ranges::stable_sort(result_.cable_failures, {}, &FailureEffect::algbw);
     std::ranges::stable_sort(result_.node_failures, {}, &NodeFailureEffect::algbw);
     std::ranges::stable_sort(result_.box_failures, {}, &BoxFailureEffect::algbw);
+    std::ranges::stable_sort(
+        result_.limit_upgrades,
+        [](const LimitUpgradeEffect& a, const LimitUpgradeEffect& b) { return b.algbw < a.algbw; });
     std::ranges::stable_sort(result_.upgrades, [](const UpgradeEffect& a, const UpgradeEffect& b) {
       const auto count = [](const UpgradeEffect& u) { return u.together ? u.links.size() : 1; };
       return std::pair(b.algbw, count(a)) < std::pair(a.algbw, count(b));

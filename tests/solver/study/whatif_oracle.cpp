@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -134,6 +135,26 @@ void expect_all_exact(const Topology& topology, Collective collective) {
     wider.links[link].bandwidth = wider.links[link].bandwidth * Ratio(2);
     const Ratio gain = gains.contains(link) ? gains[link] : result->algbw;
     EXPECT_EQ(gain, from_scratch(wider, collective));
+  }
+
+  // The same of what links share: alone, what is not listed brings nothing.
+  const auto with_wider = [&](const std::vector<std::size_t>& limits) {
+    Topology wider = topology;
+    for (const std::size_t limit : limits) {
+      wider.limits[limit].bandwidth = topology.limits[limit].bandwidth * Ratio(2);
+    }
+    return from_scratch(wider, collective);
+  };
+  std::set<std::size_t> listed;
+  for (const LimitUpgradeEffect& upgrade : result->limit_upgrades) {
+    EXPECT_GT(upgrade.algbw, result->algbw);
+    EXPECT_EQ(upgrade.algbw, with_wider(upgrade.limits));
+    listed.insert(upgrade.limits.begin(), upgrade.limits.end());
+  }
+  for (std::size_t limit = 0; limit < topology.limits.size(); ++limit) {
+    if (!listed.contains(limit)) {
+      EXPECT_EQ(result->algbw, with_wider({limit}));
+    }
   }
 }
 

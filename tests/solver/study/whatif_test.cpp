@@ -124,6 +124,25 @@ TEST(WhatIfLong, WithinLimits) {
   }
 }
 
+// Half of the buffer goes each way, over 16 GB/s both ways together: with 32, so much moves. The
+// link alone is of no use.
+TEST(WhatIf, ALimitThatBindsIsAnUpgrade) {
+  const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,
+      "nodes":[{"id":"g[0-1]","type":"compute"}],
+      "links":[{"src":"g0","dst":"g1","bandwidth":16}],
+      "limits":[{"name":"wide","links":["g0->g1"],"bandwidth":15},
+                {"name":"bus","links":["g0~g1"],"bandwidth":16}]})",
+                                     "bus");
+  ASSERT_TRUE(parsed);
+  const auto result = what_if(parsed->topology, {});
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->algbw, Ratio(16));
+  EXPECT_TRUE(result->upgrades.empty());
+  ASSERT_EQ(result->limit_upgrades.size(), 1U);
+  EXPECT_EQ(result->limit_upgrades[0].limits, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(result->limit_upgrades[0].algbw, Ratio(30)) << "15 GB/s one way then bind";
+}
+
 // As wide, and alike but for the number of their cables.
 TEST(WhatIf, BundlesOfDifferentCablesAreNotAlike) {
   const auto parsed = parse_topology(R"({"format":"forestcoll-topology","version":1,

@@ -9,6 +9,7 @@
 
 #include "bound/report.hpp"
 #include "common/report/rate_report.hpp"
+#include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -274,6 +275,37 @@ Json to_json(const RoleFailures& roles, const Topology& topology) {
   return {{"algbw", exact(roles.algbw)}, {"effects", std::move(effects)}};
 }
 
+// Where links share capacities.
+std::string limit_upgrades_in_words(const WhatIf& what_if, const Topology& topology,
+                                    const WhatIfOptions& options, std::size_t count) {
+  if (topology.limits.empty()) return "";
+  std::string text = fmt::format("what if limits were {} times as wide:\n", number(options.factor));
+  for (std::size_t i = 0; i < std::min(count, what_if.limit_upgrades.size()); ++i) {
+    const auto& [limits, algbw] = what_if.limit_upgrades[i];
+    const SharedLimit& first = topology.limits[limits.front()];
+    const std::string each =
+        fmt::format("{} of {} GB/s", name_of(first, topology), number(first.bandwidth));
+    text += effect_line(algbw, what_if.algbw,
+                        limits.size() == 1
+                            ? fmt::format("limit {}", each)
+                            : fmt::format("{} limits together, such as {}", limits.size(), each));
+  }
+  if (what_if.limit_upgrades.empty()) text += "  no limit raises the rate by itself\n";
+  return text;
+}
+
+Json limit_upgrades_json(const WhatIf& what_if, const Topology& topology) {
+  Json list = Json::array();
+  for (const LimitUpgradeEffect& upgrade : what_if.limit_upgrades) {
+    Json limits = Json::array();
+    for (const std::size_t limit : upgrade.limits) {
+      limits.push_back(name_of(topology.limits[limit], topology));
+    }
+    list.push_back({{"limits", std::move(limits)}, {"algbw", exact(upgrade.algbw)}});
+  }
+  return list;
+}
+
 std::string in_words(const WhatIf& what_if, const Topology& topology, const WhatIfOptions& options,
                      std::size_t count) {
   std::string text = failures_in_words(what_if, topology, options, count);
@@ -285,7 +317,7 @@ std::string in_words(const WhatIf& what_if, const Topology& topology, const What
   if (what_if.upgrades.empty()) {
     text += "  no link, class of links or kind of link raises the rate by itself\n";
   }
-  return text;
+  return text + limit_upgrades_in_words(what_if, topology, options, count);
 }
 
 Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOptions& options) {
@@ -304,14 +336,16 @@ Json to_json(const WhatIf& what_if, const Topology& topology, const WhatIfOption
                         {"together", upgrade.together},
                         {"algbw", exact(upgrade.algbw)}});
   }
-  return {{"collective", to_string(options.collective)},
-          {"algbw", exact(what_if.algbw)},
-          {"factor", exact(options.factor)},
-          {"failures", to_json(what_if.failures, topology)},
-          {"cable_failures", to_json(what_if.cable_failures, topology)},
-          {"node_failures", std::move(node_failures)},
-          {"box_failures", std::move(box_failures)},
-          {"upgrades", std::move(upgrades)}};
+  Json report = {{"collective", to_string(options.collective)},
+                 {"algbw", exact(what_if.algbw)},
+                 {"factor", exact(options.factor)},
+                 {"failures", to_json(what_if.failures, topology)},
+                 {"cable_failures", to_json(what_if.cable_failures, topology)},
+                 {"node_failures", std::move(node_failures)},
+                 {"box_failures", std::move(box_failures)},
+                 {"upgrades", std::move(upgrades)}};
+  if (!topology.limits.empty()) report["limit_upgrades"] = limit_upgrades_json(what_if, topology);
+  return report;
 }
 
 }  // namespace forestcoll::cli
