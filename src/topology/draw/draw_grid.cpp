@@ -11,6 +11,7 @@
 #include "forestcoll/text.hpp"
 #include "topology/draw/grid.hpp"
 #include "topology/draw/labels.hpp"
+#include "topology/draw/limit_marks.hpp"
 #include "topology/draw/link_style.hpp"
 
 namespace forestcoll::topology {
@@ -88,6 +89,7 @@ class GridDrawer {
       if (broken_nodes_ > 0) what.push_back(counted(broken_nodes_, "node"));
       sheet_.note = fmt::format("dashed: disabled or missing ({})", fmt::join(what, ", "));
     }
+    add_limits();
     style_.set_head(sheet_);
     return std::move(sheet_);
   }
@@ -269,6 +271,14 @@ class GridDrawer {
     sheet_.texts.push_back(
         {{leads_to},
          {end.at.x + way.x * (area.width / 2 + 4), end.at.y + way.y * (area.height / 2 + 2)}});
+  }
+
+  // A grid's links have no labels.
+  void add_limits() {
+    const std::string limits =
+        options_.hops.empty() ? LimitMarks(topology_).note_without_letters() : "";
+    if (!sheet_.note.empty() && !limits.empty()) sheet_.note += "; ";
+    sheet_.note += limits;
   }
 
   // Numbers of rows and columns beside what has no names, and of planes above them.

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "topology/draw/limit_marks.hpp"
 #include "topology/draw/picture.hpp"
 
 namespace forestcoll::topology {
@@ -22,6 +23,7 @@ struct Link {
   Ratio away, back;
   bool crosses = false;
   std::size_t links = 0;
+  std::vector<std::size_t> limits;
   std::optional<std::size_t> round_away, round_back;
   auto operator<=>(const Link&) const = default;
 };
@@ -39,10 +41,10 @@ Neighbours neighbours_of(const Picture& picture) {
   for (const Edge& edge : picture.edges) {
     neighbours[edge.a].push_back({edge.b,
                                   {edge.kind, edge.there, edge.back, edge.crosses, edge.links,
-                                   edge.round_there, edge.round_back}});
+                                   edge.limits, edge.round_there, edge.round_back}});
     neighbours[edge.b].push_back({edge.a,
                                   {edge.kind, edge.back, edge.there, edge.crosses, edge.links,
-                                   edge.round_back, edge.round_there}});
+                                   edge.limits, edge.round_back, edge.round_there}});
   }
   for (auto& list : neighbours) std::ranges::sort(list);
   return neighbours;
@@ -84,6 +86,7 @@ void move_edges(Picture& picture, const std::vector<std::size_t>& becomes) {
     moved.back = summed(moved.back, edge.back);
     moved.links += edge.links;
     moved.crosses = moved.crosses || edge.crosses;
+    add_marks(moved.limits, edge.limits);
   }
   picture.edges.clear();
   for (auto& [key, edge] : edges) picture.edges.push_back(std::move(edge));

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "topology/draw/fold.hpp"
+#include "topology/draw/limit_marks.hpp"
 #include "topology/draw/link_style.hpp"
 #include "topology/draw/placement.hpp"
 #include "topology/model/arcs.hpp"
@@ -63,6 +64,7 @@ class PictureMaker {
       : topology_(topology),
         options_(options),
         arcs_(enabled_arcs(topology)),
+        limit_marks_(topology),
         is_nic_(find_nics(topology)),
         sends_(topology.nodes.size(), false),
         item_of_(topology.nodes.size(), 0) {
@@ -178,6 +180,7 @@ class PictureMaker {
           std::ranges::binary_search(options_.marked, std::pair(arc.arc.tail, arc.arc.head))) {
         edge.crosses = true;
       }
+      add_marks(edge.limits, limit_marks_.of(arc.arc.tail, arc.arc.head));
     }
     Rounds rounds;
     for (const DrawnHop& hop : options_.hops) {
@@ -264,6 +267,7 @@ class PictureMaker {
   const Topology& topology_;
   const DrawOptions& options_;
   std::vector<DirectedLink> arcs_;
+  LimitMarks limit_marks_;
   IdVector<NodeId, bool> is_nic_;
   IdVector<NodeId, bool> sends_;
   IdVector<NodeId, std::size_t> item_of_;

@@ -39,6 +39,7 @@ struct Edge {
   std::size_t links = 0;
   Ratio there, back;  ///< GB/s, summed; nothing that does not fit is added
   bool crosses = false;
+  std::vector<std::size_t> limits = {};  ///< marks of capacities that it shares, ascending
   /// In which round of the schedule that is shown data goes from `a` to `b`, and back.
   std::optional<std::size_t> round_there = {}, round_back = {};
 };

@@ -7,6 +7,7 @@
 
 #include "topology/draw/grid.hpp"
 #include "topology/draw/labels.hpp"
+#include "topology/draw/limit_marks.hpp"
 #include "topology/draw/link_style.hpp"
 #include "topology/draw/picture.hpp"
 #include "topology/draw/placement.hpp"
@@ -21,6 +22,7 @@ class PictureWriter {
  public:
   PictureWriter(const Picture& picture, const Topology& topology, const DrawOptions& options)
       : picture_(picture),
+        topology_(topology),
         options_(options),
         style_(topology, options, widest(picture), picture.edges.size()) {}
 
@@ -29,6 +31,7 @@ class PictureWriter {
     for (const double stretch : {1.0, 1.35, 1.8}) {
       Sheet sheet = arranged(stretch);
       if (place_labels(sheet) == 0 || stretch > 1.5) {
+        if (options_.hops.empty()) sheet.note = LimitMarks(topology_).note();
         style_.set_head(sheet);
         return sheet;
       }
@@ -123,6 +126,7 @@ class PictureWriter {
     line.tip = fmt::format("{} - {}, {} GB/s {}", sheet.nodes[from].tip, sheet.nodes[to].tip,
                            bandwidth_of(edge, from), edge.kind);
     if (has_label(edge)) line.label.lines = {label_of(edge, from)};
+    if (!edge.limits.empty()) line.label.lines.push_back(letters_of(edge.limits));
     style_.mark(line, turned ? edge.round_back : edge.round_there,
                 turned ? edge.round_there : edge.round_back);
     return line;
@@ -146,6 +150,7 @@ class PictureWriter {
   }
 
   const Picture& picture_;
+  const Topology& topology_;
   const DrawOptions& options_;
   LinkStyle style_;
 };

@@ -219,6 +219,31 @@ TEST(Draw, RowsKeepTheirOrder) {
   EXPECT_EQ(std::ranges::count(sheet.nodes, topology::Shape::nic, &topology::SheetNode::shape), 16);
 }
 
+// A letter on their links, one for what is alike in all boxes.
+TEST(Draw, LinksSayWhichCapacitiesTheyShare) {
+  const Topology topology = parse_valid(R"({"format":"forestcoll-topology","version":1,
+    "templates":{"t":{"nodes":[{"id":"g[0-1]","type":"compute"},{"id":"sw","type":"switch"}],
+      "links":[{"src":"g[0-1]","dst":"sw","bandwidth":10}],
+      "limits":[{"name":"bridge","links":["g[0-1]->sw"],"bandwidth":12},
+                {"links":["g0~sw"],"bandwidth":15}]}},
+    "boxes":[{"id":"box[0-1]","template":"t"}],
+    "links":[{"src":"box0/sw","dst":"box1/sw","bandwidth":8}]})");
+  const Picture picture = make_picture(topology, {});
+  const auto marks = [&](const std::string& gpu) {
+    const auto at = std::ranges::find_if(picture.edges, [&](const Edge& edge) {
+      return picture.items[edge.a].names.front() == gpu ||
+             picture.items[edge.b].names.front() == gpu;
+    });
+    return at == picture.edges.end() ? std::vector<std::size_t>{9} : at->limits;
+  };
+  EXPECT_EQ(marks("box0/g0"), (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(marks("box1/g0"), (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(marks("box1/g1"), (std::vector<std::size_t>{0}));
+  const std::string svg = draw(topology).svg;
+  EXPECT_THAT(svg, HasSubstr("limits that links share, by letter: a bridge, 12 GB/s; b on g0 "));
+  EXPECT_THAT(svg, HasSubstr(">a, b</text>"));
+}
+
 TEST(Draw, TheLegendCountsCables) {
   EXPECT_THAT(draw(test::generated_topology("dgx-a100")).svg,
               HasSubstr(">nvlink 300 GB/s = 12 × 25</text>"));
