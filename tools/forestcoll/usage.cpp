@@ -54,9 +54,21 @@ Words names_of_commands(const CLI::App& group) {
   return names;
 }
 
+// "topo show" of "show", whose group was left out.
+std::string command_within(const std::string& word, const CLI::App& program) {
+  for (const std::string& name : names_of_commands(program)) {
+    const CLI::App& group = *program.get_subcommand(name);
+    if (group.get_require_subcommand_min() == 0) continue;
+    const std::string meant = nearest_word(word, names_of_commands(group));
+    if (!meant.empty()) return name + " " + meant;
+  }
+  return "";
+}
+
 std::string unknown_command(const std::string& word, const CLI::App& group) {
   const Words names = names_of_commands(group);
-  const std::string meant = nearest_word(word, names);
+  std::string meant = nearest_word(word, names);
+  if (meant.empty()) meant = command_within(word, group);
   if (!meant.empty()) {
     return fmt::format("there is no command \"{}\"; did you mean \"{}\"?", word, meant);
   }

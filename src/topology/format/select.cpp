@@ -95,6 +95,13 @@ Diagnostic NameLookup::unknown(std::string_view id, std::string_view where) cons
                              fmt::format("Write a range of ids as {}.", quote(range)));
     }
   }
+  for (auto dash = id.find('-'); dash != std::string_view::npos; dash = id.find('-', dash + 1)) {
+    const std::string_view from = id.substr(0, dash), to = id.substr(dash + 1);
+    if (!is_id(from) || !is_id(to)) continue;
+    return selection_error(
+        Code::D01, where, fmt::format("no node and no box is called {}", quote(id)),
+        fmt::format("Write a link as {0}~{1}, or one direction of it as {0}->{1}.", from, to));
+  }
   NearestText nearest(id);
   for (const TopologyNode& node : topology_.nodes) nearest.offer(node.id);
   std::vector<std::string> devices;  // the two halves of a NIC have its name, too

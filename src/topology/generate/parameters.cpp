@@ -64,6 +64,7 @@ bool Parameters::given(std::string_view name) const {
 }
 
 void Parameters::refuse(std::string_view name, std::string_view problem, std::string_view remedy) {
+  if (!refused_.emplace(name).second) return;
   errors_.push_back(
       make_error(Code::G03, fmt::format("`{}`: {}", name, problem), std::string(remedy)));
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,8 @@ class Parameters {
   /// Whether a value was given, be it the standard one.
   [[nodiscard]] bool given(std::string_view name) const;
 
-  /// G03 with words of the generator's own.
+  /// G03 with words of the generator's own. What was refused once is not refused again: what is
+  /// read in its place has faults that nobody made.
   void refuse(std::string_view name, std::string_view problem, std::string_view remedy);
 
   [[nodiscard]] bool ok() const { return errors_.empty(); }
@@ -53,6 +55,7 @@ class Parameters {
   const Generator& generator_;
   const std::map<std::string, std::string>& values_;
   Diagnostics errors_;
+  std::set<std::string> refused_;
 };
 
 }  // namespace forestcoll::topology

@@ -69,6 +69,15 @@ bool is_generated(const std::string& name) {
   return std::ranges::find(all, name, &Generator::name) != all.end();
 }
 
+// Names of machines are no files.
+Diagnostics with_generator(Diagnostics errors, const std::string& path) {
+  if (is_generated(path)) {
+    errors.front().remedy =
+        fmt::format("`forestcoll topo gen {0} -o {0}.json` writes a topology of this name", path);
+  }
+  return errors;
+}
+
 // A file goes before a name of `topo gen`.
 Expected<std::string> text_of_box(const std::string& box) {
   std::error_code error;
@@ -228,7 +237,7 @@ Expected<Reading> reading_of(const ReadingOptions& options) {
 Expected<ParsedTopology> read_topology(const std::string& path, const Reading& reading,
                                        const Console& console, Metadata* metadata) {
   const auto text = read_input(path);
-  if (!text) return text.errors();
+  if (!text) return with_generator(text.errors(), path);
   const ProgressBar bar("reading the topology", console);
   auto parsed = parse_any(*text, display_name(path), reading, metadata);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);

@@ -121,8 +121,9 @@ Expected<ExitCode> run_all(const VerifyArguments& options, const std::string& te
 
 std::string refuse_unknown(const std::string& name) {
   if (is_table(name) || is_target(name)) return {};
-  return validator_text(Code::T07, fmt::format("\"{}\" is no target; known are {}, {}, {}", name,
-                                               names_of_targets(), kEveryTarget, kAnyTarget));
+  return validator_text(
+      Code::T07, fmt::format("\"{}\" is no target; known are {}, {}, {}{}", name,
+                             names_of_targets(), kEveryTarget, kAnyTarget, nearest_target(name)));
 }
 
 // A file for every group, and what goes with it.

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/files/io.hpp"
+#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"
@@ -63,8 +64,9 @@ std::string resolve_collective(std::string& name) {
     name = to_string(*collective);
     return {};
   }
-  return validator_text(Code::S03, fmt::format("there is no collective \"{}\"; there are {}",
-                                               name.substr(0, 40), names_of_collectives()));
+  return validator_text(
+      Code::S03, fmt::format("there is no collective \"{}\"; there are {}{}", name.substr(0, 40),
+                             names_of_collectives(), did_you_mean(name, kNames)));
 }
 
 CLI::Option* add_collective_option(CLI::App& command, std::string& collective,

@@ -1,5 +1,7 @@
 #include "common/options/nearest_word.hpp"
 
+#include <fmt/format.h>
+
 #include "forestcoll/nearest.hpp"
 
 namespace forestcoll::cli {
@@ -8,6 +10,11 @@ std::string nearest_word(std::string_view word, std::span<const std::string> can
   NearestText nearest(word);
   for (const std::string& candidate : candidates) nearest.offer(candidate);
   return std::string(nearest.best());
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
+  const std::string meant = nearest_word(word, candidates);
+  return meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant);
 }
 
 }  // namespace forestcoll::cli

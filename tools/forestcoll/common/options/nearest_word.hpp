@@ -12,4 +12,8 @@ namespace forestcoll::cli {
 [[nodiscard]] std::string nearest_word(std::string_view word,
                                        std::span<const std::string> candidates);
 
+/// "; did you mean "azure"?" for the end of a message; empty where none is meant.
+[[nodiscard]] std::string did_you_mean(std::string_view word,
+                                       std::span<const std::string> candidates);
+
 }  // namespace forestcoll::cli

@@ -1,28 +1,42 @@
 #include "common/options/schedule_options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <vector>
 
 #include "common/files/io.hpp"
+#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/schedule.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
 constexpr std::int32_t kSmsAtMost = 4096;
 
+std::vector<std::string> target_names() {
+  std::vector<std::string> names = verify_targets();
+  for (const PlanTarget& each : plan_targets()) names.push_back(each.name);
+  return names;
+}
+
 }  // namespace
 
 std::string refuse_unknown_target(const std::string& name) {
   if (is_target(name)) return {};
-  return validator_text(Code::T07,
-                        fmt::format("\"{}\" is no target; known are {}", name, names_of_targets()));
+  return validator_text(Code::T07, fmt::format("\"{}\" is no target; known are {}{}", name,
+                                               names_of_targets(), nearest_target(name)));
+}
+
+std::string nearest_target(std::string_view name) {
+  return did_you_mean(name, target_names());
 }
 
 bool is_target(std::string_view name) {
@@ -30,9 +44,7 @@ bool is_target(std::string_view name) {
 }
 
 std::string names_of_targets() {
-  std::string names = known_targets();
-  for (const PlanTarget& each : plan_targets()) names += ", " + each.name;
-  return names;
+  return fmt::format("{}", fmt::join(target_names(), ", "));
 }
 
 void add_target_options(CLI::App& command, std::string& target, std::optional<std::int32_t>& sms) {

@@ -72,10 +72,9 @@ CLI::Validator one_of(std::vector<std::string> names) {
   const auto refuse = [names = std::move(names)](const std::string& text) {
     if (std::ranges::find(names, text) != names.end()) return std::string();
     // Of a few, everybody sees which one it is.
-    const std::string meant = names.size() > 3 ? nearest_word(text, names) : std::string();
     return validator_text(
         Code::S03, fmt::format("expected one of {}, found \"{}\"{}", fmt::join(names, ", "), text,
-                               meant.empty() ? "" : fmt::format("; did you mean \"{}\"?", meant)));
+                               names.size() > 3 ? did_you_mean(text, names) : ""));
   };
   return {refuse, in_help};
 }
