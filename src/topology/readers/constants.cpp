@@ -5,9 +5,12 @@
 #include "topology/readers/constants.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "base/words.hpp"
 #include "topology/readers/context.hpp"
@@ -119,17 +122,53 @@ struct Model {
   std::string_view name;
   std::int64_t sm, nvlinks, pcie;
 };
-constexpr std::array<Model, 27> kModels = {{
-    {"p100", 60, 4, 12},    {"v100", 70, 6, 12},     {"t4", 75, 0, 12},
-    {"a10", 86, 0, 24},     {"a10g", 86, 0, 24},     {"l4", 89, 0, 24},
-    {"l40", 89, 0, 24},     {"l40s", 89, 0, 24},     {"a30", 80, 4, 24},
-    {"a40", 86, 4, 24},     {"a6000", 86, 4, 24},    {"a100", 80, 12, 24},
-    {"a800", 80, 8, 24},    {"h100", 90, 18, 48},    {"h800", 90, 8, 48},
-    {"h20", 90, 18, 48},    {"h200", 90, 18, 48},    {"b100", 100, 18, 48},
-    {"b200", 100, 18, 48},  {"gb200", 100, 18, 48},  {"b300", 103, 18, 96},
-    {"gb300", 103, 18, 96}, {"gh200", 90, 18, 48},   {"rtx3090", 86, 4, 24},
-    {"rtx4090", 89, 0, 24}, {"rtx5090", 120, 0, 48}, {"rtx-pro-6000", 120, 0, 48},
+constexpr std::array<Model, 33> kModels = {{
+    {"p100", 60, 4, 12},      {"v100", 70, 6, 12},         {"t4", 75, 0, 12},
+    {"a10", 86, 0, 24},       {"a10g", 86, 0, 24},         {"l4", 89, 0, 24},
+    {"l40", 89, 0, 24},       {"l40s", 89, 0, 24},         {"a30", 80, 4, 24},
+    {"a40", 86, 4, 24},       {"a6000", 86, 4, 24},        {"a100", 80, 12, 24},
+    {"a800", 80, 8, 24},      {"h100", 90, 18, 48},        {"h800", 90, 8, 48},
+    {"h20", 90, 18, 48},      {"h200", 90, 18, 48},        {"b100", 100, 18, 48},
+    {"b200", 100, 18, 48},    {"gb200", 100, 18, 48},      {"b300", 103, 18, 96},
+    {"gb300", 103, 18, 96},   {"gh200", 90, 18, 48},       {"a5000", 86, 4, 24},
+    {"rtx2080ti", 75, 2, 12}, {"rtx3080", 86, 0, 24},      {"rtx3090", 86, 4, 24},
+    {"rtx4080", 89, 0, 24},   {"rtx4090", 89, 0, 24},      {"rtx5080", 120, 0, 48},
+    {"rtx5090", 120, 0, 48},  {"rtx-6000-ada", 89, 0, 24}, {"rtx-pro-6000", 120, 0, 48},
 }};
+
+// "rtx", "4090" of "NVIDIA GeForce RTX 4090": without the maker and its families.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char c : lower_case(name)) {
+    if (c == ' ' || c == '-' || c == '_') {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  std::erase_if(words, [](const std::string& word) {
+    return word.empty() || word == "nvidia" || word == "geforce" || word == "tesla";
+  });
+  return words;
+}
+
+// The model of the most of the first words: what follows is memory or form, as of "a100-sxm4-80gb".
+// The boards of "rtx a6000" have no family here.
+const Model* find_model(std::vector<std::string> words) {
+  if (words.size() > 1 && words[0] == "rtx" && words[1].starts_with('a')) {
+    words.erase(words.begin());
+  }
+  const Model* best = kModels.end();
+  std::string begin;
+  for (const std::string& word : words) {
+    begin += word;
+    const Model* found = std::ranges::find_if(kModels, [&](const Model& model) {
+      return fmt::format("{}", fmt::join(words_of(model.name), "")) == begin;
+    });
+    if (found != kModels.end()) best = found;
+  }
+  return best;
+}
 
 constexpr std::int64_t kIntelFamily = 6;
 constexpr std::int64_t kEmeraldRapids = 0xCF, kSapphireRapids = 0x8F, kSkylake = 0x55;
@@ -235,7 +274,7 @@ std::optional<NvlinkPart> nvlink_part(std::string_view pci_device) {
 }
 
 std::optional<GpuModel> gpu_model(std::string_view name) {
-  const auto found = std::ranges::find(kModels, lower_case(name), &Model::name);
+  const auto* found = find_model(words_of(name));
   if (found == kModels.end()) return std::nullopt;
   return GpuModel{
       .name = found->name, .sm = found->sm, .nvlinks = found->nvlinks, .pcie = found->pcie};

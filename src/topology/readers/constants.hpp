@@ -67,7 +67,8 @@ struct NvlinkPart {
 };
 [[nodiscard]] std::optional<NvlinkPart> nvlink_part(std::string_view pci_device);
 
-/// What is known of a GPU by its name: "a100", or "A100".
+/// What is known of a GPU by its name: "a100", or as `nvidia-smi -L` has it, "NVIDIA
+/// A100-SXM4-80GB".
 struct GpuModel {
   std::string_view name;
   std::int64_t sm;

@@ -50,6 +50,22 @@ TEST(ImportNvidiaSmi, OtherwiseLinksAreDirect) {
               ElementsAre(HasSubstr("an NVSwitch would show NV12 too")));
 }
 
+// Names as nvidia-smi -L has them; of "L40S" no part is taken for an L40.
+TEST(ImportNvidiaSmi, ModelsHaveTheirFullNames) {
+  const std::string pair = "GPU0 GPU1 CPU Affinity\nGPU0 X PHB 0-3\nGPU1 PHB X 0-3\n";
+  const auto pcie = [&](const std::string& gpu) {
+    return arcs_of(import_fabric(kSmi, pair, {.gpu = gpu})).front();
+  };
+  for (const char* name : {"rtx4090", "RTX 4090", "NVIDIA GeForce RTX 4090", "NVIDIA L40S",
+                           "NVIDIA RTX A6000", "NVIDIA A100-SXM4-80GB"}) {
+    EXPECT_THAT(pcie(name), ::testing::EndsWith(" 24")) << name;
+  }
+  EXPECT_THAT(pcie("Tesla V100-SXM2-32GB"), ::testing::EndsWith(" 12"));
+  EXPECT_THAT(pcie("NVIDIA RTX PRO 6000 Blackwell Workstation Edition"), ::testing::EndsWith(" 48"));
+  EXPECT_THAT(import_errors(kSmi, pair, {.gpu = "L4000"}), ElementsAre("I04"));
+  EXPECT_THAT(import_errors(kSmi, pair, {.gpu = "NVIDIA"}), ElementsAre("I04"));
+}
+
 // Each pair shows the links of the GPU that has fewer.
 TEST(ImportNvidiaSmi, ADeadLinkToAnNvswitchIsW05) {
   std::string text = kSwitched;
