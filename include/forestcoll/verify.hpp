@@ -107,11 +107,12 @@ inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 
 /// Verifies MSCCL XML, an MSCCL++ plan, forest or flows JSON (told apart by content). Errors:
 /// the file is not one of them at all (it cannot be read as XML or JSON). A schedule that is wrong
-/// is a Verdict with findings. For MSCCL XML, the targets that `VerifyOptions::target` may name;
-/// "azure" first.
-[[nodiscard]] std::vector<std::string> verify_targets();
+/// is a Verdict with findings.
 [[nodiscard]] Expected<Verdict> verify(std::string_view text, std::string_view file,
                                        const Topology* topology, const VerifyOptions& options);
+
+/// Of MSCCL XML, the targets that `VerifyOptions::target` may name; "azure" first.
+[[nodiscard]] std::vector<std::string> verify_targets();
 
 /// A group of a job and the part of a fabric that is said to be its own.
 struct PartClaim {

@@ -285,7 +285,8 @@ class Reader {
                       : fmt::format("target {} does not run steps of type {}", target_.name, name),
                   operation == nullptr
                       ? ""
-                      : "receive into scratch and reduce by re, or choose another target");
+                      : fmt::format("make it with `target={}`, or verify it for another target",
+                                    target_.name));
     return operation != nullptr ? operation : find_operation("nop");
   }
 
