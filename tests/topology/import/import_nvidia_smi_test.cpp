@@ -61,7 +61,8 @@ TEST(ImportNvidiaSmi, ModelsHaveTheirFullNames) {
     EXPECT_THAT(pcie(name), ::testing::EndsWith(" 24")) << name;
   }
   EXPECT_THAT(pcie("Tesla V100-SXM2-32GB"), ::testing::EndsWith(" 12"));
-  EXPECT_THAT(pcie("NVIDIA RTX PRO 6000 Blackwell Workstation Edition"), ::testing::EndsWith(" 48"));
+  EXPECT_THAT(pcie("NVIDIA RTX PRO 6000 Blackwell Workstation Edition"),
+              ::testing::EndsWith(" 48"));
   EXPECT_THAT(import_errors(kSmi, pair, {.gpu = "L4000"}), ElementsAre("I04"));
   EXPECT_THAT(import_errors(kSmi, pair, {.gpu = "NVIDIA"}), ElementsAre("I04"));
 }
