@@ -76,9 +76,10 @@ Expected<Acceptance> accept(std::string_view text, std::string_view file,
     if (verdict->format != "msccl-xml") break;  // others are for one runtime
   }
   if (fault == Fault::misplaced) {
-    return refuse(file, objection->where,
-                  fmt::format("the schedule is not for this topology: {}", objection->message),
-                  "give the topology that it was made for, without what was dropped");
+    return refuse(
+        file, objection->where,
+        fmt::format("the schedule is not for this topology: {}", objection->message),
+        "give the topology that it was made for, with the same `drop`, `members` and `ranks`");
   }
   return refuse(
       file, objection->where,
@@ -108,8 +109,9 @@ std::int64_t buffer_bytes(const audit::FlowsFile& flows) {
 
 Diagnostic misplaced(std::string_view file, const Findings& findings) {
   const Diagnostic first = findings.sorted(1).front();
-  return refuse(file, first.where, first.message,
-                "give the topology that it was made for, without what was dropped");
+  return refuse(
+      file, first.where, first.message,
+      "give the topology that it was made for, with the same `drop`, `members` and `ranks`");
 }
 
 Diagnostic refuse_unlike_routes() {

@@ -337,7 +337,8 @@ void check_fabric(const Program& program, const Transfers& transfers, const Grou
     findings.add(Rule::fabric, std::string(),
                  fmt::format("the schedule is for {} GPUs, the topology has {}", program.ranks,
                              network->ranks.size()),
-                 "give the topology that the schedule was made for");
+                 "give the topology that the schedule was made for, with the same `members` and "
+                 "`drop`");
     return;
   }
   if (!own_what_they_should(program, *network, topology, findings)) return;

@@ -151,7 +151,8 @@ class FlowsCheck {
     if (!same_ranks) {
       findings_.add(Rule::fabric, std::string("/ranks"),
                     "the GPUs, or their order, are not those of the topology",
-                    "give the topology that the flows were made for");
+                    "give the topology that the flows were made for, with the same `drop`, "
+                    "`members` and `ranks`");
       return false;
     }
     node_of_ = nodes_with_ids(*topology_, flows_.ids);

@@ -176,7 +176,8 @@ class FactReader {
       findings_.add(Rule::fabric, std::string("/ranks"),
                     fmt::format("the file has {} ranks, the topology {}", forest_.ranks.size(),
                                 facts_.network->ranks.size()),
-                    "give the topology that the forest was made for");
+                    "give the topology that the forest was made for, with the same `members` and "
+                    "`drop`");
       return false;
     }
     for (std::size_t r = 0; r < forest_.ranks.size(); ++r) {
@@ -185,7 +186,7 @@ class FactReader {
       findings_.add(Rule::fabric, std::string("/ranks"),
                     fmt::format("rank {} is {} in the file and {} in the topology", r,
                                 name(forest_.ranks[r]), topology_->nodes[expected].id),
-                    "give the topology that the forest was made for");
+                    "give the topology that the forest was made for, with the same `ranks`");
       return false;
     }
     return check_shares();
