@@ -137,7 +137,7 @@ constexpr std::array<Model, 33> kModels = {{
 }};
 
 // "rtx", "4090" of "NVIDIA GeForce RTX 4090": without the maker and its families.
-std::vector<std::string> words_of(std::string_view name) {
+std::vector<std::string> model_words(std::string_view name) {
   std::vector<std::string> words(1);
   for (const char c : lower_case(name)) {
     if (c == ' ' || c == '-' || c == '_') {
@@ -163,7 +163,7 @@ const Model* find_model(std::vector<std::string> words) {
   for (const std::string& word : words) {
     begin += word;
     const Model* found = std::ranges::find_if(kModels, [&](const Model& model) {
-      return fmt::format("{}", fmt::join(words_of(model.name), "")) == begin;
+      return fmt::format("{}", fmt::join(model_words(model.name), "")) == begin;
     });
     if (found != kModels.end()) best = found;
   }
@@ -274,7 +274,7 @@ std::optional<NvlinkPart> nvlink_part(std::string_view pci_device) {
 }
 
 std::optional<GpuModel> gpu_model(std::string_view name) {
-  const auto* found = find_model(words_of(name));
+  const auto* found = find_model(model_words(name));
   if (found == kModels.end()) return std::nullopt;
   return GpuModel{
       .name = found->name, .sm = found->sm, .nvlinks = found->nvlinks, .pcie = found->pcie};
