@@ -69,8 +69,8 @@ struct UpgradeEffect {
   Ratio algbw;           ///< GB/s, above the fabric's own
 };
 
-/// Capacities that links share, alike in all boxes (`Topology::limits` by index): of one name
-/// within their boxes, one bandwidth and as many links.
+/// Capacities that links share (`Topology::limits` by index): of one bandwidth, on links of as many
+/// kinds, bandwidths and weights, such as both directions of all PCIe bridges.
 struct LimitUpgradeEffect {
   std::vector<std::size_t> limits;
   Ratio algbw;  ///< GB/s with all of them wider, above the fabric's own

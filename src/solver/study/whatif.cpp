@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "forestcoll/network.hpp"
@@ -11,7 +14,7 @@
 #include "solver/study/changed_fabric.hpp"
 #include "solver/symmetry/alike.hpp"
 #include "topology/format/select.hpp"
-#include "topology/model/alike_limits.hpp"
+#include "topology/model/arcs.hpp"
 #include "topology/model/pcie_direction.hpp"
 
 namespace forestcoll {
@@ -107,6 +110,28 @@ std::vector<UpgradeEffect> candidates(const Topology& topology, const std::vecto
   return all;
 }
 
+// Limits of one bandwidth on links that look alike.
+std::vector<std::vector<std::size_t>> like_limits(const Topology& topology) {
+  using Look = std::tuple<std::string, Ratio, Ratio>;  // kind, bandwidth, weight
+  std::map<std::pair<NodeId, NodeId>, std::vector<LinkId>> links;
+  for (const topology::DirectedLink& arc : topology::enabled_arcs(topology)) {
+    links[{arc.arc.tail, arc.arc.head}].push_back(arc.link);
+  }
+  std::map<std::pair<Ratio, std::multiset<Look>>, std::vector<std::size_t>> classes;
+  for (std::size_t l = 0; l < topology.limits.size(); ++l) {
+    std::multiset<Look> looks;
+    for (const SharedLimit::Use& use : topology.limits[l].uses) {
+      for (const LinkId id : links[{use.src, use.dst}]) {
+        looks.insert({topology.links[id].kind, topology.links[id].bandwidth, use.weight});
+      }
+    }
+    if (!looks.empty()) classes[{topology.limits[l].bandwidth, std::move(looks)}].push_back(l);
+  }
+  std::vector<std::vector<std::size_t>> all;
+  for (auto& [look, limits] : classes) all.push_back(std::move(limits));
+  return all;
+}
+
 // Looks at one change after another.
 class Study {
  public:
@@ -163,7 +188,7 @@ class Study {
       for (const auto& names : alike.boxes) result_.box_failures.push_back({names, 0});
     }
     result_.upgrades = candidates(topology_, alike.links);
-    for (std::vector<std::size_t>& limits : topology::alike_limits(topology_)) {
+    for (std::vector<std::size_t>& limits : like_limits(topology_)) {
       result_.limit_upgrades.push_back({std::move(limits), 0});
     }
     steps_ = result_.limit_upgrades.size() + result_.failures.size() +

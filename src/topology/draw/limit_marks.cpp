@@ -4,30 +4,42 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
+#include "forestcoll/topology_text.hpp"
 #include "topology/draw/labels.hpp"
-#include "topology/model/alike_limits.hpp"
 
 namespace forestcoll::topology {
 namespace {
 
 constexpr std::size_t kMostMarks = 6;
 
+// "mem" of "box0/mem", and "on gpu2 -> sw1, …" of "on box0/gpu2 -> box0/sw1, …".
+std::string within_box(const SharedLimit& limit, const Topology& topology) {
+  std::string name = name_of(limit, topology);
+  const std::string& box = topology.nodes[limit.uses.front().src].box;
+  if (box.empty()) return name;
+  const std::string prefix = box + "/";
+  for (std::size_t at = 0; (at = name.find(prefix, at)) != std::string::npos;) {
+    name.erase(at, prefix.size());
+  }
+  return name;
+}
+
 }  // namespace
 
 LimitMarks::LimitMarks(const Topology& topology) {
-  for (const std::vector<std::size_t>& limits : alike_limits(topology)) {
-    const SharedLimit& first = topology.limits[limits.front()];
-    const std::size_t mark = names_.size();
-    names_.push_back(fmt::format("{}, {} GB/s", name_within_box(first, topology),
-                                 short_number(first.bandwidth)));
+  std::map<std::tuple<std::string, Ratio, std::size_t>, std::size_t> known;
+  for (const SharedLimit& limit : topology.limits) {
+    if (limit.uses.empty()) continue;
+    const std::string name = within_box(limit, topology);
+    const auto [at, is_new] =
+        known.try_emplace({name, limit.bandwidth, limit.uses.size()}, names_.size());
+    const std::size_t mark = at->second;
+    if (is_new) names_.push_back(fmt::format("{}, {} GB/s", name, short_number(limit.bandwidth)));
     if (mark >= kMostMarks) continue;
-    for (const std::size_t limit : limits) {
-      for (const SharedLimit::Use& use : topology.limits[limit].uses) {
-        add_marks(marks_[{use.src, use.dst}], {mark});
-      }
-    }
+    for (const SharedLimit::Use& use : limit.uses) add_marks(marks_[{use.src, use.dst}], {mark});
   }
 }
 

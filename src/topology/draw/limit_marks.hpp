@@ -11,7 +11,8 @@
 
 namespace forestcoll::topology {
 
-/// Limits that are alike (`alike_limits`) have one letter; only the first few have letters.
+/// Limits of one name within their boxes, one bandwidth and as many links have one letter; only the
+/// first few have letters.
 class LimitMarks {
  public:
   explicit LimitMarks(const Topology& topology);
