@@ -21,7 +21,8 @@ namespace forestcoll {
 [[nodiscard]] std::string counted(std::size_t count, std::string_view singular);
 
 /// One size: digits, and then K, M, G or T, a power of 1024 as in nccl-tests, which may be spelt KB
-/// or KiB; in either case. A B alone is a byte. Nothing where it is not that, or 2^63 and more.
+/// or KiB; in either case, with a space before it or none. A B alone is a byte. Nothing where it is
+/// not that, or 2^63 and more.
 [[nodiscard]] std::optional<std::int64_t> parse_size(std::string_view text);
 
 /// Several sizes, with commas: each one size, or a range. "1K:4G" doubles from the first to the

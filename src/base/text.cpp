@@ -138,6 +138,7 @@ std::string counted(std::size_t count, std::string_view singular) {
 
 std::optional<std::int64_t> parse_size(std::string_view text) {
   const int shift = 10 * take_unit(text);
+  if (text.ends_with(' ')) text.remove_suffix(1);  // "64 MiB", as reports have it
   const auto value = natural(text);
   if (!value || text.front() == '-' || *value > (std::numeric_limits<std::int64_t>::max() >> shift))
     return std::nullopt;

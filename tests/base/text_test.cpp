@@ -65,14 +65,15 @@ TEST(Sizes, AreWrittenInTheLargestUnitThatIsWhole) {
   for (const auto& [bytes, texts] : cases) {
     EXPECT_EQ(size_in_words(bytes), texts.first);
     EXPECT_EQ(size_as_option(bytes), texts.second);
+    EXPECT_EQ(parse_size(texts.first), bytes);
     EXPECT_EQ(parse_size(texts.second), bytes);
   }
 }
 
 TEST(Sizes, WhatIsNoSizeIsNone) {
   for (const std::string text :
-       {"", "K", "KiB", "B", "iB", "1iB", "1 K", "1.5M", "-1", "+1", "0x10", "1KK", "1Q", "1BK",
-        "9223372036854775808", "9007199254740992K", "8388608T"}) {
+       {"", "K", "KiB", "B", "iB", "1iB", "1  K", " K", "1 ki B", "1.5M", "-1", "+1", "0x10", "1KK",
+        "1Q", "1BK", "9223372036854775808", "9007199254740992K", "8388608T"}) {
     EXPECT_EQ(parse_size(text), std::nullopt) << text;
   }
 }

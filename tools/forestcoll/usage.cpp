@@ -12,6 +12,8 @@
 
 #include "common/options/nearest_word.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/spelling.hpp"
+#include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
 namespace {
@@ -75,6 +77,15 @@ std::string unknown_command(const std::string& word, const CLI::App& group) {
   return fmt::format("there is no command \"{}\"; there are {}", word, fmt::join(names, ", "));
 }
 
+// What words stand for whose option was left out, or that spaces divide in place of commas.
+std::string meant_as_value(const std::string& word, const CLI::App& command) {
+  if (parse_spelling(word) && command.get_option_no_throw("--collective") != nullptr) {
+    return fmt::format("; a collective is given as -c {}", word);
+  }
+  if (parse_size(word)) return "; several sizes are written with commas, such as 1M,64M";
+  return "";
+}
+
 // Words that nothing takes.
 std::string unknown_words(const Words& rest, const CLI::App& command) {
   // The value of an option that is unknown is left over, too, and CLI11 has it first.
@@ -84,7 +95,7 @@ std::string unknown_words(const Words& rest, const CLI::App& command) {
   const std::string& word = rest.front();
   if (word.starts_with('-') && word.size() > 1) return unknown_option(word, command);
   if (command.get_require_subcommand_min() > 0) return unknown_command(word, command);
-  return fmt::format("\"{}\" is one argument too many", word);
+  return fmt::format("\"{}\" is one argument too many{}", word, meant_as_value(word, command));
 }
 
 // "Could not convert: --nodes = x"

@@ -113,7 +113,8 @@ class Degrader {
       return selection_error(Code::D03, "`derate`",
                              fmt::format("{}: expected a factor above 0 and at most 1, found {}",
                                          name, quote(written)),
-                             "The factor is what is left of the bandwidth; `drop` leaves nothing.");
+                             "The factor is what is left of the bandwidth, such as 1/2 or 0.9; "
+                             "`drop` leaves nothing.");
     }
     const NameLookup lookup(topology());
     const auto links = lookup.links(name, "`derate`");

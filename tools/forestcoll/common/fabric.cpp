@@ -13,6 +13,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/generate.hpp"
+#include "forestcoll/text.hpp"
 #include "forestcoll/topology_text.hpp"
 
 namespace forestcoll::cli {
@@ -69,11 +70,13 @@ bool is_generated(const std::string& name) {
   return std::ranges::find(all, name, &Generator::name) != all.end();
 }
 
-// Names of machines are no files.
-Diagnostics with_generator(Diagnostics errors, const std::string& path) {
+// Names of machines are no files, nor are sizes that spaces divide.
+Diagnostics not_a_file(Diagnostics errors, const std::string& path) {
   if (is_generated(path)) {
     errors.front().remedy =
         fmt::format("`forestcoll topo gen {0} -o {0}.json` writes a topology of this name", path);
+  } else if (parse_size(path)) {
+    errors.front().remedy = "write several sizes with commas, such as 1M,64M";
   }
   return errors;
 }
@@ -237,7 +240,7 @@ Expected<Reading> reading_of(const ReadingOptions& options) {
 Expected<ParsedTopology> read_topology(const std::string& path, const Reading& reading,
                                        const Console& console, Metadata* metadata) {
   const auto text = read_input(path);
-  if (!text) return with_generator(text.errors(), path);
+  if (!text) return not_a_file(text.errors(), path);
   const ProgressBar bar("reading the topology", console);
   auto parsed = parse_any(*text, display_name(path), reading, metadata);
   if (parsed && parsed->topology.name.empty()) parsed->topology.name = name_by_file(path);

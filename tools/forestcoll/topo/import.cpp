@@ -5,9 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +20,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/json_version.hpp"
@@ -269,6 +273,21 @@ std::vector<std::string> source_names() {
   return names;
 }
 
+// What is wrong with a source, for CLI11: a file in its place has none.
+std::string refuse_source(const std::string& text) {
+  const std::vector<std::string> names = source_names();
+  if (std::ranges::find(names, text) != names.end()) return {};
+  std::error_code error;
+  if (text.find('.') != std::string::npos || std::filesystem::exists(text, error)) {
+    return validator_text(Code::S05, fmt::format("the format is missing before \"{}\"; auto "
+                                                 "recognises it: topo import auto {}",
+                                                 text, text));
+  }
+  return validator_text(
+      Code::S03, fmt::format("expected one of {}, found \"{}\"{}", fmt::join(names, ", "), text,
+                             did_you_mean(text, names)));
+}
+
 void add_machine_options(CLI::App& command, ImportArguments& options) {
   const OptionGroup group(command, "Machines");
   group.option("--bandwidths", options.bandwidths, "nominal|nccl|FILE",
@@ -313,7 +332,7 @@ Command add_topo_import(CLI::App& program) {
   command
       ->add_option("SOURCE", options->source, "Format of the file, see below; auto: by its content")
       ->required()
-      ->check(one_of(source_names()));
+      ->check(CLI::Validator(refuse_source, one_of(source_names()).get_description()));
   command->add_option("FILE", options->file, "File to read, or - for standard input")->required();
   const OptionGroup general(*command);
   general.option("-o,--output", options->out, "FILE", "File to write, or - for standard output")
