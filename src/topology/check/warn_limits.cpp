@@ -1,6 +1,7 @@
 // W16: what the links of a limit carry at most is no more than it, or nothing.
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,10 +39,13 @@ void warn_of(const std::vector<SharedLimit>& limits, const Topology& topology,
              Findings& findings) {
   if (limits.empty()) return;
   const SharedLimit& first = limits.front();
+  const std::size_t more = limits.size() - 1;
+  const std::string others =
+      more == 0 ? "" : fmt::format(" (and {} more {})", more, more == 1 ? "limit" : "limits");
   findings.warning(Code::W16, where,
                    fmt::format("the limit {} of {} GB/s {}{}",
                                first.name.empty() ? name_of(first, topology) : quote(first.name),
-                               exact_text(first.bandwidth), problem, and_more(limits.size() - 1)),
+                               exact_text(first.bandwidth), problem, others),
                    remedy);
 }
 

@@ -136,11 +136,14 @@ TEST(LimitsOfFiles, WithoutALinkInUseAreWarnedOf) {
                                R"({"src":"g[0-2]","dst":"sw","bandwidth":10},
          {"src":"g0","dst":"g1","bandwidth":1,"enabled":false})",
                                R"(,"limits":[{"name":"off","links":["g0->g1"],"bandwidth":12},
-                              {"name":"wide","links":["g0->sw"],"bandwidth":12}])"),
+                              {"name":"wide","links":["g0->sw"],"bandwidth":12},
+                              {"links":["sw->g1"],"bandwidth":30}])"),
                      "limits.json", {});
   ASSERT_TRUE(parsed);
   ASSERT_THAT(codes_of(parsed->warnings), ::testing::ElementsAre("W16 /limits", "W16 /limits"));
-  EXPECT_THAT(parsed->warnings[0].message, ::testing::HasSubstr("\"wide\" of 12 GB/s never binds"));
+  EXPECT_THAT(parsed->warnings[0].message,
+              ::testing::AllOf(::testing::HasSubstr("\"wide\" of 12 GB/s never binds"),
+                               ::testing::HasSubstr(" (and 1 more limit)")));
   EXPECT_THAT(parsed->warnings[1].message,
               ::testing::HasSubstr("\"off\" of 12 GB/s holds nothing"));
 }
