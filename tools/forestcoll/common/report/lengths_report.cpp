@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "forestcoll/ratio.hpp"
@@ -62,10 +63,48 @@ std::string links_in_words(const AlikeLinks& alike, const std::vector<ArcId>& ar
                      arcs.size() > 1 ? ", …" : "");
 }
 
-std::string length_in_words(const ArcLimit& limit, std::int64_t length) {
+// What follows the length of a limit.
+std::string weights_in_words(const ArcLimit& limit) {
   const bool is_weighed =
       std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
-  return fmt::format("length {} each{}", length, is_weighed ? ", times its weight" : "");
+  return is_weighed ? ", times its weight" : "";
+}
+
+// Limits of one bandwidth and length, on as many directions: each by itself where they are few.
+void add_limits(const JointOptimum& optimum, const Topology& topology, const Network& network,
+                std::vector<LengthLine>& lines) {
+  constexpr std::size_t kMostApart = 4;
+  using Look = std::tuple<Ratio, std::size_t, std::int64_t, std::string>;
+  std::map<Look, std::size_t> known;
+  std::vector<std::vector<std::size_t>> classes;
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    if (optimum.limit_lengths[l] == 0) continue;
+    const SharedLimit limit = as_written(topology, network, l);
+    const Look look{limit.bandwidth, limit.uses.size(), optimum.limit_lengths[l],
+                    weights_in_words(network.limits[l])};
+    const auto [at, is_new] = known.try_emplace(look, classes.size());
+    if (is_new) classes.emplace_back();
+    classes[at->second].push_back(l);
+  }
+  for (const std::vector<std::size_t>& alike : classes) {
+    const std::size_t first = alike.front();
+    const std::string weights = weights_in_words(network.limits[first]);
+    const std::int64_t length = optimum.limit_lengths[first];
+    if (alike.size() > kMostApart) {
+      const SharedLimit limit = as_written(topology, network, first);
+      lines.push_back({fmt::format("{} limits of {} GB/s, such as {}, each shared by {}",
+                                   alike.size(), number(limit.bandwidth), name_of(limit, topology),
+                                   counted(limit.uses.size(), "direction")),
+                       fmt::format("length {}{}", length, weights),
+                       {}});
+      continue;
+    }
+    for (const std::size_t l : alike) {
+      lines.push_back({limit_in_words(topology, network, l),
+                       fmt::format("length {} each{}", length, weights),
+                       {}});
+    }
+  }
 }
 
 Json length_json(std::int64_t length, LengthForm form) {
@@ -169,12 +208,7 @@ std::vector<LengthLine> length_lines(const JointOptimum& optimum, const Topology
     lines.push_back({links_in_words(alike, arcs, topology, network),
                      fmt::format("length {}", alike.length), alike.operations});
   }
-  for (std::size_t l = 0; l < network.limits.size(); ++l) {
-    const std::int64_t length = optimum.limit_lengths[l];
-    if (length == 0) continue;
-    lines.push_back(
-        {limit_in_words(topology, network, l), length_in_words(network.limits[l], length), {}});
-  }
+  add_limits(optimum, topology, network, lines);
   return lines;
 }
 
