@@ -93,6 +93,11 @@ std::vector<std::string> joined(std::vector<std::string> words,
   return words;
 }
 
+std::vector<std::string> with_trees(std::vector<std::string> words) {
+  if (std::ranges::find(words, "-k") == words.end()) words.insert(words.end(), {"-k", "auto"});
+  return words;
+}
+
 Result run(const std::vector<std::string>& arguments, const RunOptions& options) {
   const Scratch streams;
   streams.write("in", options.input);

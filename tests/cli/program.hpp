@@ -50,6 +50,9 @@ struct RunOptions {
 std::vector<std::string> joined(std::vector<std::string> words,
                                 const std::vector<std::string>& more);
 
+/// Options of `synth`, with "-k auto" where they have no -k.
+std::vector<std::string> with_trees(std::vector<std::string> words);
+
 /// `forestcoll ARGUMENTS`, at most a minute.
 Result run(const std::vector<std::string>& arguments, const RunOptions& options = {});
 

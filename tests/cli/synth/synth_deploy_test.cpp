@@ -13,7 +13,7 @@ namespace forestcoll::testing {
 namespace {
 
 Result synth(const std::string& fabric, const std::vector<std::string>& more) {
-  return run(joined({"synth", "-k", "auto", fabric}, more));
+  return run(joined({"synth", fabric}, with_trees(more)));
 }
 
 // Two boxes whose ranks take turns.

@@ -6,6 +6,7 @@
 #include <pugixml.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/batch.hpp"
@@ -17,8 +18,7 @@ namespace {
 
 // `forestcoll synth` with these arguments, accepted by `verify` for the same target.
 std::string synth_right(std::vector<std::string> arguments, const std::string& target = "azure") {
-  arguments.insert(arguments.begin(), {"synth", "-k", "auto"});
-  arguments.insert(arguments.end(), {"--target", target});
+  arguments = joined({"synth", "--target", target}, with_trees(std::move(arguments)));
   const auto synth = run_well(arguments);
   run_well({"verify", "-", "--target", target}, {.input = synth.out});
   return synth.out;
