@@ -76,7 +76,7 @@ TEST(NamesLong, AllToAllIsKnownAndUnknownCollectivesAreRefusedInWords) {
       EXPECT_EQ(result.code, 2) << command << name;
       EXPECT_THAT(result.err, AllOf(HasSubstr("there is no collective \"" + name + "\""),
                                     HasSubstr("there are allreduce, allgather"),
-                                    HasSubstr("alltoall, scatter, gather [S03]")));
+                                    HasSubstr("alltoall, scatter, gather"), HasSubstr("[S03]")));
     }
   }
 }
@@ -221,7 +221,7 @@ TEST(NamesLong, TheTargetMscclppDoesSoInABatchToo) {
 TEST(NamesLong, AmdGpusAreToldWhatTheDefaultTargetIs) {
   const auto note = [](const std::string& fabric, const std::vector<std::string>& more) {
     const auto result =
-        run_well(joined({"synth", "-k", "auto", topology(fabric), "-o", "/dev/null"}, more));
+        run_well(joined({"synth", topology(fabric), "-o", "/dev/null"}, with_trees(more)));
     return result.err.find("target azure by default, which does not run on mi250") !=
            std::string::npos;
   };
