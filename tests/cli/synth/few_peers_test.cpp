@@ -21,7 +21,7 @@ TEST(FewPeersLong, TallerTreesFitWhereLowOnesDoNot) {
            {"-c", "allreduce"},
            {"-c", "reduce_scatter", "-k", "1", "--target", "rccl-6"}}) {
     const auto synth =
-        expect_says(0, joined({"synth", "-v", "-k", "auto", fabric, "-o", file, "--json"}, more),
+        expect_says(0, joined({"synth", "-v", fabric, "-o", file, "--json"}, with_trees(more)),
                     "taller trees, of height 2 instead of 1");
     EXPECT_THAT(synth.err, HasSubstr("a GPU sends to at most 22 others, not 127"));
     const auto json = nlohmann::json::parse(synth.out);

@@ -32,7 +32,7 @@ TEST(SynthChoiceLong, TheModelHasTheLastWordOnTheNumberOfChunks) {
   const std::string fabric = topology("dgx-a100-x2");
   const auto synth = [&](const std::vector<std::string>& more) {
     return nlohmann::json::parse(
-        run(joined({"synth", "-k", "auto", fabric, "--json", "-o", scratch / "x"}, more)).out);
+        run(joined({"synth", fabric, "--json", "-o", scratch / "x"}, with_trees(more))).out);
   };
   const auto seconds = [&] {
     const auto simulated = run({"simulate", scratch / "x", fabric, "--sizes", "1G", "--json"});
