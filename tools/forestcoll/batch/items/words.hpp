@@ -57,6 +57,7 @@ struct Asked {
   SynthArguments synth;
   JobArguments job;
 };
+
 /// What `synth` would be asked. Errors: S03, S04 and those of its options.
 [[nodiscard]] Expected<Asked> parse_words(const Words& words);
 /// The same of words that name no collective, so that it is not known yet what goes together.
