@@ -1,7 +1,6 @@
 #include "simulate/sources/plan_classes.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
 #include <span>
 #include <tuple>
@@ -40,22 +39,33 @@ struct Names {
   std::vector<std::int32_t> of_node, of_link;
 };
 
-// What operations load: by the number of a route of theirs, which of the ways that is.
-struct Loads {
-  Ways ways;
-  std::function<std::int32_t(std::int32_t)> of_route = [](std::int32_t route) { return route; };
+// The flows of all operations, one after the other.
+struct Flows {
+  std::vector<std::int32_t> routes;  // of the fabric
+  std::vector<std::int32_t> ways;    // which of the ways each takes
 };
 
-Names coarsest_names(const PlanOperations& all, const Fabric& fabric, const Loads& loads) {
+Flows flows_of(const PlanOperations& all) {
+  Flows flows;
+  for (const Node& node : all.nodes) {
+    flows.routes.insert(flows.routes.end(), node.routes.begin(), node.routes.end());
+  }
+  flows.ways = flows.routes;
+  return flows;
+}
+
+Names coarsest_names(const PlanOperations& all, const Fabric& fabric, const Flows& flows,
+                     const Ways& ways) {
   LabelledGraph graph;
   for (const Node& node : all.nodes) graph.labels.push_back(label_of(node));
-  FlowVertices flows(graph, loads.ways);
+  FlowVertices vertices(graph, ways);
+  auto way = flows.ways.begin();
   for (std::size_t n = 0; n < all.nodes.size(); ++n) {
     for (std::size_t i = 0; i < all.nodes[n].routes.size(); ++i) {
-      flows.add(static_cast<std::int32_t>(n), loads.of_route(all.nodes[n].routes[i]), i);
+      vertices.add(static_cast<std::int32_t>(n), *way++, i);
     }
   }
-  const auto first_link = flows.add_links();
+  const auto first_link = vertices.add_links();
   for (const Edge& edge : all.edges) {
     graph.edges.push_back({edge.from, edge.to, label_of(edge, fabric)});
   }
@@ -66,8 +76,9 @@ Names coarsest_names(const PlanOperations& all, const Fabric& fabric, const Load
 
 class PlanClassMaker {
  public:
-  PlanClassMaker(const PlanOperations& all, const Fabric& fabric, const Loads& loads)
-      : all_(all), fabric_(fabric), loads_(loads) {}
+  PlanClassMaker(const PlanOperations& all, const Fabric& fabric, const Flows& flows,
+                 const Ways& ways)
+      : all_(all), fabric_(fabric), flows_(flows), ways_(ways) {}
 
   PlanClasses make(const Names& names) {
     add_nodes(names.of_node);
@@ -111,7 +122,7 @@ class PlanClassMaker {
 
   // A sender is one flow of a node.
   void add_flows(std::span<const std::int32_t> of_link) {
-    std::vector<std::int32_t> first, senders, routes;  // `first`: name of the first flow, by class
+    std::vector<std::int32_t> first, senders;  // `first`: name of the first flow, by class
     std::int32_t count_of_all = 0;
     for (const Node& node : result_.operations.nodes) {
       first.push_back(count_of_all);
@@ -120,10 +131,9 @@ class PlanClassMaker {
     for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
       for (std::size_t i = 0; i < all_.nodes[n].routes.size(); ++i) {
         senders.push_back(first[index(of_node_[n])] + static_cast<std::int32_t>(i));
-        routes.push_back(loads_.of_route(all_.nodes[n].routes[i]));
       }
     }
-    result_.flows = flow_classes(senders, routes, of_link, loads_.ways);
+    result_.flows = flow_classes(senders, flows_.ways, of_link, ways_);
     std::size_t sender = 0;
     result_.loads.resize(first_.size());
     for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
@@ -138,7 +148,8 @@ class PlanClassMaker {
 
   const PlanOperations& all_;
   const Fabric& fabric_;
-  const Loads& loads_;
+  const Flows& flows_;
+  const Ways& ways_;
   std::vector<std::int32_t> of_node_, first_;
   PlanClasses result_;
 };
@@ -146,16 +157,22 @@ class PlanClassMaker {
 }  // namespace
 
 PlanClasses plan_classes(const PlanOperations& all, const Fabric& fabric) {
-  const Loads loads{ways_of(fabric)};
-  return PlanClassMaker(all, fabric, loads).make(coarsest_names(all, fabric, loads));
+  const Flows flows = flows_of(all);
+  const Ways ways = ways_of(fabric);
+  return PlanClassMaker(all, fabric, flows, ways).make(coarsest_names(all, fabric, flows, ways));
 }
 
 std::optional<PlanClasses> plan_classes(const PlanOperations& all, const Fabric& fabric,
                                         const ImageRoutes& images) {
   const auto of_images = images.loads();
   if (!of_images) return std::nullopt;
-  const Loads loads{of_images->ways(), [&](std::int32_t route) { return images.pair_of(route); }};
-  PlanClasses classes = PlanClassMaker(all, fabric, loads).make(coarsest_names(all, fabric, loads));
+  Flows flows = flows_of(all);
+  std::vector<std::int32_t> pairs;
+  for (const std::int32_t route : flows.routes) pairs.push_back(images.pair_of(route));
+  std::iota(flows.ways.begin(), flows.ways.end(), 0);
+  const Ways ways = of_images->ways(pairs);
+  PlanClasses classes =
+      PlanClassMaker(all, fabric, flows, ways).make(coarsest_names(all, fabric, flows, ways));
   classes.flows = of_images->in_fabric(std::move(classes.flows));
   return classes;
 }
@@ -165,7 +182,7 @@ PlanClasses each_by_itself(const PlanOperations& all, const Fabric& fabric) {
               std::vector<std::int32_t>(fabric.capacity().size())};
   std::iota(names.of_node.begin(), names.of_node.end(), 0);
   std::iota(names.of_link.begin(), names.of_link.end(), 0);
-  return PlanClassMaker(all, fabric, Loads{ways_of(fabric)}).make(names);
+  return PlanClassMaker(all, fabric, flows_of(all), ways_of(fabric)).make(names);
 }
 
 }  // namespace forestcoll::simulate

@@ -92,16 +92,17 @@ std::optional<FlowClasses> classes_of_images(const StepGraph& steps,
                                              const Images& images, Fabric& fabric,
                                              audit::Findings& findings) {
   ImageRoutes routes(images, fabric);
-  std::vector<std::int32_t> pairs;
+  std::vector<std::int32_t> pairs, flows;  // by threadblock; −1: sends nothing
   for (std::size_t b = 0; b < peers.size(); ++b) {
     const StepGraph::Block& block = steps.blocks[b];
     pairs.push_back(block.sends_to < 0 ? -1
                                        : routes.add(Rank(block.rank), Rank(peers[b]), findings));
     if (block.sends_to >= 0 && pairs.back() < 0) return std::nullopt;
+    flows.push_back(pairs.back() < 0 ? -1 : static_cast<std::int32_t>(b));
   }
   const auto loads = routes.loads();
   if (!loads) return std::nullopt;
-  return loads->in_fabric(coarsest(steps, pairs, loads->ways()));
+  return loads->in_fabric(coarsest(steps, flows, loads->ways(pairs)));
 }
 
 FlowClasses program_classes(const StepGraph& steps, std::span<const std::int32_t> routes,

@@ -86,7 +86,7 @@ TEST(BatchGroups, StepsHaveOneRate) {
   EXPECT_TRUE(item["outputs"].empty());
 }
 
-TEST(BatchGroups, WhatIsThereOfTheSameIsNotMadeAgain) {
+TEST(BatchGroupsLong, WhatIsThereOfTheSameIsNotMadeAgain) {
   const BatchDirectories batch;
   batch.add("box.json", read_file(topology("dgx-a100-x1")));
   const std::string groups = batch / "groups.json";
@@ -128,7 +128,7 @@ TEST(BatchGroups, FilesOfOthersStay) {
   EXPECT_EQ(files_below(directory), before);
 }
 
-TEST(BatchGroups, RelaysHaveOnePlanOfAllGroups) {
+TEST(BatchGroupsLong, RelaysHaveOnePlanOfAllGroups) {
   const BatchDirectories batch;
   batch.add("box.json", read_file(topology("dgx-a100-x1")));
   const Words words = {"-c",       "allgather", "--groups", "DIV 2", "--relays",
@@ -161,7 +161,7 @@ TEST(BatchGroupsLong, ShardsAreMergedWithTheirDirectories) {
   EXPECT_THAT(again.err, HasSubstr("2 items: 0 made, 2 reused"));
 }
 
-TEST(BatchGroups, AManifestHasGroupsOfItsOwn) {
+TEST(BatchGroupsLong, AManifestHasGroupsOfItsOwn) {
   const BatchDirectories batch;
   batch.add("a.json", read_file(topology("dgx-a100-x1")));
   batch.add("b.json", read_file(topology("dgx-a100-x1")));
