@@ -13,11 +13,9 @@
 #include "choose/plan_file.hpp"
 #include "choose/plan_shapes.hpp"
 #include "fastest/fabrics.hpp"
-#include "forestcoll/baseline.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/simulate.hpp"
-#include "forestcoll/synthesize.hpp"
 #include "simulate/prepare_program.hpp"
 #include "support/topology_of.hpp"
 
@@ -26,19 +24,7 @@ namespace {
 
 std::optional<CollectiveForest> our_forest(const Fabric& fabric, Collective collective,
                                            std::int64_t k) {
-  SynthesizeOptions options;
-  options.collective = collective;
-  options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
-  auto found = synthesize(fabric.network, options);
-  if (!found) return std::nullopt;
-  return std::move(found->forest);
-}
-
-std::optional<CollectiveForest> other_forest(const Fabric& fabric, const std::string& algorithm) {
-  auto made =
-      make_baseline(algorithm, fabric.topology, fabric.links(), Collective::allreduce, {}, {});
-  if (!made) return std::nullopt;
-  return std::move(made->forest);
+  return test::forest_of(fabric, collective, "forestcoll", k);
 }
 
 Expected<Simulator> simulator_of(const Fabric& fabric, const schedule::ClassPlan& classes) {
@@ -118,7 +104,8 @@ TEST(ClassPlanLong, PlansOfOurTreesAreThoseOfAll) {
 TEST(ClassPlanLong, PlansOfOthersAreThoseOfAll) {
   const Fabric fabric = boxes_of("dgx-h100", 2);
   for (const char* algorithm : {"nccl-ring", "two-level", "hierarchical", "double-tree"}) {
-    EXPECT_GT(compare(fabric, other_forest(fabric, algorithm)), 0) << algorithm;
+    EXPECT_GT(compare(fabric, test::forest_of(fabric, Collective::allreduce, algorithm, 0)), 0)
+        << algorithm;
   }
 }
 

@@ -12,11 +12,9 @@
 
 #include "choose/schedule_program.hpp"
 #include "fastest/fabrics.hpp"
-#include "forestcoll/baseline.hpp"
 #include "forestcoll/failures.hpp"
 #include "forestcoll/forest.hpp"
 #include "forestcoll/simulate.hpp"
-#include "forestcoll/synthesize.hpp"
 #include "simulate/prepare_program.hpp"
 #include "support/topology_of.hpp"
 
@@ -85,27 +83,11 @@ bool have_equal_times(const Fabric& fabric, const schedule::ClassSchedule& class
   return true;
 }
 
-// Trees of ours, or of a baseline.
-std::optional<CollectiveForest> forest_of(const Fabric& fabric, Collective collective,
-                                          const std::string& algorithm, std::int64_t k) {
-  if (algorithm != "forestcoll") {
-    auto made = make_baseline(algorithm, fabric.topology, fabric.links(), collective, {}, {});
-    if (!made || !made->forest) return std::nullopt;
-    return *std::move(made->forest);
-  }
-  SynthesizeOptions options;
-  options.collective = collective;
-  options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
-  auto found = synthesize(fabric.network, options);
-  if (!found) return std::nullopt;
-  return std::move(found->forest);
-}
-
 // How many ways of lowering have programs of classes, which are compared with those of all ranks.
 int compare(const Fabric& fabric, Collective collective, const std::string& algorithm,
             std::int64_t k) {
   int alike = 0;
-  const auto forest = forest_of(fabric, collective, algorithm, k);
+  const auto forest = test::forest_of(fabric, collective, algorithm, k);
   if (!forest) return alike;
   for (const std::int32_t instances : {1, 4}) {
     for (const char* target : {"azure", "msccl"}) {

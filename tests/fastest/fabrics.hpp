@@ -5,11 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "forestcoll/baseline.hpp"
 #include "forestcoll/fabric.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/forest.hpp"
+#include "forestcoll/synthesize.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "support/topology_of.hpp"
 
@@ -36,6 +41,23 @@ inline Fabric boxes_of_two(std::size_t boxes) {
     "links": [{{"src": "box[0-{0}]/gpu[0-1]", "dst": "ib", "bandwidth": 25,
                 "latency": "1us"}}]}})",
       boxes - 1));
+}
+
+/// Trees of ours, `k` of each root, or of a baseline, which has its own number; none where there
+/// are none.
+inline std::optional<CollectiveForest> forest_of(const Fabric& fabric, Collective collective,
+                                                 const std::string& algorithm, std::int64_t k) {
+  if (algorithm != "forestcoll") {
+    auto made = make_baseline(algorithm, fabric.topology, fabric.links(), collective, {}, {});
+    if (!made) return std::nullopt;
+    return std::move(made->forest);
+  }
+  SynthesizeOptions options;
+  options.collective = collective;
+  options.trees_per_root = {TreesPerRoot::Mode::fixed, k};
+  auto found = synthesize(fabric.network, options);
+  if (!found) return std::nullopt;
+  return std::move(found->forest);
 }
 
 /// A collective, broadcast and reduce from (to) rank 0, at these sizes.
