@@ -26,7 +26,7 @@ class Dealer {
   [[nodiscard]] Dealt deal(std::size_t share) {
     Dealt dealt{in_turn(share), false};
     if (!views_.move_all_ranks() || !find_places()) return dealt;
-    std::size_t most = static_cast<std::size_t>(kMostWork * static_cast<double>(work(dealt.lists)));
+    auto most = static_cast<std::size_t>(kMostWork * static_cast<double>(work(dealt.lists)));
     for (std::size_t sets = 1; sets <= views_.images(); ++sets) {
       if (views_.images() % sets != 0) continue;
       auto symmetric = in_groups(share, sets);
