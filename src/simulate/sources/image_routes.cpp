@@ -28,10 +28,8 @@ std::vector<std::int32_t> partition_of_pairs(std::span<const std::int32_t> numbe
 
 }  // namespace
 
-Ways ImageLoads::ways(const std::vector<std::int32_t>& pairs) const {
-  return {[this, &pairs](std::int32_t flow) -> const SimulatedRoute& {
-            return routes[index(pairs[index(flow)])];
-          },
+Ways ImageLoads::ways() const {
+  return {[this](std::int32_t pair) -> const SimulatedRoute& { return routes[index(pair)]; },
           capacity};
 }
 

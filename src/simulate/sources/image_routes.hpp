@@ -22,9 +22,8 @@ struct ImageLoads {
   std::vector<double> capacity;        ///< by class
   std::vector<std::int32_t> of_link;   ///< the class of each link of the fabric; −1: not loaded
 
-  /// The ways of flows by their numbers: of each the pair, or −1. Each has a way of its own, as
-  /// flows of one pair need not be alike. REQUIRES: both outlive the result.
-  [[nodiscard]] Ways ways(const std::vector<std::int32_t>& pairs) const;
+  /// By pair. REQUIRES: this outlives the result.
+  [[nodiscard]] Ways ways() const;
   /// Classes of what goes these ways, in which links of the fabric are known.
   [[nodiscard]] FlowClasses in_fabric(FlowClasses classes) const;
 };

@@ -167,10 +167,9 @@ std::optional<PlanClasses> plan_classes(const PlanOperations& all, const Fabric&
   const auto of_images = images.loads();
   if (!of_images) return std::nullopt;
   Flows flows = flows_of(all);
-  std::vector<std::int32_t> pairs;
-  for (const std::int32_t route : flows.routes) pairs.push_back(images.pair_of(route));
-  std::iota(flows.ways.begin(), flows.ways.end(), 0);
-  const Ways ways = of_images->ways(pairs);
+  std::ranges::transform(flows.routes, flows.ways.begin(),
+                         [&](std::int32_t route) { return images.pair_of(route); });
+  const Ways ways = of_images->ways();
   PlanClasses classes =
       PlanClassMaker(all, fabric, flows, ways).make(coarsest_names(all, fabric, flows, ways));
   classes.flows = of_images->in_fabric(std::move(classes.flows));

@@ -102,7 +102,12 @@ std::optional<FlowClasses> classes_of_images(const StepGraph& steps,
   }
   const auto loads = routes.loads();
   if (!loads) return std::nullopt;
-  return loads->in_fabric(coarsest(steps, flows, loads->ways(pairs)));
+  // Threadblocks of the same pair need not be alike: with a way for each, classes are larger.
+  const Ways ways = {[&](std::int32_t block) -> const SimulatedRoute& {
+                       return loads->routes[index(pairs[index(block)])];
+                     },
+                     loads->capacity};
+  return loads->in_fabric(coarsest(steps, flows, ways));
 }
 
 FlowClasses program_classes(const StepGraph& steps, std::span<const std::int32_t> routes,
