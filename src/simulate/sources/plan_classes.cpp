@@ -39,27 +39,22 @@ struct Names {
   std::vector<std::int32_t> of_node, of_link;
 };
 
-// The flows of all operations, one after the other.
-struct Flows {
-  std::vector<std::int32_t> routes;  // of the fabric
-  std::vector<std::int32_t> ways;    // which of the ways each takes
-};
-
-Flows flows_of(const PlanOperations& all) {
-  Flows flows;
+// Of the flows of all operations, one after the other, the fabric's routes.
+std::vector<std::int32_t> routes_of(const PlanOperations& all) {
+  std::vector<std::int32_t> routes;
   for (const Node& node : all.nodes) {
-    flows.routes.insert(flows.routes.end(), node.routes.begin(), node.routes.end());
+    routes.insert(routes.end(), node.routes.begin(), node.routes.end());
   }
-  flows.ways = flows.routes;
-  return flows;
+  return routes;
 }
 
-Names coarsest_names(const PlanOperations& all, const Fabric& fabric, const Flows& flows,
-                     const Ways& ways) {
+// `flows`: which of the ways each flow takes.
+Names coarsest_names(const PlanOperations& all, const Fabric& fabric,
+                     std::span<const std::int32_t> flows, const Ways& ways) {
   LabelledGraph graph;
   for (const Node& node : all.nodes) graph.labels.push_back(label_of(node));
   FlowVertices vertices(graph, ways);
-  auto way = flows.ways.begin();
+  auto way = flows.begin();
   for (std::size_t n = 0; n < all.nodes.size(); ++n) {
     for (std::size_t i = 0; i < all.nodes[n].routes.size(); ++i) {
       vertices.add(static_cast<std::int32_t>(n), *way++, i);
@@ -76,8 +71,8 @@ Names coarsest_names(const PlanOperations& all, const Fabric& fabric, const Flow
 
 class PlanClassMaker {
  public:
-  PlanClassMaker(const PlanOperations& all, const Fabric& fabric, const Flows& flows,
-                 const Ways& ways)
+  PlanClassMaker(const PlanOperations& all, const Fabric& fabric,
+                 std::span<const std::int32_t> flows, const Ways& ways)
       : all_(all), fabric_(fabric), flows_(flows), ways_(ways) {}
 
   PlanClasses make(const Names& names) {
@@ -133,7 +128,7 @@ class PlanClassMaker {
         senders.push_back(first[index(of_node_[n])] + static_cast<std::int32_t>(i));
       }
     }
-    result_.flows = flow_classes(senders, flows_.ways, of_link, ways_);
+    result_.flows = flow_classes(senders, flows_, of_link, ways_);
     std::size_t sender = 0;
     result_.loads.resize(first_.size());
     for (std::size_t n = 0; n < all_.nodes.size(); ++n) {
@@ -148,7 +143,7 @@ class PlanClassMaker {
 
   const PlanOperations& all_;
   const Fabric& fabric_;
-  const Flows& flows_;
+  std::span<const std::int32_t> flows_;  // which of the ways each takes
   const Ways& ways_;
   std::vector<std::int32_t> of_node_, first_;
   PlanClasses result_;
@@ -157,7 +152,7 @@ class PlanClassMaker {
 }  // namespace
 
 PlanClasses plan_classes(const PlanOperations& all, const Fabric& fabric) {
-  const Flows flows = flows_of(all);
+  const std::vector<std::int32_t> flows = routes_of(all);
   const Ways ways = ways_of(fabric);
   return PlanClassMaker(all, fabric, flows, ways).make(coarsest_names(all, fabric, flows, ways));
 }
@@ -166,9 +161,8 @@ std::optional<PlanClasses> plan_classes(const PlanOperations& all, const Fabric&
                                         const ImageRoutes& images) {
   const auto of_images = images.loads();
   if (!of_images) return std::nullopt;
-  Flows flows = flows_of(all);
-  std::ranges::transform(flows.routes, flows.ways.begin(),
-                         [&](std::int32_t route) { return images.pair_of(route); });
+  std::vector<std::int32_t> flows = routes_of(all);
+  for (std::int32_t& flow : flows) flow = images.pair_of(flow);
   const Ways ways = of_images->ways();
   PlanClasses classes =
       PlanClassMaker(all, fabric, flows, ways).make(coarsest_names(all, fabric, flows, ways));
@@ -181,7 +175,7 @@ PlanClasses each_by_itself(const PlanOperations& all, const Fabric& fabric) {
               std::vector<std::int32_t>(fabric.capacity().size())};
   std::iota(names.of_node.begin(), names.of_node.end(), 0);
   std::iota(names.of_link.begin(), names.of_link.end(), 0);
-  return PlanClassMaker(all, fabric, flows_of(all), ways_of(fabric)).make(names);
+  return PlanClassMaker(all, fabric, routes_of(all), ways_of(fabric)).make(names);
 }
 
 }  // namespace forestcoll::simulate

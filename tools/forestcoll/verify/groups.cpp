@@ -25,7 +25,7 @@ class LoadsAtOnce {
   void add(const std::vector<LinkLoad>& loads) {
     for (const LinkLoad& load : loads) {
       auto& [sum, bandwidth] = of_[{load.src, load.dst}];
-      const auto more = checked_add(sum.value_or(Ratio(0)), load.load);
+      const auto more = checked_add(sum, load.load);
       fits_ &= more.has_value();
       if (more) sum = *more;
       bandwidth = load.bandwidth;
@@ -37,8 +37,8 @@ class LoadsAtOnce {
     std::optional<Ratio> least;
     for (const auto& [ends, use] : of_) {
       const auto& [load, bandwidth] = use;
-      if (!load || *load == Ratio(0)) continue;
-      const auto rate = checked_div(bandwidth, *load);
+      if (load == Ratio(0)) continue;
+      const auto rate = checked_div(bandwidth, load);
       if (!rate || !fits_) return std::nullopt;
       least = least ? std::min(*least, *rate) : *rate;
     }
@@ -46,7 +46,7 @@ class LoadsAtOnce {
   }
 
  private:
-  std::map<std::pair<std::string, std::string>, std::pair<std::optional<Ratio>, Ratio>> of_;
+  std::map<std::pair<std::string, std::string>, std::pair<Ratio, Ratio>> of_;
   bool fits_ = true;
 };
 
