@@ -1,4 +1,4 @@
-# Included by ctest, with `program`, `prefix`, `filter` and `label`: see GoogleTestSuites.cmake.
+# Included by ctest, with `program`, `tested`, `prefix`, `filter` and `label`: see GoogleTestSuites.cmake.
 if(NOT EXISTS ${program})
   add_test(${prefix}NOT_BUILT ${program})
   return()
@@ -26,4 +26,7 @@ foreach(suite IN LISTS suites)
   list(JOIN cases_of_${suite} ":" cases)
   add_test(${prefix}${suite} ${program} --gtest_filter=${cases})
   set_tests_properties(${prefix}${suite} PROPERTIES TIMEOUT 900 LABELS ${label})
+  if(tested)
+    set_tests_properties(${prefix}${suite} PROPERTIES ENVIRONMENT FORESTCOLL_PROGRAM=${tested})
+  endif()
 endforeach()

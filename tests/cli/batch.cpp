@@ -121,7 +121,7 @@ Background::Background(const std::vector<std::string>& arguments, const std::str
   dup2(null, STDOUT_FILENO);
   dup2(err, STDERR_FILENO);
   std::vector<std::string> copies = arguments;
-  std::string program = FORESTCOLL_PROGRAM;
+  std::string program = program_path();
   std::vector<char*> argv = {program.data()};
   for (std::string& argument : copies) argv.push_back(argument.data());
   argv.push_back(nullptr);

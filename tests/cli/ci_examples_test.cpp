@@ -40,7 +40,7 @@ class CiJob {
     path_.add_program();
     fs::create_directories(scratch_ / "fabrics");
     fs::create_directories(scratch_ / ".forestcoll/build/release/bin");
-    fs::create_symlink(FORESTCOLL_PROGRAM, scratch_ / ".forestcoll/build/release/bin/forestcoll");
+    fs::create_symlink(program_path(), scratch_ / ".forestcoll/build/release/bin/forestcoll");
     set_bandwidth("15");
   }
   void set_bandwidth(const std::string& bandwidth) const {

@@ -39,8 +39,9 @@ namespace {
 
 constexpr unsigned kSecondsAtMost = 120;
 
-// Only `batch`, whose children are the program again, and what is set before it starts need the
-// program itself; for all else its `main` is called, which saves the start of a process.
+// Only `batch`, whose children are the program again, what is set before it starts and the program
+// of another build need the program itself; for all else its `main` is called, which saves the
+// start of a process.
 #ifdef FORESTCOLL_IN_PROCESS
 bool is_black_box(const std::vector<std::string>& arguments, const RunOptions& options) {
   const bool is_batch = std::ranges::find(arguments, "batch") != arguments.end();
@@ -86,6 +87,14 @@ bool is_black_box(const std::vector<std::string>& arguments, const RunOptions& o
 }
 
 }  // namespace
+
+const std::string& program_path() {
+  static const std::string path = [] {
+    const char* other = std::getenv("FORESTCOLL_PROGRAM");
+    return other == nullptr ? std::string(FORESTCOLL_PROGRAM) : std::string(other);
+  }();
+  return path;
+}
 
 std::vector<std::string> joined(std::vector<std::string> words,
                                 const std::vector<std::string>& more) {

@@ -12,15 +12,6 @@
 
 #include "support/files.hpp"
 
-// The address sanitizer needs all address space.
-#if defined(__SANITIZE_ADDRESS__)
-#define WITH_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ADDRESS_SANITIZER 1
-#endif
-#endif
-
 namespace forestcoll::testing {
 
 using test::bundled_path;
@@ -38,12 +29,16 @@ struct Result {
   std::string out, err;
 };
 
+/// The program that is tested: that of FORESTCOLL_PROGRAM in the environment, otherwise of this
+/// build.
+const std::string& program_path();
+
 struct RunOptions {
   std::string input = {};                     ///< standard input
   std::vector<std::string> environment = {};  ///< "NAME=value", added
   std::function<void()> before_exec = {};     ///< in the child; the program itself is run then
   std::string stdout_path = {};               ///< instead of being captured
-  std::string program = FORESTCOLL_PROGRAM;   ///< or a shell, for scripts
+  std::string program = program_path();       ///< or a shell, for scripts
 };
 
 /// All of these words, one list after the other.
@@ -76,7 +71,8 @@ struct Misuse {
   std::string says;
 };
 
-/// As with `ulimit -v`, but in bytes.
+/// As with `ulimit -v`, but in bytes. The address sanitizer needs all address space: for suites
+/// whose names end in Long, which do not run under it.
 RunOptions with_address_space(rlim_t bytes);
 
 /// A directory of its own, removed at the end.

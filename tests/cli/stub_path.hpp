@@ -33,7 +33,7 @@ class Path {
     std::filesystem::permissions(scratch_ / name, std::filesystem::perms::owner_all);
   }
   void add_program() const {
-    std::filesystem::create_symlink(FORESTCOLL_PROGRAM, scratch_ / "forestcoll");
+    std::filesystem::create_symlink(program_path(), scratch_ / "forestcoll");
   }
   [[nodiscard]] std::string setting() const { return "PATH=" + (scratch_ / ""); }
 

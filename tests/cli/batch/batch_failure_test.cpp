@@ -210,7 +210,6 @@ TEST(BatchFailureLong, AFullDiskLeavesNothingHalf) {
   EXPECT_EQ(batch.report()["counts"]["cached"], 1);
 }
 
-#ifndef WITH_ADDRESS_SANITIZER
 // Without room for a heap of their own, threads would fetch every piece of memory as a new page.
 TEST(BatchFailureLong, ThreadsShareHeapsWhereAddressSpaceIsShort) {
   const BatchDirectories batch;
@@ -228,7 +227,6 @@ TEST(BatchFailureLong, ThreadsShareHeapsWhereAddressSpaceIsShort) {
   constexpr rlim_t kMegabyte = rlim_t{1} << 20;
   EXPECT_LT(new_pages(with_address_space(150 * kMegabyte)), 2 * usual);
 }
-#endif
 
 TEST(BatchFailureLong, WhereNothingCanBeWrittenOneItemFails) {
   const BatchDirectories batch;

@@ -116,8 +116,8 @@ TEST(BatchLong, ReusesNothingThatAnotherProgramMade) {
   batch.add("a.json", pair_topology("10"));
   ASSERT_EQ(batch.run().code, 0);
   const std::string other = batch / "forestcoll", same = batch / "copy";
-  fs::copy_file(FORESTCOLL_PROGRAM, other);
-  fs::copy_file(FORESTCOLL_PROGRAM, same);
+  fs::copy_file(program_path(), other);
+  fs::copy_file(program_path(), same);
   std::ofstream(other, std::ios::binary | std::ios::app) << '\0';
   const std::string program = batch.report()["program"];
   ASSERT_EQ(batch.run({}, {.program = same}).code, 0);

@@ -71,7 +71,7 @@ TEST(ExplainLong, ExamplesOnTheCommandLineGiveTheirCode) {
     const std::string name(info.name);
     if (!example.starts_with("forestcoll ") || left_out.contains(name)) continue;
     ++count;
-    const std::string command = "cd " + (scratch / "") + " && " + FORESTCOLL_PROGRAM +
+    const std::string command = "cd " + (scratch / "") + " && " + program_path() +
                                 example.substr(std::string("forestcoll").size());
     EXPECT_THAT(run({"-c", command}, {.program = "/bin/sh"}).err, HasSubstr("[" + name + "]"))
         << example;

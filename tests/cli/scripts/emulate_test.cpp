@@ -56,9 +56,9 @@ EmulatedFabric read_plan(const std::string& text) {
 }
 
 EmulatedFabric planned(const std::string& name, const std::string& scale) {
-  const auto result = run_well({tool("scripts/emulate"), topology(name), "-p", FORESTCOLL_PROGRAM,
-                                "--scale", scale, "--plan"},
-                               {.program = "/usr/bin/python3"});
+  const auto result = run_well(
+      {tool("scripts/emulate"), topology(name), "-p", program_path(), "--scale", scale, "--plan"},
+      {.program = "/usr/bin/python3"});
   return read_plan(result.out);
 }
 
@@ -125,11 +125,10 @@ exit 0
   }
   void drop_tc() const { path_.add_script("tc", "exit 127\n"); }
   [[nodiscard]] Result emulate(const std::vector<std::string>& command) const {
-    return run(
-        joined({tool("scripts/emulate"), topology("dgx-1-v100"), "-p", FORESTCOLL_PROGRAM, "--"},
-               command),
-        {.environment = {path_.setting(), "TMPDIR=" + (scratch_ / "")},
-         .program = "/usr/bin/python3"});
+    return run(joined({tool("scripts/emulate"), topology("dgx-1-v100"), "-p", program_path(), "--"},
+                      command),
+               {.environment = {path_.setting(), "TMPDIR=" + (scratch_ / "")},
+                .program = "/usr/bin/python3"});
   }
   // The guard may still be at work.
   [[nodiscard]] bool is_clean_soon() const {

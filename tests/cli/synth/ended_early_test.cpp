@@ -95,10 +95,9 @@ TEST(Signals, EndTheProgramWithAMessageAndNoFile) {
   }
 }
 
-#ifndef WITH_ADDRESS_SANITIZER
 constexpr rlim_t kMegabyte = rlim_t{1} << 20;
 
-TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
+TEST(OutOfMemoryLong, IsSaidAndLeavesNoFile) {
   const Scratch scratch;
   const std::string fabric =
       scratch.write("star.json", R"({"format": "forestcoll-topology", "version": 1,
@@ -116,7 +115,6 @@ TEST(OutOfMemory, IsSaidAndLeavesNoFile) {
   expect_says(3, {"verify", "/dev/zero"}, "a smaller fabric, or a machine",
               with_address_space(200 * kMegabyte));
 }
-#endif
 
 }  // namespace
 }  // namespace forestcoll::testing
