@@ -31,13 +31,4 @@ namespace forestcoll {
                                                     const JobOperation& operation,
                                                     const JointLimits& limits = {});
 
-/// The optimum of an operation of trees where no tree is higher than 1: of stars, whose paths pass
-/// through no rank but their ends. Of an allreduce all roots have equal shares, though unequal ones
-/// may be faster. `shares` are those of one commodity, as `within_limits` takes them. Errors: O08
-/// where two ranks reach one another through others alone, those of `joint_optimum`. Cost: that of
-/// `joint_optimum` for n² / 2 operations.
-[[nodiscard]] Expected<JointOptimum> optimum_of_stars(const Network& network,
-                                                      const JobOperation& operation,
-                                                      const JointLimits& limits = {});
-
 }  // namespace forestcoll

@@ -10,7 +10,7 @@ constexpr double kRounding = 1 + 1e-7;
 
 bool is_same_phase(const LowPhase& a, const LowPhase& b) {
   return std::ranges::equal(a.network.graph.arcs(), b.network.graph.arcs()) &&
-         a.network.ranks == b.network.ranks && a.link == b.link;
+         a.network.ranks == b.network.ranks && a.link == b.link && a.shared == b.shared;
 }
 
 // But for what is worth anything.

@@ -1,6 +1,7 @@
 #include "solver/low/low_counts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -272,6 +273,19 @@ std::optional<LowCounts> exact_counts(const LowProblem& problem, const LowSoluti
 LowCounts rounded_counts(const LowProblem& problem, const LowSolution& solution,
                          std::int64_t total) {
   return Rounding(problem, solution).run(total);
+}
+
+LowCounts near_counts(const LowProblem& problem, const LowSolution& solution) {
+  double all = 0;
+  for (std::size_t t = 0; t < solution.columns.size(); ++t) {
+    if (solution.columns[t].phase == 0) all += solution.amounts[t];
+  }
+  LowCounts near;
+  for (const double amount : solution.amounts) {
+    near.counts.push_back(std::llround(amount / all * static_cast<double>(kMostDenominator)));
+  }
+  near.scale = *scale_of(problem, solution, near.counts);
+  return near;
 }
 
 Weights roots_of(const LowProblem& problem, const LowSolution& solution, const LowCounts& counts) {

@@ -31,6 +31,10 @@ struct LowCounts {
 [[nodiscard]] LowCounts rounded_counts(const LowProblem& problem, const LowSolution& solution,
                                        std::int64_t total);
 
+/// The amounts as they are, in parts of 2^-30 of all, for loads: what a root has, and what the
+/// phases have, may differ by so little from what is owed.
+[[nodiscard]] LowCounts near_counts(const LowProblem& problem, const LowSolution& solution);
+
 /// By root: how many trees of the first phase there are.
 [[nodiscard]] Weights roots_of(const LowProblem& problem, const LowSolution& solution,
                                const LowCounts& counts);

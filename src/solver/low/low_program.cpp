@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "solver/linear/linear_program.hpp"
+#include "solver/symmetry/network_orbits.hpp"
 
 namespace forestcoll::solver {
 namespace {
@@ -117,16 +118,27 @@ class ColumnGeneration {
     first_tree_ = 1 + rows.size();
   }
 
+  // Of an arc, with what it takes of limits.
+  static double price_of(const LowPhase& phase, ArcId arc, const std::vector<double>& prices) {
+    double price = std::max(0.0, prices[phase.link[arc]]);
+    if (phase.shared.empty()) return price;
+    for (const auto& [link, times] : phase.shared[arc]) {
+      price += static_cast<double>(times) * std::max(0.0, prices[link]);
+    }
+    return price;
+  }
+
   void set_prices(const std::vector<double>& prices) {
     double all = 0;
-    for (std::size_t i = 0; i < searches_.size(); ++i) {
-      for (const std::size_t link : problem_.phases[i].link) all += std::max(0.0, prices[link]);
+    for (const LowPhase& phase : problem_.phases) {
+      for (std::size_t a = 0; a < phase.link.size(); ++a) all += price_of(phase, ArcId(a), prices);
     }
     scale_ = all > 0 ? kAllPrices / all / 2 : 0;
     for (std::size_t i = 0; i < searches_.size(); ++i) {
+      const LowPhase& phase = problem_.phases[i];
       IdVector<ArcId, std::int64_t> whole;
-      for (const std::size_t link : problem_.phases[i].link) {
-        whole.push_back(std::llround(std::max(0.0, prices[link]) * scale_));
+      for (std::size_t a = 0; a < phase.link.size(); ++a) {
+        whole.push_back(std::llround(price_of(phase, ArcId(a), prices) * scale_));
       }
       searches_[i].set_prices(whole);
       const auto ranks = static_cast<std::int64_t>(roots_);
@@ -141,9 +153,14 @@ class ColumnGeneration {
 
   void add(std::size_t phase, LowTree tree) {
     LowColumn column{phase, std::move(tree), {}};
+    const LowPhase& of = problem_.phases[phase];
     std::map<std::size_t, std::int64_t> loads;
     for (const auto& route : column.tree.routes) {
-      for (const ArcId a : route) ++loads[problem_.phases[phase].link[a]];
+      for (const ArcId a : route) {
+        ++loads[of.link[a]];
+        if (of.shared.empty()) continue;
+        for (const auto& [link, times] : of.shared[a]) loads[link] += times;
+      }
     }
     column.loads.assign(loads.begin(), loads.end());
     if (!known_.emplace(phase, column.tree.root, column.loads).second) return;
@@ -283,6 +300,17 @@ class ColumnGeneration {
   bool is_solved_ = false, is_optimal_ = false;
 };
 
+// By arc; limits are numbered behind the arcs.
+IdVector<ArcId, std::vector<LowUse>> uses_of_limits(const Network& network) {
+  if (network.limits.empty()) return {};
+  const std::size_t arcs = network.graph.arc_count();
+  IdVector<ArcId, std::vector<LowUse>> uses(arcs, {});
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    for (const auto& [arc, times] : network.limits[l].uses) uses[arc].push_back({arcs + l, times});
+  }
+  return uses;
+}
+
 }  // namespace
 
 LowProblem low_problem(const Network& network, const Weights& shares, std::int32_t height) {
@@ -291,16 +319,23 @@ LowProblem low_problem(const Network& network, const Weights& shares, std::int32
     problem.phases.front().link.push_back(a);
     problem.capacity.push_back(network.capacity[ArcId(a)]);
   }
+  problem.phases.front().shared = uses_of_limits(network);
+  for (const ArcLimit& limit : network.limits) problem.capacity.push_back(limit.capacity);
   return problem;
 }
 
 std::optional<LowProblem> both_ways(LowProblem problem) {
   LowPhase& phase = problem.phases.front();
   const Digraph& graph = phase.network.graph;
-  if (!is_symmetric(phase.network)) return std::nullopt;
+  if (!is_symmetric(phase.network) || !has_limits_both_ways(phase.network)) return std::nullopt;
+  const auto one_way = phase.shared;
   for (std::size_t i = 0; i < phase.link.size(); ++i) {
     const Arc& arc = graph.arcs()[i];
-    phase.link[ArcId(i)] = std::min(i, graph.find(arc.head, arc.tail).index());
+    const ArcId back = graph.find(arc.head, arc.tail);
+    phase.link[ArcId(i)] = std::min(i, back.index());
+    if (one_way.empty()) continue;
+    auto& uses = phase.shared[ArcId(i)];
+    uses.insert(uses.end(), one_way[back].begin(), one_way[back].end());
   }
   return problem;
 }
@@ -310,7 +345,8 @@ LowProblem low_allreduce(const Network& network, std::int32_t height) {
   problem.shares.reset();
   // A tree takes of a link what it takes of either direction.
   if (auto one = both_ways(problem)) return *std::move(one);
-  LowPhase backward{reversed(network), {}};
+  LowPhase backward{reversed(network), {}, {}};
+  backward.shared = uses_of_limits(backward.network);
   for (const Arc& arc : backward.network.graph.arcs()) {
     backward.link.push_back(network.graph.find(arc.head, arc.tail).index());
   }

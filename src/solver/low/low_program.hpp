@@ -14,16 +14,21 @@
 
 namespace forestcoll::solver {
 
+/// What an arc takes of a capacity that it shares: the capacity's number, and how often.
+using LowUse = std::pair<std::size_t, std::int64_t>;
+
 /// Out-trees on `network`, which may be the fabric turned round.
 struct LowPhase {
   Network network;
   IdVector<ArcId, std::size_t> link;  ///< whose capacity each arc takes
+  /// What it takes of `Network::limits` beside it; empty where there are none.
+  IdVector<ArcId, std::vector<LowUse>> shared = {};
 };
 
 /// Trees of all phases at the same time, which share the links.
 struct LowProblem {
   std::vector<LowPhase> phases;
-  std::vector<Capacity> capacity;  ///< of links
+  std::vector<Capacity> capacity;  ///< of links, then of limits, which are links of several arcs
   /// What is owed per root. Nothing: any shares that are the same in all phases.
   std::optional<Weights> shares;
   std::int32_t height = 1;
@@ -38,10 +43,11 @@ struct LowProblem {
   std::int64_t most_steps = 100'000'000;
 };
 
-/// The phase of a collective that is packed by itself.
+/// The phase of a collective that is packed by itself, within the limits of the network.
 [[nodiscard]] LowProblem low_problem(const Network& network, const Weights& shares,
                                      std::int32_t height);
-/// With one link for both directions of each. Nothing where some two are not alike.
+/// With one link for both directions of each. Nothing where some two are not alike, or limits are
+/// not the same in both.
 [[nodiscard]] std::optional<LowProblem> both_ways(LowProblem problem);
 /// Both phases of an allreduce at once, roots with any shares. Where both directions of every link
 /// are alike, in-trees may be the out-trees turned round (the mean of any solution and its reverse

@@ -167,40 +167,6 @@ TEST(Limits, OfUnequalSharesAsByDefinition) {
   }
 }
 
-// Two ranks of a star have data for one another alone: an all-to-all whose paths pass through no
-// other rank, or the broadcasts of the root to one rank each.
-TEST(Limits, OfStarsAsByDefinition) {
-  std::size_t compared = 0;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    SCOPED_TRACE(seed);
-    const Network network = test::random_job_with_limits(seed + 95'000).network;
-    const std::size_t n = network.ranks.size();
-    const bool is_rooted = seed % 3 == 0;
-    std::vector<JobOperation> pairs;
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) {
-        if (i == j || (is_rooted && i > 0)) continue;
-        pairs.push_back(operation_of(Collective::broadcast, {{Rank(i), Rank(j)}}));
-        pairs.back().root = 0;
-      }
-    }
-    if (!joint_demand(network, pairs, false)) continue;
-    const double each = test::joint_rate_by_definition(network, pairs, false);
-    const auto stars = [&](Collective collective, std::optional<Rank> root) {
-      return optimum_of_stars(network, operation_of_all(network, collective, root));
-    };
-    if (is_rooted) {
-      EXPECT_NEAR(stars(Collective::broadcast, Rank(0))->reached.to_double(), each, 1e-6 * each);
-    } else {
-      const double all = each * static_cast<double>(n);
-      EXPECT_NEAR(stars(Collective::allgather, {})->reached.to_double(), all, 1e-6 * all);
-      EXPECT_NEAR(stars(Collective::allreduce, {})->reached.to_double(), all / 2, 1e-6 * all);
-    }
-    ++compared;
-  }
-  EXPECT_GT(compared, 10U);
-}
-
 TEST(Limits, PartsKeepThem) {
   std::size_t parts = 0;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

@@ -3,6 +3,7 @@
 #include <lemon/glpk.h>
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace forestcoll::test {
@@ -86,9 +87,12 @@ Tree cheapest(const std::vector<std::vector<Edge>>& edge, std::size_t root, std:
   return tree;
 }
 
-// `link[i][a]`: whose capacity arc a of network i takes; without weights any shares.
+// What one arc takes of capacities, by number: its own once, and those of limits by weight.
+using Uses = std::vector<std::pair<std::size_t, double>>;
+
+// `uses[i][a]`: of arc a of network i; without weights any shares.
 std::optional<double> rate(const std::vector<Network>& networks,
-                           const std::vector<std::vector<std::size_t>>& link,
+                           const std::vector<std::vector<Uses>>& uses,
                            const std::vector<double>& capacity, const Weights* weights,
                            std::int32_t height) {
   const std::size_t ranks = networks.front().ranks.size();
@@ -141,13 +145,20 @@ std::optional<double> rate(const std::vector<Network>& networks,
     bool is_done = true;
     for (std::size_t i = 0; i < networks.size(); ++i) {
       std::vector<double> prices;
-      for (const std::size_t j : link[i]) prices.push_back(std::max(0.0, program.primal(price[j])));
+      for (const Uses& of_arc : uses[i]) {
+        prices.push_back(0);
+        for (const auto& [j, times] : of_arc) {
+          prices.back() += times * std::max(0.0, program.primal(price[j]));
+        }
+      }
       const auto edge = edges(networks[i], prices);
       for (const std::size_t r : roots) {
         const Tree tree = cheapest(edge, r, height);
         if (tree.cost > program.primal(cost[i][r]) - 1e-9) continue;
         LpBase::Expr sum;
-        for (const std::size_t a : tree.arcs) sum += price[link[i][a]];
+        for (const std::size_t a : tree.arcs) {
+          for (const auto& [j, times] : uses[i][a]) sum += times * price[j];
+        }
         program.addRow(cost[i][r] - sum <= 0);
         is_done = false;
       }
@@ -156,27 +167,41 @@ std::optional<double> rate(const std::vector<Network>& networks,
   }
 }
 
+// Of arcs, then of limits.
 std::vector<double> capacities(const Network& network) {
   std::vector<double> result;
   for (const Capacity c : network.capacity) result.push_back(static_cast<double>(c));
+  for (const ArcLimit& limit : network.limits) {
+    result.push_back(static_cast<double>(limit.capacity));
+  }
   return result;
+}
+
+std::vector<Uses> own_uses(const Network& network) {
+  const std::size_t arcs = network.graph.arc_count();
+  std::vector<Uses> uses;
+  for (std::size_t a = 0; a < arcs; ++a) uses.push_back({{a, 1.0}});
+  for (std::size_t l = 0; l < network.limits.size(); ++l) {
+    for (const auto& [arc, times] : network.limits[l].uses) {
+      uses[arc.index()].emplace_back(arcs + l, static_cast<double>(times));
+    }
+  }
+  return uses;
 }
 
 }  // namespace
 
 std::optional<double> low_rate(const Network& network, const Weights& weights,
                                std::int32_t height) {
-  std::vector<std::size_t> own;
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) own.push_back(a);
-  return rate({network}, {own}, capacities(network), &weights, height);
+  return rate({network}, {own_uses(network)}, capacities(network), &weights, height);
 }
 
 std::optional<double> low_allreduce_rate(const Network& network, std::int32_t height) {
   const Network backward = reversed(network);
-  std::vector<std::size_t> own, turned;
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) own.push_back(a);
+  const std::vector<Uses> own = own_uses(network);
+  std::vector<Uses> turned;
   for (const Arc& arc : backward.graph.arcs()) {
-    turned.push_back(network.graph.find(arc.head, arc.tail).index());
+    turned.push_back(own[network.graph.find(arc.head, arc.tail).index()]);
   }
   return rate({network, backward}, {own, turned}, capacities(network), nullptr, height);
 }

@@ -11,7 +11,7 @@ namespace forestcoll::test {
 
 /// Rates in the network's units, by a linear program (GLPK) over all trees no higher than `height`:
 /// every parent of every rank is tried, each edge by its cheapest route at the program's prices.
-/// Nothing where no such trees exist. For up to 6 ranks.
+/// Nothing where no such trees exist. Limits of the network hold. For up to 6 ranks.
 
 /// Per unit of weight, of out-trees.
 [[nodiscard]] std::optional<double> low_rate(const Network& network, const Weights& weights,

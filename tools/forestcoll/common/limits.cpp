@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/failures.hpp"
+#include "forestcoll/height_optimum.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/job_parts.hpp"
 #include "forestcoll/joint_bound.hpp"
@@ -22,13 +24,7 @@
 namespace forestcoll::cli {
 namespace {
 
-// What the shares are of; of an allreduce stars of unequal shares may be faster.
-const char* stars_in_words(Collective collective) {
-  return collective == Collective::allreduce ? " by stars of equal shares"
-                                             : " by trees of height 1";
-}
-
-constexpr std::size_t kMostRanksOfStars = 32;  // of more the program takes minutes
+constexpr std::size_t kMostRanksOfHeights = 64;  // of more the program takes minutes
 
 // Whether its links can carry more together.
 bool can_bind(const ArcLimit& limit, const Network& network) {
@@ -46,6 +42,96 @@ Ratio least_crossing(const Network& network, const JobOperation& operation, cons
   }
   return checked_mul(rate, Ratio(least, demand->whole())).value_or(rate);
 }
+
+// The fabric in its parts, and what is to be said of them.
+struct Divided {
+  Network network;
+  std::string rate;                          // at which these are the parts
+  std::string of_height = {};                // whose trees the parts are of
+  std::optional<JointOptimum> optimum = {};  // of trees of any height, where it is known
+};
+
+/// The parts of the links in limits that a collective takes at its best rate: of trees of any
+/// height, or of those that are no higher than was asked for.
+class Division {
+ public:
+  Division(const Fabric& fabric, const WholeCollective& asked)
+      : fabric_(fabric),
+        asked_(asked),
+        operation_(operation_of_all(fabric.network, asked.collective, asked.root)) {
+    if (asked.demand != nullptr && !asked.demand->is_of_blocks()) operation_.demand = *asked.demand;
+  }
+
+  [[nodiscard]] const JobOperation& operation() const { return operation_; }
+
+  [[nodiscard]] bool is_of_too_many_ranks() const {
+    return is_low() && ranks() > kMostRanksOfHeights;
+  }
+
+  [[nodiscard]] Expected<Divided> run() const {
+    const auto low = is_low() && ranks() <= kMostRanksOfHeights
+                         ? optimum_of_height(fabric_.network, operation_, *asked_.max_height)
+                         : std::nullopt;
+    if (low && low->is_optimal) return by_height(*low);
+    auto any = by_any_trees();
+    if (!low) return any;  // where there are none of this height, packing says so
+    if (any && !leaves_less(any->network, *low)) return any;
+    auto divided = by_height(*low);
+    if (divided && any) divided->optimum = std::move(any->optimum);
+    return divided;
+  }
+
+ private:
+  [[nodiscard]] std::size_t ranks() const { return fabric_.network.ranks.size(); }
+
+  // A tree of n ranks is not higher than n - 1.
+  [[nodiscard]] bool is_low() const {
+    return asked_.max_height && !is_personalized(asked_.collective) &&
+           *asked_.max_height < std::ssize(fabric_.network.ranks) - 1 &&
+           refuse_without_owner(fabric_.network, asked_.collective);
+  }
+
+  // Does what trees of any height take leave less to those of this one, as a search finds them?
+  [[nodiscard]] bool leaves_less(const Network& parts, const HeightOptimum& low) const {
+    const auto left = optimum_of_height(parts, operation_, *asked_.max_height);
+    return !left || left->reached < low.reached;
+  }
+
+  [[nodiscard]] Expected<Network> parts_of(const LinkShares& shares, const Ratio& reached) const {
+    const auto part = within_limits(fabric_.topology, fabric_.network, operation_, shares,
+                                    least_crossing(fabric_.network, operation_, reached));
+    if (!part) return part.errors();
+    return to_digraph(*part);
+  }
+
+  [[nodiscard]] Expected<Divided> by_any_trees() const {
+    auto optimum = optimum_of_all(fabric_.network, operation_, {.shares = true});
+    if (!optimum) return optimum.errors();
+    auto network = parts_of(optimum->shares, optimum->reached);
+    if (!network) return network.errors();
+    Divided divided{*std::move(network), number(optimum->reached) + " GB/s"};
+    if (!optimum->is_exact()) divided.rate += ", of at most " + number(optimum->at_most);
+    optimum->loads.clear();
+    optimum->shares.clear();
+    divided.optimum = *std::move(optimum);
+    return divided;
+  }
+
+  [[nodiscard]] Expected<Divided> by_height(const HeightOptimum& low) const {
+    auto network = parts_of(low.shares, low.reached);
+    if (!network) return network.errors();
+    const bool is_exact = low.is_optimal && low.is_exact;
+    return Divided{
+        .network = *std::move(network),
+        .rate = (is_exact ? number(low.reached) : number(low.reached.to_double())) + " GB/s",
+        .of_height = fmt::format(" by trees of height {}{}", *asked_.max_height,
+                                 *asked_.max_height == 1 ? "" : " at most")};
+  }
+
+  const Fabric& fabric_;
+  const WholeCollective& asked_;
+  JobOperation operation_;
+};
 
 }  // namespace
 
@@ -96,43 +182,22 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
     fabric.network.limits.clear();
   }
   if (fabric.network.limits.empty()) return {};
-  JobOperation operation = operation_of_all(fabric.network, asked.collective, asked.root);
-  if (asked.demand != nullptr && !asked.demand->is_of_blocks()) operation.demand = *asked.demand;
-  bool are_stars = asked.max_height == 1 && !is_personalized(asked.collective) &&
-                   fabric.network.ranks.size() <= kMostRanksOfStars;
-  auto optimum = at_work("finding the best rate within limits", console, [&] {
-    if (are_stars) {
-      auto stars = optimum_of_stars(fabric.network, operation, {.shares = true});
-      // Packing says that there are none of this height.
-      are_stars = stars || stars.errors().front().code != Code::O08;
-      if (are_stars) return stars;
-    }
-    return optimum_of_all(fabric.network, operation, {.shares = true});
-  });
-  if (!optimum) return optimum.errors();
-  const auto part = within_limits(fabric.topology, fabric.network, operation, optimum->shares,
-                                  least_crossing(fabric.network, operation, optimum->reached));
-  if (!part) return part.errors();
-  auto network = to_digraph(*part);
-  if (!network) return network.errors();
+  const Division division(fabric, asked);
+  auto divided =
+      at_work("finding the best rate within limits", console, [&] { return division.run(); });
+  if (!divided) return divided.errors();
   note(console,
        fmt::format("{}: of the links that share them, what {}{} at the best rate takes of each is "
-                   "used: {} GB/s{}",
-                   counted(fabric.topology.limits.size(), "limit"), operation.name,
-                   are_stars ? stars_in_words(asked.collective) : "", number(optimum->reached),
-                   optimum->is_exact() ? "" : ", of at most " + number(optimum->at_most)));
-  if (asked.max_height == 1 && !is_personalized(asked.collective) &&
-      fabric.network.ranks.size() > kMostRanksOfStars) {
+                   "used: {}",
+                   counted(fabric.topology.limits.size(), "limit"), division.operation().name,
+                   divided->of_height, divided->rate));
+  if (division.is_of_too_many_ranks()) {
     note(console, fmt::format("of more than {} GPUs these are the parts of trees of any height, "
-                              "which may leave less to those of height 1",
-                              kMostRanksOfStars));
+                              "which may leave less to those of height {}",
+                              kMostRanksOfHeights, *asked.max_height));
   }
-  if (!are_stars) {
-    fabric.optimum = *std::move(optimum);
-    fabric.optimum->loads.clear();
-    fabric.optimum->shares.clear();
-  }
-  fabric.whole = std::exchange(fabric.network, *std::move(network));
+  fabric.optimum = std::move(divided->optimum);
+  fabric.whole = std::exchange(fabric.network, std::move(divided->network));
   fabric.beside.reset();
   return {};
 }

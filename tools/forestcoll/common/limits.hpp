@@ -42,16 +42,16 @@ struct WholeCollective {
   Collective collective = Collective::allreduce;
   std::optional<Rank> root = {};
   const Demand* demand = nullptr;  ///< of what goes along paths; none: equal blocks
-  /// Of its trees. What is not higher than 1 has the parts that the best stars take, of 32 ranks
-  /// at most.
+  /// Of its trees, which then have the parts that the best of this height take, of 64 ranks at
+  /// most.
   std::optional<std::int32_t> max_height = {};
 };
 
 /// Where links share a capacity, the fabric's network becomes what the collective has of them at
 /// its best rate (`joint_optimum`): a part of each, and no limits, so that forests and paths are
 /// made on it. The topology keeps the limits, for times and for `verify`, and so does
-/// `Fabric::whole`; `Fabric::optimum` is the rate with the lengths that prove it, unless trees may
-/// only have a height of 1. Says so. Errors: those of `joint_optimum` and `within_limits`.
+/// `Fabric::whole`; `Fabric::optimum` is the rate with the lengths that prove it, where parts are
+/// of trees of any height. Says so. Errors: those of `joint_optimum` and `within_limits`.
 [[nodiscard]] Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked,
                                            const Console& console);
 
