@@ -28,8 +28,9 @@ struct HealthReport {
 ///   NCCL's log                   lines with `healthMask`, of one host
 ///   rocm-smi --showtopo, --showxgmierr     xGMI that is missing; errors counted
 ///   iblinkinfo                   ports of InfiniBand: down, slower than the topology says
+///   ibdiagnet                    the same, from its file ibdiagnet2.db_csv
 /// `gpus` names the GPUs that the dump numbers 0, 1, …, as for `members`: a box or ids; empty where
-/// the topology has one box. iblinkinfo names hosts, which are boxes of the same name.
+/// the topology has one box. The last two name hosts, which are boxes of the same name.
 /// `file` is for messages. What is neither named in the dump nor in the topology is left alone.
 /// Errors: I01 not such a dump; I02 malformed, or of other GPUs than these; I05 a box is not named;
 /// D01, D02, D04 of `gpus`. Cost: linear in the text and the topology.

@@ -1,6 +1,6 @@
-// Hosts of iblinkinfo are boxes of the same name, as `ibnetdiscover` is imported. Their adapters
-// are known by the order of their names: the first of all names that hosts have is the first port
-// of a box. A port that another host has, and this one not, is down at both ends.
+// Hosts of a network's dump are boxes of the same name, as `ibnetdiscover` is imported. Their
+// adapters are known by the order of their names: the first of all names that hosts have is the
+// first port of a box. A port that another host has, and this one not, is down at both ends.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,6 +34,10 @@ class NetworkHealth {
                 HealthReport& report)
       : topology_(topology), findings_(findings), report_(report) {
     for (const PortState& port : state.ports) take(port);
+    for (const std::string& doubt : state.doubts) {
+      findings_.warning(Code::I21, "", fmt::format("{} ({})", doubt, state.source),
+                        "It may be meant so; the topology's own speed decides.");
+    }
   }
 
   bool apply() {
@@ -60,12 +64,6 @@ class NetworkHealth {
     const auto words = words_of(port.node);
     const auto others = words_of(port.other);
     const auto host_of = [](const auto& parts) { return std::string(parts[0]); };
-    if (!port.could_be.empty()) {
-      findings_.warning(Code::I21, "",
-                        fmt::format("{} to {}: {} (iblinkinfo)", topology::quote(port.node),
-                                    topology::quote(port.other), port.could_be),
-                        "It may be meant so; the topology's own speed decides.");
-    }
     // Each cable stands at both of its ends; that of the host counts, whichever has it.
     if (words.size() == 2) {
       add(host_of(words), std::string(words[1]), port);

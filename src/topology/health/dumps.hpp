@@ -35,13 +35,14 @@ struct MachineState {
 
 /// One end of a cable of InfiniBand.
 struct PortState {
-  std::string node;      ///< as described: "node4 mlx5_0", "MF0;leaf1:MQM8700/U1"
-  std::string other;     ///< of the other end; empty: the port is down
-  Ratio bandwidth;       ///< GB/s of data; 0: down
-  std::string could_be;  ///< what iblinkinfo adds: "Could be 4X Could be 25.78125 Gbps"
+  std::string node;   ///< as described: "node4 mlx5_0", "MF0;leaf1:MQM8700/U1"
+  std::string other;  ///< of the other end; empty: the port is down, or the dump does not say
+  Ratio bandwidth;    ///< GB/s of data; 0: down
 };
 struct NetworkState {
-  std::vector<PortState> ports;
+  std::string source;
+  std::vector<PortState> ports = {};
+  std::vector<std::string> doubts = {};  ///< cables that could be faster
 };
 
 /// The text of a dump, and where findings go.
@@ -57,6 +58,7 @@ struct Dump {
 [[nodiscard]] std::optional<MachineState> read_health_mask(const Dump& dump);
 [[nodiscard]] std::optional<MachineState> read_rocm(const Dump& dump);
 [[nodiscard]] std::optional<NetworkState> read_iblinkinfo(const Dump& dump);
+[[nodiscard]] std::optional<NetworkState> read_ibdiagnet(const Dump& dump);
 
 /// More of them in one machine, or at one GPU, are a damaged file.
 inline constexpr std::int64_t kMostGpus = 4096, kMostLinks = 1024;

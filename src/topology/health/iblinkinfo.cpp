@@ -8,28 +8,13 @@
 // "NAME".
 #include <fmt/format.h>
 
-#include <array>
-
 #include "base/words.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "topology/health/dumps.hpp"
+#include "topology/health/lane_speeds.hpp"
 
 namespace forestcoll::health {
 namespace {
-
-// What is signalled on a lane, Gb/s, and the GB/s of data of four of them.
-struct LaneSpeed {
-  std::string_view signalled;
-  std::int64_t tenths;
-};
-constexpr std::array<LaneSpeed, 8> kLaneSpeeds = {{{"2.5", 10},
-                                                   {"5.0", 20},
-                                                   {"10.0", 40},
-                                                   {"14.0625", 68},
-                                                   {"25.78125", 125},
-                                                   {"53.125", 250},
-                                                   {"106.25", 500},
-                                                   {"212.5", 1000}}};
 
 // "4X 25.78125 Gbps Active/ LinkUp": GB/s, 0 of a port that is not active; nothing of what cannot
 // be read.
@@ -81,7 +66,7 @@ std::string could_be(std::string_view rest) {
 }  // namespace
 
 std::optional<NetworkState> read_iblinkinfo(const Dump& dump) {
-  NetworkState state;
+  NetworkState state{"iblinkinfo"};
   std::string_view section;
   for (const auto& each : lines_of(dump.text)) {
     const std::string_view line = trimmed(each.text);
@@ -100,10 +85,12 @@ std::optional<NetworkState> read_iblinkinfo(const Dump& dump) {
           "Take the output of iblinkinfo as it is, headings and all, or that of iblinkinfo -l.");
       return std::nullopt;
     }
-    state.ports.push_back({.node = std::string(name),
-                           .other = std::string(other),
-                           .bandwidth = *bandwidth,
-                           .could_be = could_be(rest)});
+    state.ports.push_back(
+        {.node = std::string(name), .other = std::string(other), .bandwidth = *bandwidth});
+    if (const std::string more = could_be(rest); !more.empty()) {
+      state.doubts.push_back(
+          fmt::format("{} to {}: {}", topology::quote(name), topology::quote(other), more));
+    }
   }
   return state;
 }

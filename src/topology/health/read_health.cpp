@@ -14,6 +14,7 @@ namespace {
 
 using health::Dump;
 using health::MachineState;
+using health::NetworkState;
 using topology::Findings;
 
 bool has(std::string_view text, std::string_view words) {
@@ -36,6 +37,13 @@ std::optional<std::optional<MachineState>> read_machine_state(const Dump& dump) 
         words.starts_with("Link ") && words.size() > 5 && is_digit(words[5]) && has(words, ": ");
     if (is_link) return health::read_nvlink(dump);
   }
+  return std::nullopt;
+}
+
+// Those of a network; nothing of others.
+std::optional<std::optional<NetworkState>> read_network_state(const Dump& dump) {
+  if (has(dump.text, "==(") && has(dump.text, ")==>")) return health::read_iblinkinfo(dump);
+  if (has(dump.text, "START_PORTS")) return health::read_ibdiagnet(dump);
   return std::nullopt;
 }
 
@@ -62,7 +70,8 @@ Expected<std::vector<NodeId>> gpus_of(const Topology& topology, const std::strin
 Diagnostic not_health(std::string_view file) {
   return make_error(Code::I01, "this is no dump of health that is known",
                     "Known are nvidia-smi nvlink -s and -e, nvidia-smi -q, dcgmi nvlink -s, NCCL's "
-                    "log with healthMask, rocm-smi --showtopo and --showxgmierr, iblinkinfo.",
+                    "log with healthMask, rocm-smi --showtopo and --showxgmierr, iblinkinfo, and "
+                    "ibdiagnet2.db_csv of ibdiagnet.",
                     {.file = std::string(file)});
 }
 
@@ -74,10 +83,10 @@ Expected<HealthReport> read_health(const Topology& topology, std::string_view te
   if (!topology::check_encoding(text, findings)) return findings.all();
   const Dump dump{text, findings};
   HealthReport report;
-  if (has(text, "==(") && has(text, ")==>")) {
-    report.source = "iblinkinfo";
-    const auto state = health::read_iblinkinfo(dump);
-    if (!state || !health::apply_network(topology, *state, findings, report)) return findings.all();
+  if (const auto network = read_network_state(dump)) {
+    if (!*network) return findings.all();
+    report.source = (*network)->source;
+    if (!health::apply_network(topology, **network, findings, report)) return findings.all();
   } else if (const auto machine = read_machine_state(dump)) {
     if (!*machine) return findings.all();
     const MachineState& state = **machine;
