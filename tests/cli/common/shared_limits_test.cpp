@@ -1,6 +1,7 @@
 // Capacities that links share: what they hold collectives to, in all reports.
 #include "cli/common/shared_limits.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -187,6 +188,65 @@ TEST_F(SharedLimitsLong, HaveOneOptimum) {
   const auto able = json_of({"bound", file("able.json"), "-c", "allreduce", "--json"});
   EXPECT_EQ(able["optimum"]["allreduce"]["exact"], "4");
   EXPECT_EQ(able["optimum_by_trees"]["allreduce"]["exact"], "10/3");
+}
+
+// Two pairs of GPUs, each behind a capacity up to the CPU: a GPU's slot of 12 GB/s has all that it
+// exchanges with its pair and with the CPU.
+std::string pairs_with_limits(const std::string& bridge) {
+  std::string limits;
+  for (const char* ends : {"gpu0 local0", "gpu1 local0", "gpu2 local1", "gpu3 local1"}) {
+    const std::string gpu(ends, 4), local(ends + 5);
+    limits += R"({"links": [")" + gpu + "->" + local + R"(", ")" + gpu +
+              R"(->cpu"], "bandwidth": 12},)" + R"({"links": [")" + local + "->" + gpu +
+              R"(", "cpu->)" + gpu + R"("], "bandwidth": 12},)";
+  }
+  for (const char* way : {"gpu[0-1]->cpu", "cpu->gpu[0-1]", "gpu[2-3]->cpu", "cpu->gpu[2-3]"}) {
+    limits += std::string(R"({"links": [")") + way + R"("], "bandwidth": )" + bridge + "},";
+  }
+  limits.pop_back();
+  return R"({"format": "forestcoll-topology", "version": 1,
+    "nodes": [{"id": "gpu[0-3]", "type": "compute"}, {"id": "local[0-1]", "type": "switch"},
+              {"id": "cpu", "type": "switch"}],
+    "links": [{"src": "gpu[0-1]", "dst": "local0", "bandwidth": 12},
+              {"src": "gpu[2-3]", "dst": "local1", "bandwidth": 12},
+              {"src": "gpu[0-3]", "dst": "cpu", "bandwidth": 12}],
+    "limits": [)" +
+         limits + "]}";
+}
+
+// What an importer draws as a node between says the same as limits by hand.
+TEST_F(SharedLimitsLong, AreWhatImportedBridgesSay) {
+  const std::string slot = R"(link_speed="8.0 GT/s PCIe" link_width="16">)";
+  std::string xml =
+      "<system version=\"1\"><cpu numaid=\"0\" affinity=\"ff\" arch=\"x86_64\" "
+      "vendor=\"GenuineIntel\" familyid=\"6\" modelid=\"85\">";
+  for (int bridge = 0; bridge < 2; ++bridge) {
+    xml += fmt::format(R"(<pci busid="0000:{}0:00.0" class="0x060400" )", bridge + 1) + slot;
+    for (int i = 2 * bridge; i < 2 * bridge + 2; ++i) {
+      xml += fmt::format(R"(<pci busid="0000:{}{}:00.0" class="0x030200" )", bridge + 1, i + 1) +
+             slot + fmt::format(R"(<gpu dev="{0}" sm="89" rank="{0}" gdr="1"/></pci>)", i);
+    }
+    xml += "</pci>";
+  }
+  scratch_.write("nccl.xml", xml + "</cpu></system>");
+  scratch_.write("smi.txt",
+                 "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n"
+                 "GPU0\t X \tPHB\tNODE\tNODE\t0-15\t0\nGPU1\tPHB\t X \tNODE\tNODE\t0-15\t0\n"
+                 "GPU2\tNODE\tNODE\t X \tPHB\t0-15\t0\nGPU3\tNODE\tNODE\tPHB\t X \t0-15\t0\n");
+  scratch_.write("bandwidths.csv", "pcie,12\nhost-bridge,5\n");
+  run_well({"topo", "import", "nccl", file("nccl.xml"), "-o", file("switches.json")});
+  run_well({"topo", "import", "nvidia-smi", file("smi.txt"), "--gpu", "l40s", "--bandwidths",
+            file("bandwidths.csv"), "-o", file("bridges.json")});
+  for (const auto& [imported, bridge] :
+       {std::pair("switches.json", "12"), std::pair("bridges.json", "5")}) {
+    SCOPED_TRACE(imported);
+    scratch_.write("by-hand.json", pairs_with_limits(bridge));
+    EXPECT_EQ(json_of({"bound", file(imported), "--json"})["algbw"],
+              json_of({"bound", file("by-hand.json"), "--json"})["algbw"]);
+  }
+  // By hand: half of the buffer goes through a bridge each way.
+  EXPECT_EQ(json_of({"bound", file("bridges.json"), "--json"})["algbw"]["allgather"]["exact"],
+            "10");
 }
 
 // Two GPUs of a line reach one another through the third alone.
