@@ -63,16 +63,14 @@ TEST(JointPlansLong, OfRandomGroupsWithRelaysAreRight) {
   for (const auto& division : kDivisions) {
     for (const Collective collective : kCollectives) {
       for (const bool in_place : {true, false}) {
-        for (const bool any_buffers : {true, false}) {
-          const RandomGroups groups(collective, division, 5, round % 4 != 3, random);
-          PlanOptions options;
-          options.in_place = in_place;
-          options.any_buffers = any_buffers;
-          options.max_threadblocks = round % 3 == 0 ? 6 : 108;
-          options.shape = {round % 5 == 0 ? 1 : 12, 1 + round % 3, round % 2 == 0};
-          expect_right_groups(groups, options, round % 4);
-          ++round;
-        }
+        const RandomGroups groups(collective, division, 5, round % 4 != 3, random);
+        PlanOptions options;
+        options.in_place = in_place;
+        options.any_buffers = round % 4 < 2;
+        options.max_threadblocks = round % 3 == 0 ? 6 : 108;
+        options.shape = {round % 5 == 0 ? 1 : 12, 1 + round % 3, round % 2 == 0};
+        expect_right_groups(groups, options, round % 4);
+        ++round;
       }
     }
   }
