@@ -81,7 +81,8 @@ TEST(BatchGroups, StepsHaveOneRate) {
   const auto result = batch.run({"--job", batch / "job.json", "--format", "none"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto item = batch.items()[0];
-  EXPECT_NEAR(item["optimum"]["value"].get<double>(), 3 / (2 / 200. + 1 / 300.), 1e-9);
+  EXPECT_EQ(item["optimum"]["exact"], "225");
+  EXPECT_EQ(item["reached"]["exact"], "225");
   EXPECT_EQ(item["optimum_fraction"], 1);
   EXPECT_TRUE(item["outputs"].empty());
 }
@@ -173,6 +174,35 @@ TEST(BatchGroupsLong, AManifestHasGroupsOfItsOwn) {
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(batch.statuses(),
             (std::map<std::string, std::string>{{"a.json allgather", "ok"}, {"b.json job", "ok"}}));
+}
+
+// Said once, and nothing is made.
+TEST(BatchGroups, WordsThatAreWrongForAllTopologies) {
+  const BatchDirectories batch;
+  batch.add("a.json", read_file(topology("dgx-a100-x1")));
+  batch.add("b.json", read_file(topology("dgx-a100-x2")));
+  std::ofstream(batch / "twice.json") << "[[0,1],[1,2]]";
+  std::ofstream(batch / "job.json") << R"({"format": "forestcoll-job", "version": 2, "steps": []})";
+  for (const auto& [words, says] : std::vector<std::pair<Words, std::string>>{
+           {{"--groups", "MODULO 8"}, "expected groups, found \"MODULO 8\""},
+           {{"--groups", "[[0,1],[]]"}, "/groups/1: a group has no ranks [O05]"},
+           {{"--groups", batch / "twice.json"}, "rank 1 is in two groups at once [O04]"},
+           {{"--mesh", "tp=8", "--groups", "dp"}, "the mesh has no axis \"dp\""},
+           {{"--mesh", "tp=0", "--groups", "tp"}, "expected axes with sizes"},
+           {{"--at-once", "allgather MOD"}, "[O02]"},
+           {{"--job", batch / "job.json"}, "/version: expected 1, found 2 [O01]"}}) {
+    const auto result = batch.run(words);
+    EXPECT_EQ(result.code, 2) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(says));
+    EXPECT_THAT(result.err, Not(HasSubstr("[1/2]")));
+    EXPECT_FALSE(fs::exists(batch.out()));
+  }
+  std::ofstream(batch / "manifest.json")
+      << R"({"format": "forestcoll-batch-manifest", "version": 1, "topologies": [
+        {"path": "a.json"}, {"path": "b.json", "options": ["--groups", "MODULO 8"]}]})";
+  const auto listed = batch.run({"--manifest", batch / "manifest.json"});
+  EXPECT_EQ(listed.code, 2);
+  EXPECT_THAT(listed.err, HasSubstr("b.json: expected groups, found"));
 }
 
 TEST(BatchGroups, WordsThatDoNotGoTogether) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "batch/items/group_words.hpp"
 #include "batch/results/store.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/schedule_options.hpp"
@@ -134,6 +135,17 @@ Expected<void> refuse(const Assignment& assignment) {
   }
   for (const Item& item : items_of(assignment)) {
     if (const auto arguments = parse_words(item.words); !arguments) return arguments.errors();
+  }
+  return {};
+}
+
+Expected<void> GroupsRefusal::refuse(const Assignment& assignment) {
+  if (!has_groups(assignment.words)) return {};
+  for (const Item& item : items_of(assignment)) {
+    if (!checked_.insert(item.words).second) continue;
+    const auto asked = parse_words(item.words);
+    if (!asked) return asked.errors();
+    if (const auto done = check_group_words(*asked); !done) return done.errors();
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <vector>
 
 #include "batch/items/item.hpp"
@@ -17,6 +18,17 @@ namespace forestcoll::cli::batch {
 /// S03, S04, B09: the options of an item are none that `synth` takes, or all targets would get the
 /// same.
 [[nodiscard]] Expected<void> refuse(const Assignment& assignment);
+
+/// Refuses words about process groups that are wrong for every topology; the same words are checked
+/// once.
+class GroupsRefusal {
+ public:
+  /// Errors: those of `check_group_words`.
+  [[nodiscard]] Expected<void> refuse(const Assignment& assignment);
+
+ private:
+  std::set<Words> checked_;
+};
 
 /// Refuses collectives that have a root where none is named. Errors: S02.
 [[nodiscard]] Expected<void> require_root(const Assignment& assignment);

@@ -116,9 +116,11 @@ class Batch {
       if (!text) return text.errors();
       auto listed = parse_manifest(*text, display_name(arguments_.manifest), request_.standard);
       if (!listed) return listed.errors();
+      GroupsRefusal groups;
       for (const Assignment& assignment : *listed) {
         auto done = refuse(assignment);
         if (done) done = require_root(assignment);
+        if (done) done = groups.refuse(assignment);
         if (done) continue;
         Diagnostics placed = done.errors();
         for (Diagnostic& found : placed) {
@@ -130,6 +132,7 @@ class Batch {
       return listed;
     }
     if (const auto done = require_root(request_.standard); !done) return done.errors();
+    if (const auto done = GroupsRefusal().refuse(request_.standard); !done) return done.errors();
     const auto files = discover({.directory = arguments_.directory,
                                  .left_out = arguments_.output,
                                  .all = arguments_.all,

@@ -10,17 +10,17 @@
 namespace forestcoll::cli {
 namespace {
 
-double seconds(const Ratio& gbs, double bytes) {
-  return bytes / (gbs.to_double() * 1e9);
+double seconds(const Ratio& gbs, const Ratio& bytes) {
+  return bytes.to_double() / (gbs.to_double() * 1e9);
 }
 
 }  // namespace
 
-double StepFigures::buffer(std::size_t operation) const {
+Ratio StepFigures::buffer(std::size_t operation) const {
   const JobOperation& asked = step_.operations[operation];
-  if (asked.bytes) return static_cast<double>(*asked.bytes);
+  if (asked.bytes) return *asked.bytes;
   if (!asked.demand) return 0;
-  return static_cast<double>(asked.demand->total()) / static_cast<double>(asked.demand->ranks());
+  return {asked.demand->total(), static_cast<std::int64_t>(asked.demand->ranks())};
 }
 
 double StepFigures::seconds_at_once() const {

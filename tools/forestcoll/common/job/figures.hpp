@@ -18,9 +18,9 @@ class StepFigures {
  public:
   StepFigures(const JobStep& step, const StepBound& bound) : step_(step), bound_(bound) {}
 
-  [[nodiscard]] bool has_bytes() const { return buffer(0) > 0; }
+  [[nodiscard]] bool has_bytes() const { return buffer(0) > Ratio(0); }
   /// Bytes of an operation's buffer; of a demand, what a member sends on the average; 0: not given.
-  [[nodiscard]] double buffer(std::size_t operation) const;
+  [[nodiscard]] Ratio buffer(std::size_t operation) const;
   [[nodiscard]] double seconds_at_once() const;
   [[nodiscard]] double seconds_in_turn() const;
   [[nodiscard]] double seconds_alone(std::size_t operation) const;

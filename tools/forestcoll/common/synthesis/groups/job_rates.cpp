@@ -29,14 +29,37 @@ JobRates rates_of(const JobStep& step, const MadeStep& made) {
   return rates;
 }
 
-double largest_buffer(const JobStep& step, const MadeStep& made) {
+Ratio largest_buffer(const JobStep& step, const MadeStep& made) {
   const StepFigures figures(step, made.bound);
-  double largest = 0;
+  Ratio largest = 0;
   for (std::size_t i = 0; i < step.operations.size(); ++i) {
     largest = std::max(largest, figures.buffer(i));
   }
-  return largest > 0 ? largest : 1;  // without bytes all have as much
+  return largest > Ratio(0) ? largest : Ratio(1);  // without bytes all have as much
 }
+
+// What several steps move, one after the other, by the time of all.
+class RateInTurn {
+ public:
+  // `moved`: as a multiple of what any one step moves, so that numbers stay small; nothing where it
+  // does not fit, as near as `nearly`.
+  void add(const std::optional<Ratio>& moved, double nearly, const Ratio& rate) {
+    moved_near_ += nearly;
+    time_near_ += nearly / rate.to_double();
+    const auto time = moved ? checked_div(*moved, rate) : std::nullopt;
+    moved_ = moved_ && moved ? checked_add(*moved_, *moved) : std::nullopt;
+    time_ = time_ && time ? checked_add(*time_, *time) : std::nullopt;
+  }
+
+  [[nodiscard]] Ratio rate() const {
+    const auto exact = moved_ && time_ ? checked_div(*moved_, *time_) : std::nullopt;
+    return exact ? *exact : near(moved_near_ / time_near_);
+  }
+
+ private:
+  std::optional<Ratio> moved_ = Ratio(0), time_ = Ratio(0);
+  double moved_near_ = 0, time_near_ = 0;
+};
 
 std::optional<std::int64_t> highest_tree(const std::vector<MadeStep>& steps) {
   std::int64_t highest = 0;
@@ -77,18 +100,22 @@ JobRates rates_of(const Job& job, const std::vector<MadeStep>& steps) {
   if (steps.size() == 1) {
     all = rates_of(job.steps.front(), steps.front());
   } else {
-    double bytes = 0, reached = 0, optimum = 0, known = 0;  // and the time of each
+    RateInTurn reached, optimum, known;
+    bool is_exact = true;
+    const Ratio first = largest_buffer(job.steps.front(), steps.front());
     for (std::size_t s = 0; s < steps.size(); ++s) {
       const JobRates rates = rates_of(job.steps[s], steps[s]);
-      const double moved =
-          static_cast<double>(job.steps[s].repeat) * largest_buffer(job.steps[s], steps[s]);
-      bytes += moved;
-      reached += moved / rates.reached.to_double();
-      optimum += moved / rates.optimum.to_double();
-      known += moved / rates.known.value_or(rates.optimum).to_double();
+      const Ratio buffer = largest_buffer(job.steps[s], steps[s]), repeat = job.steps[s].repeat;
+      const auto multiple = checked_div(buffer, first);
+      const auto moved = multiple ? checked_mul(*multiple, repeat) : std::nullopt;
+      const double nearly = repeat.to_double() * buffer.to_double() / first.to_double();
+      reached.add(moved, nearly, rates.reached);
+      optimum.add(moved, nearly, rates.optimum);
+      known.add(moved, nearly, rates.known.value_or(rates.optimum));
+      is_exact = is_exact && !rates.known;
     }
-    all = {near(bytes / reached), near(bytes / optimum)};
-    if (known != optimum) all.known = near(bytes / known);
+    all = {reached.rate(), optimum.rate()};
+    if (!is_exact) all.known = known.rate();
   }
   all.height = highest_tree(steps);
   return all;

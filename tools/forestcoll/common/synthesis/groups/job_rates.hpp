@@ -12,8 +12,8 @@
 
 namespace forestcoll::cli {
 
-/// GB/s of the largest buffer; of several steps, the largest buffers of all by the time of all,
-/// rounded to 2^-40.
+/// GB/s of the largest buffer; of several steps, the largest buffers of all by the time of all.
+/// As near as 40 bits where that does not fit.
 struct JobRates {
   Ratio reached;
   Ratio optimum;                    ///< the joint one, or what is proved to be above it
