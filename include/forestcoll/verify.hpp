@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -110,6 +111,34 @@ inline constexpr std::size_t kMaxForestBytes = std::size_t{2} << 30;
 /// is a Verdict with findings.
 [[nodiscard]] Expected<Verdict> verify(std::string_view text, std::string_view file,
                                        const Topology* topology, const VerifyOptions& options);
+
+/// A program of ranks, MSCCL XML or an MSCCL++ plan, verified once and then on one fabric after the
+/// other.
+class VerifiedProgram {
+ public:
+  class Judged;  // defined with the library's sources
+
+  /// Errors: those of `verify`.
+  [[nodiscard]] static Expected<VerifiedProgram> read(std::string_view text, std::string_view file,
+                                                      const VerifyOptions& options);
+
+  /// What `verify` finds without a topology, of any file that it reads.
+  [[nodiscard]] const Verdict& alone() const;
+  /// What `verify` finds with this one. REQUIRES: `alone()` is right, and of a program of ranks.
+  /// Cost: that of its links' loads.
+  [[nodiscard]] Verdict on(const Topology& topology) const;
+
+ private:
+  explicit VerifiedProgram(std::shared_ptr<const Judged> judged);
+  std::shared_ptr<const Judged> judged_;
+};
+
+/// GB/s that each of several schedules has where all run at once on a fabric: what the busiest link
+/// leaves them, or the busiest of the limits that links share. `loads`: of each, in shares of its
+/// own buffer, all being of one size. Nothing where no link is loaded, a link is not of the fabric,
+/// or it does not fit exact numbers. Cost: linear in the loads, and in the fabric.
+[[nodiscard]] std::optional<Ratio> rate_at_once(const Topology& whole,
+                                                std::span<const std::vector<LinkLoad>> loads);
 
 /// Of MSCCL XML, the targets that `VerifyOptions::target` may name; "azure" first.
 [[nodiscard]] std::vector<std::string> verify_targets();

@@ -37,6 +37,26 @@
 
 namespace forestcoll {
 namespace audit {
+
+// What ranks send, and access through switches.
+struct Sent {
+  Transfers transfers;
+  GroupAccesses accesses = {};
+};
+
+// What a program does on any fabric.
+struct Traffic {
+  Program program;
+  std::optional<PlanFile> plan = {};  // that the program is of
+  std::optional<Sent> sent = {};      // none where the plan cannot be followed
+};
+
+struct Judgement {
+  Findings findings;
+  Verdict verdict = {};
+  std::optional<Traffic> traffic = {};  // of programs that could be run
+};
+
 namespace {
 
 constexpr std::size_t kMaxPlanBytes = std::size_t{1} << 30;
@@ -115,10 +135,20 @@ Transfers transfers_of(const StepGraph& graph) {
   return transfers;
 }
 
-void run_program(const Program& program, const Topology* topology, const TargetRules& target,
-                 Findings& findings, Verdict& verdict) {
+void check_on(const Topology& topology, const Traffic& traffic, Findings& findings,
+              Verdict& verdict) {
+  if (traffic.plan && topology.ranks.size() == traffic.plan->gpus.size()) {
+    check_plan_boxes(*traffic.plan, topology, findings);
+  }
+  if (!traffic.sent) return;
+  check_fabric(traffic.program, traffic.sent->transfers, traffic.sent->accesses, topology, findings,
+               verdict);
+}
+
+std::optional<Traffic> run_program(Program program, const TargetRules& target, Findings& findings,
+                                   Verdict& verdict) {
   const StepGraph graph = build_step_graph(program, findings);
-  if (findings.blocked()) return;
+  if (findings.blocked()) return std::nullopt;
   // Without limits on what is in flight: if even that gets stuck, no order exists to judge data by.
   constexpr std::int64_t kUnlimited = std::int64_t{1} << 40;
   std::vector<std::int32_t> order;
@@ -139,9 +169,9 @@ void run_program(const Program& program, const Topology* topology, const TargetR
   };
   tbb::parallel_invoke(check_deadlocks, check_placements);
   findings.add(data);
-  if (!ordered) return;
-  if (topology != nullptr)
-    check_fabric(program, transfers_of(graph), {}, *topology, findings, verdict);
+  if (!ordered) return std::nullopt;
+  Sent sent{transfers_of(graph)};
+  return Traffic{std::move(program), {}, std::move(sent)};
 }
 
 // A text, and what to judge it by.
@@ -153,7 +183,8 @@ struct Request {
   const VerifyOptions& options;
 };
 
-Expected<void> verify_xml(const Request& request, Findings& findings, Verdict& verdict) {
+Expected<void> verify_xml(const Request& request, Judgement& judgement) {
+  auto& [findings, verdict, traffic] = judgement;
   const LineIndex lines(request.text);
   const auto done = check_lexical_rules(request.text, request.file, lines, findings);
   if (!done) return done;
@@ -165,7 +196,7 @@ Expected<void> verify_xml(const Request& request, Findings& findings, Verdict& v
   if (!OwnParts(*program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
   describe(*program, verdict);
   if (!findings.blocked()) {
-    run_program(*program, request.topology, request.target, findings, verdict);
+    traffic = run_program(*std::move(program), request.target, findings, verdict);
   }
   return {};
 }
@@ -183,23 +214,21 @@ void describe(const PlanFile& plan, Verdict& verdict) {
   }
 }
 
-void run_plan(const PlanFile& plan, const Program& program, const Topology* topology,
-              Findings& findings, Verdict& verdict) {
+std::optional<Traffic> run_plan(PlanFile plan, Program program, Findings& findings,
+                                Verdict& verdict) {
   const MemoryMap memory(program, plan.in_place ? Placement::in_place : Placement::out_of_place);
-  if (!can_be_followed(memory, findings)) return;
-  const auto run = check_plan(plan, program, memory, findings);
-  if (topology != nullptr && topology->ranks.size() == plan.gpus.size()) {
-    check_plan_boxes(plan, *topology, findings);
-  }
-  if (!run) return;
+  if (!can_be_followed(memory, findings)) return std::nullopt;
+  auto run = check_plan(plan, program, memory, findings);
+  if (!run) return Traffic{std::move(program), std::move(plan)};
   verdict.free_at_one_in_flight = true;  // a signal never waits
   note_results(program, run->results, verdict);
   check_output_offsets(plan, verdict.root, findings);
-  if (topology == nullptr) return;
-  check_fabric(program, run->transfers, run->group_accesses, *topology, findings, verdict);
+  return Traffic{std::move(program), std::move(plan),
+                 Sent{std::move(run->transfers), std::move(run->group_accesses)}};
 }
 
-Expected<void> verify_plan(const Request& request, Findings& findings, Verdict& verdict) {
+Expected<void> verify_plan(const Request& request, Judgement& judgement) {
+  auto& [findings, verdict, traffic] = judgement;
   auto plan = read_plan(request.text, request.file, findings);
   if (!plan) return plan.errors();
   *plan = as_run_by(request.release, *std::move(plan));
@@ -216,8 +245,8 @@ Expected<void> verify_plan(const Request& request, Findings& findings, Verdict& 
   if (!OwnParts(program).are_equal()) verdict.conditions.emplace_back(kOfUnequalParts);
   if (!program.groups.empty()) verdict.conditions.emplace_back(kOfGroups);
   const std::int64_t slices = slices_of(*plan);
-  run_plan(in_slices(*std::move(plan), slices), in_slices(program, slices), request.topology,
-           findings, verdict);
+  traffic =
+      run_plan(in_slices(*std::move(plan), slices), in_slices(program, slices), findings, verdict);
   return {};
 }
 
@@ -235,7 +264,8 @@ Diagnostic not_a_forest(const std::string& format, std::string_view file) {
                     "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
 }
 
-Expected<void> verify_forest(const Request& request, Findings& findings, Verdict& verdict) {
+Expected<void> verify_forest(const Request& request, Judgement& judgement) {
+  auto& [findings, verdict, traffic] = judgement;
   auto forest = read_forest_json(request.text, request.file, findings);
   if (!forest) return forest.errors();
   if (forest->format != "forestcoll-forest") return not_a_forest(forest->format, request.file);
@@ -245,7 +275,8 @@ Expected<void> verify_forest(const Request& request, Findings& findings, Verdict
   return {};
 }
 
-Expected<void> verify_flows(const Request& request, Findings& findings, Verdict& verdict) {
+Expected<void> verify_flows(const Request& request, Judgement& judgement) {
+  auto& [findings, verdict, traffic] = judgement;
   const auto flows = read_flows(request.text, request.file, findings);
   if (!flows) return flows.errors();
   verdict.format = "forestcoll-flows";
@@ -253,12 +284,13 @@ Expected<void> verify_flows(const Request& request, Findings& findings, Verdict&
   return {};
 }
 
-Expected<void> verify_tuner(const Request& request, Findings& findings, Verdict& verdict) {
-  check_tuner(request.text, request.topology, findings, verdict);
+Expected<void> verify_tuner(const Request& request, Judgement& judgement) {
+  check_tuner(request.text, request.topology, judgement.findings, judgement.verdict);
   return {};
 }
 
-Expected<void> verify_graph(const Request& request, Findings& findings, Verdict& verdict) {
+Expected<void> verify_graph(const Request& request, Judgement& judgement) {
+  auto& [findings, verdict, traffic] = judgement;
   // NCCL's reader of graphs is that of MSCCL XML.
   const auto done =
       check_lexical_rules(request.text, request.file, LineIndex(request.text), findings);
@@ -282,7 +314,7 @@ void conclude(Verdict& verdict, const Findings& findings, const VerifyOptions& o
 
 // What files of one kind are checked by, and how many bytes of them are read.
 struct FileKind {
-  Expected<void> (*verify)(const Request&, Findings&, Verdict&);
+  Expected<void> (*verify)(const Request&, Judgement&);
   std::size_t most_bytes;
 };
 
@@ -304,6 +336,43 @@ std::optional<FileKind> kind_of(std::string_view text, char first) {
   return std::nullopt;
 }
 
+Expected<Judgement> judge(std::string_view text, std::string_view file, const Topology* topology,
+                          const VerifyOptions& options) {
+  const TargetRules* target = find_target_rules(options.target);
+  const PlanRelease* release = find_plan_release(options.target);
+  if (target == nullptr && release == nullptr) {
+    return make_error(Code::V04, fmt::format("unknown target \"{}\"", options.target),
+                      fmt::format("targets are {}, and of plans {}",
+                                  fmt::join(target_names(), ", "), plan_release_names()));
+  }
+  // A file of another kind than the target loads is judged by the first target of its kind.
+  if (target == nullptr) target = find_target_rules(VerifyOptions{}.target);
+  if (release == nullptr) release = &newest_plan_release();
+  constexpr std::string_view kBom = "\xEF\xBB\xBF";
+  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
+  const char first = begin == std::string_view::npos ? '\0' : text[begin];
+  const auto kind = kind_of(text, first);
+  if (!kind) {
+    return file_error(file, begin == std::string_view::npos ? "" : LineIndex(text).position(begin),
+                      begin == std::string_view::npos
+                          ? "the file is empty"
+                          : "neither XML nor a JSON object: expected '<' or '{'",
+                      "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
+  }
+  if (text.size() > kind->most_bytes) {
+    return file_error(
+        file, "",
+        fmt::format("the file has {} bytes; at most {} are read", text.size(), kind->most_bytes));
+  }
+  Judgement judgement{Findings(file)};
+  const auto done = kind->verify({text, file, topology, *target, *release, options}, judgement);
+  if (!done) return done.errors();
+  auto& [findings, verdict, traffic] = judgement;
+  if (topology != nullptr && traffic) check_on(*topology, *traffic, findings, verdict);
+  conclude(verdict, findings, options);
+  return judgement;
+}
+
 }  // namespace
 }  // namespace audit
 
@@ -313,39 +382,36 @@ std::vector<std::string> verify_targets() {
 
 Expected<Verdict> verify(std::string_view text, std::string_view file, const Topology* topology,
                          const VerifyOptions& options) {
-  const audit::TargetRules* target = audit::find_target_rules(options.target);
-  const audit::PlanRelease* release = audit::find_plan_release(options.target);
-  if (target == nullptr && release == nullptr) {
-    return make_error(
-        Code::V04, fmt::format("unknown target \"{}\"", options.target),
-        fmt::format("targets are {}, and of plans {}", fmt::join(audit::target_names(), ", "),
-                    audit::plan_release_names()));
-  }
-  // A file of another kind than the target loads is judged by the first target of its kind.
-  if (target == nullptr) target = audit::find_target_rules(VerifyOptions{}.target);
-  if (release == nullptr) release = &audit::newest_plan_release();
-  constexpr std::string_view kBom = "\xEF\xBB\xBF";
-  const std::size_t begin = text.find_first_not_of(" \t\r\n", text.starts_with(kBom) ? 3 : 0);
-  const char first = begin == std::string_view::npos ? '\0' : text[begin];
-  const auto kind = audit::kind_of(text, first);
-  if (!kind) {
-    return audit::file_error(
-        file, begin == std::string_view::npos ? "" : audit::LineIndex(text).position(begin),
-        begin == std::string_view::npos ? "the file is empty"
-                                        : "neither XML nor a JSON object: expected '<' or '{'",
-        "give the schedule as MSCCL XML, an MSCCL++ plan, or forest or flows JSON");
-  }
-  if (text.size() > kind->most_bytes) {
-    return audit::file_error(
-        file, "",
-        fmt::format("the file has {} bytes; at most {} are read", text.size(), kind->most_bytes));
-  }
-  audit::Findings findings(file);
-  Verdict verdict;
-  const auto done =
-      kind->verify({text, file, topology, *target, *release, options}, findings, verdict);
-  if (!done) return done.errors();
-  audit::conclude(verdict, findings, options);
+  auto judgement = audit::judge(text, file, topology, options);
+  if (!judgement) return judgement.errors();
+  return std::move(judgement->verdict);
+}
+
+class VerifiedProgram::Judged {
+ public:
+  audit::Judgement alone;
+  VerifyOptions options;
+};
+
+VerifiedProgram::VerifiedProgram(std::shared_ptr<const Judged> judged)
+    : judged_(std::move(judged)) {}
+
+Expected<VerifiedProgram> VerifiedProgram::read(std::string_view text, std::string_view file,
+                                                const VerifyOptions& options) {
+  auto alone = audit::judge(text, file, nullptr, options);
+  if (!alone) return alone.errors();
+  return VerifiedProgram(std::make_shared<const Judged>(Judged{*std::move(alone), options}));
+}
+
+const Verdict& VerifiedProgram::alone() const {
+  return judged_->alone.verdict;
+}
+
+Verdict VerifiedProgram::on(const Topology& topology) const {
+  Verdict verdict = alone();
+  audit::Findings findings(judged_->alone.findings.file());
+  audit::check_on(topology, *judged_->alone.traffic, findings, verdict);
+  audit::conclude(verdict, findings, judged_->options);
   return verdict;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "forestcoll/codes.hpp"
+#include "forestcoll/job_parts.hpp"
 #include "forestcoll/simulate.hpp"
 #include "simulate/joint_source.hpp"
 #include "simulate/model.hpp"
@@ -17,13 +18,15 @@ namespace {
 
 using NodesById = std::map<std::string_view, NodeId>;
 
-// Which link of the whole fabric each link of a part is; nothing where there is none.
+// Which link of the whole fabric each link of a part is; nothing where there is none. `model`: of
+// the part, or of one that differs from it by names alone.
 std::optional<std::vector<std::int32_t>> links_in(const simulate::Fabric& whole,
-                                                  const NodesById& nodes,
-                                                  const Simulator::Model& part) {
+                                                  const NodesById& nodes, const Topology& part,
+                                                  const Simulator::Model& model) {
   std::vector<std::int32_t> links;
-  for (const Arc& arc : part.fabric().network().graph.arcs()) {
-    const auto tail = nodes.find(part.name(arc.tail)), head = nodes.find(part.name(arc.head));
+  for (const Arc& arc : model.fabric().network().graph.arcs()) {
+    const auto tail = nodes.find(part.nodes[arc.tail].id);
+    const auto head = nodes.find(part.nodes[arc.head].id);
     if (tail == nodes.end() || head == nodes.end()) return std::nullopt;
     const ArcId link = whole.network().graph.find(tail->second, head->second);
     if (!link.valid()) return std::nullopt;
@@ -32,7 +35,8 @@ std::optional<std::vector<std::int32_t>> links_in(const simulate::Fabric& whole,
   return links;
 }
 
-// Reads and verifies schedules, each in its part.
+// Reads and verifies schedules, each in its part; programs of ranks once for all parts that differ
+// by names alone.
 class Preparer {
  public:
   explicit Preparer(const Topology& whole) {
@@ -42,12 +46,12 @@ class Preparer {
   }
 
   Expected<simulate::JointSource::Member> prepare(const GroupRun& group,
-                                                  const simulate::Fabric& whole) const {
-    auto simulator = prepare_simulation(group.schedule, group.file, *group.part);
-    if (!simulator) return simulator.errors();
-    auto links = links_in(whole, nodes_, *simulator->model());
+                                                  const simulate::Fabric& whole) {
+    auto model = model_of(group);
+    if (!model) return model.errors();
+    auto links = links_in(whole, nodes_, *group.part, **model);
     if (links) {
-      return simulate::JointSource::Member{simulator->model(), group.share, *std::move(links)};
+      return simulate::JointSource::Member{*std::move(model), group.share, *std::move(links)};
     }
     return make_error(Code::M04,
                       fmt::format("{}: its part has links that the fabric has not", group.file),
@@ -55,7 +59,21 @@ class Preparer {
   }
 
  private:
+  using Shared = std::shared_ptr<const Simulator::Model>;
+
+  Expected<Shared> model_of(const GroupRun& group) {
+    const std::pair key(group.schedule, shape_of(*group.part));
+    if (const auto known = of_ranks_.find(key); known != of_ranks_.end()) return known->second;
+    auto simulator = prepare_simulation(group.schedule, group.file, *group.part);
+    if (!simulator) return simulator.errors();
+    const std::string& format = simulator->model()->description().format;
+    const bool names_ranks = format == "msccl-xml" || format == "mscclpp-plan";
+    if (names_ranks) of_ranks_.emplace(key, simulator->model());
+    return simulator->model();
+  }
+
   NodesById nodes_;
+  std::map<std::pair<std::string_view, std::string>, Shared> of_ranks_;  // by text and shape
 };
 
 }  // namespace
@@ -63,7 +81,7 @@ class Preparer {
 Expected<Simulator> prepare_simulation(std::span<const GroupRun> groups, const Topology& whole) {
   auto fabric = simulate::Fabric::make(whole);
   if (!fabric) return fabric.errors();
-  const Preparer preparer(whole);
+  Preparer preparer(whole);
   std::vector<simulate::JointSource::Member> members;
   for (const GroupRun& group : groups) {
     auto member = preparer.prepare(group, *fabric);

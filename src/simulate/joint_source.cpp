@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "simulate/model.hpp"
@@ -70,8 +71,14 @@ EventGraph JointSource::make(const Fabric& fabric, const SimulationParameters& p
                              double bytes) const {
   EventGraph all;
   Joiner joiner(all, fabric);
+  std::map<std::pair<const Simulator::Model*, double>, ClassGraph> made;  // groups alike share one
   for (const Member& member : members_) {
-    joiner.add(member.model->make_each(parameters, bytes * member.share), member.link);
+    const std::pair key(member.model.get(), member.share);
+    auto at = made.find(key);
+    if (at == made.end()) {
+      at = made.emplace(key, member.model->make_each(parameters, bytes * member.share)).first;
+    }
+    joiner.add(at->second, member.link);
   }
   return all;
 }

@@ -40,6 +40,13 @@ inline constexpr const char* kAble =
   "limits": [{"links": ["g0~sw"], "bandwidth": 10}, {"links": ["g1~sw"], "bandwidth": 10},
              {"links": ["g2~sw"], "bandwidth": 10}, {"links": ["g3~sw"], "bandwidth": 10}]})";
 
+// What g1 and g3 receive goes through one bridge, of 12 GB/s.
+inline constexpr const char* kSharedWayIn =
+    R"({"format": "forestcoll-topology", "version": 1, "name": "way-in",
+  "nodes": [{"id": "g[0-3]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+  "links": [{"src": "g[0-3]", "dst": "sw", "bandwidth": 10}],
+  "limits": [{"name": "bridge", "links": ["sw->g1", "sw->g3"], "bandwidth": 12}]})";
+
 class SharedLimits : public ::testing::Test {
  protected:
   SharedLimits() { scratch_.write("t.json", kBridges); }

@@ -1,4 +1,5 @@
 // `forestcoll compare --groups`: a collective in all process groups at once.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,13 +90,51 @@ TEST(CompareGroupsLong, TablesOfBoth) {
               HasSubstr("algbw GB/s of the slowest group, the others idle\nalgorithm "));
 }
 
+// Two algorithms, one of which a torus does not have.
+TEST(CompareGroups, AllFormsHaveTheSameFigures) {
+  const Scratch scratch;
+  const Words asked = {"compare",      topology("torus-4x4"),
+                       "--groups",     "DIV 4",
+                       "--algorithms", "ring,nvls",
+                       "--sizes",      "1M",
+                       "--gpu",        "ideal"};
+  const auto report = json_of(joined(asked, {"--json"}), "forestcoll-compare-groups.schema.json");
+  const auto& time = report["algorithms"][0]["times"][0];
+  const std::string csv = run_well(joined(asked, {"--csv"})).out;
+  EXPECT_THAT(csv, HasSubstr("\ntorus 4x4,allreduce,4,ring,,4/3,1.33333333,1048576,"));
+  EXPECT_THAT(csv, HasSubstr(fmt::format(",{:.9g},", time["simulated_seconds"].get<double>())));
+  EXPECT_THAT(csv, HasSubstr(",nvls,"));
+  EXPECT_THAT(csv, HasSubstr("[B03]\",4/3,1.33333333,,,,,\n"));
+  const std::string file = scratch / "table.txt";
+  const std::string text = run_well(joined(asked, {"--markdown", "--table", file})).out;
+  const std::string rate = fmt::format("{:.3g}", time["simulated_algbw"].get<double>());
+  EXPECT_THAT(text, StartsWith("### torus 4x4: allreduce in 4 groups at once\n"));
+  EXPECT_THAT(text, HasSubstr("| ring | " + rate + " |\n"));
+  EXPECT_THAT(text, HasSubstr("\n- nvls: "));
+  EXPECT_EQ(read_file(file), run_well(asked).out);
+  EXPECT_THAT(run_well(joined(asked, {"--latex"})).out, HasSubstr("  ring & " + rate + " \\\\\n"));
+}
+
+TEST(CompareGroups, APictureAndAPage) {
+  const Scratch scratch;
+  const std::string svg = scratch / "chart.svg", html = scratch / "page.html";
+  const Words asked = {"compare", topology("torus-4x4"), "--groups", "DIV 4"};
+  run_well(
+      joined(asked, {"--algorithms", "ring", "--sizes", "1M,4M", "--svg", svg, "--html", html}));
+  EXPECT_THAT(read_file(svg),
+              AllOf(HasSubstr("<svg"), HasSubstr("joint optimum"), HasSubstr("ring")));
+  EXPECT_THAT(read_file(html), AllOf(HasSubstr("<td>ring</td>"), HasSubstr("<svg")));
+  EXPECT_THAT(run_well(joined(asked, {"--algorithms", "ring", "--sizes", "1M", "--svg", "-"})).out,
+              StartsWith("<svg"));
+  expect_says(2, joined(asked, {"--algorithms", "nvls", "--sizes", "1M", "--svg", svg}), "[N09]");
+}
+
 TEST(CompareGroups, WordsThatDoNotGoTogether) {
   const std::string fabric = topology("torus-4x4");
   for (const auto& [words, says] : std::vector<std::pair<Words, std::string>>{
            {{"--groups", "all", "--trees"}, "--trees does not go with --groups [S04]"},
            {{fabric, "--groups", "all"}, "more than one topology does not go with --groups [S04]"},
            {{"--groups", "all", "-c", "alltoallv"}, "alltoallv"},
-           {{"--groups", "all", "--csv"}, "--csv does not go with --groups [S04]"},
            {{"--groups", "DIV 2", "--relays"}, "--relays does not go with --groups [S04]"},
            {{"--groups", "all", "--members", "0-3"}, "--members is one group"},
            {{"--groups", "all", "--algorithms", "nccl-pick"}, "there is no \"nccl-pick\""},

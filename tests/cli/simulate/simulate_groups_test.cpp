@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/common/shared_limits.hpp"
 #include "cli/program.hpp"
 
 namespace forestcoll::testing {
@@ -42,6 +43,19 @@ TEST(SimulateGroups, GroupsThatShareALinkTakeTwiceAsLong) {
   EXPECT_NEAR(seconds("MOD 2") / seconds("[[0,2]]"), 2, 0.01);
   EXPECT_THAT(run_well({"simulate", file, racks, "--groups", "MOD 2", "--sizes", "1G"}).out,
               HasSubstr("trees and paths reach at most 10.000 GB/s"));
+}
+
+TEST(SimulateGroups, GroupsThatShareALimitWaitForIt) {
+  const Scratch scratch;
+  const std::string file = scratch / "pair.xml";
+  run_well({"synth", topology("dgx-a100-x1"), "--ranks", "0,1", "-c", "allgather", "-k", "1", "-o",
+            file});
+  const auto step = json_of({"simulate", file, scratch.write("way_in.json", kSharedWayIn),
+                             "--groups", "DIV 2", "--gpu", "ideal", "--sizes", "1G", "--json"},
+                            "forestcoll-simulation-job.schema.json")["steps"][0];
+  EXPECT_NEAR(step["times"][0]["simulated_algbw"].get<double>(), 12, 0.1);
+  EXPECT_EQ(step["rate"]["exact"], "12");
+  EXPECT_EQ(step["shared_limits"][0]["name"], "bridge");
 }
 
 TEST(SimulateGroups, WhatHasNoPlaceInEveryGroup) {

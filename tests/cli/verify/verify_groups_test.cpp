@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/common/shared_limits.hpp"
 #include "cli/program.hpp"
 
 namespace forestcoll::testing {
@@ -52,6 +53,41 @@ TEST(VerifyGroups, GroupsThatShareALinkHaveHalfOfIt) {
       "forestcoll-verify-job.schema.json");
   EXPECT_EQ(report["operations"][0]["algbw"]["exact"], "10");
   EXPECT_EQ(report["operations"][0]["algbw_at_once"]["exact"], "5");
+}
+
+// Each pair receives half of its buffer through the bridge.
+TEST(VerifyGroups, GroupsThatShareALimitHaveTheirPartOfIt) {
+  const Scratch scratch;
+  const std::string pair = scratch / "pair.xml";
+  run_well({"synth", topology("dgx-a100-x1"), "--ranks", "0,1", "-c", "allgather", "-k", "1", "-o",
+            pair});
+  const auto report =
+      json_of({"verify", pair, "--topology", scratch.write("way_in.json", kSharedWayIn), "--groups",
+               "DIV 2", "--json"},
+              "forestcoll-verify-job.schema.json");
+  EXPECT_EQ(report["operations"][0]["algbw"]["exact"], "20");
+  EXPECT_EQ(report["operations"][0]["algbw_at_once"]["exact"], "12");
+}
+
+// Pairs of boxes that are alike, and one that is not.
+TEST(VerifyGroups, EveryGroupIsJudgedInItsOwnPlace) {
+  const Scratch scratch;
+  const auto report =
+      json_of({"verify", pair_schedule(scratch), "--topology", topology("dgx-a100-x2"), "--groups",
+               "[[0,8],[1,9],[2,3]]", "--json"},
+              "forestcoll-verify-job.schema.json");
+  EXPECT_EQ(report["operations"][0]["algbw"]["exact"], "25");
+  EXPECT_EQ(report["operations"][0]["algbw_at_once"]["exact"], "25");
+}
+
+TEST(VerifyGroups, OperationsAreInTheirJob) {
+  for (const char* option : {"--at-once", "--job"}) {
+    for (const Words& words :
+         {Words{"verify", "a.xml"}, {"simulate", "a.xml", "t.json"}, {"compare", "t.json"}}) {
+      expect_says(2, joined(words, {option, "allreduce all"}),
+                  "forestcoll synth TOPOLOGY " + std::string(option) + " ... -o DIR`, then `");
+    }
+  }
 }
 
 TEST(VerifyGroups, GroupsThatItDoesNotFitAreNamed) {

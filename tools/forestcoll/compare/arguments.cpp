@@ -308,13 +308,7 @@ Expected<void> refuse_with_groups(const CompareArguments& options) {
                                     {"--nccl-graph", !options.nccl_graph.empty()},
                                     {"--cross-nic", options.cross_nic},
                                     {"--nccl-constants", options.nccl_constants},
-                                    {"--trees", options.trees},
-                                    {"--csv", options.csv},
-                                    {"--markdown", options.markdown},
-                                    {"--latex", options.latex},
-                                    {"--table", !options.table.empty()},
-                                    {"--svg", !options.svg.empty()},
-                                    {"--html", !options.html.empty()}});
+                                    {"--trees", options.trees}});
   if (option == nullptr) return {};
   return make_error(Code::S04, fmt::format("{} does not go with --groups", option),
                     "leave it out, or compare one group with --members; a file for all groups is "

@@ -123,6 +123,11 @@ std::string report(const Comparison& comparison, const CompareArguments& options
   return to_terminal(comparison);
 }
 
+Diagnostic nothing_to_draw() {
+  return make_error(Code::N09, "--svg: no algorithm has times, so there is nothing to draw",
+                    "the report says why, for each of them");
+}
+
 Expected<void> write_files(const Comparison& comparison, const CompareArguments& options,
                            const Console& console) {
   if (!options.table.empty()) {
@@ -131,10 +136,7 @@ Expected<void> write_files(const Comparison& comparison, const CompareArguments&
     }
   }
   if (!options.svg.empty()) {
-    if (!has_times(comparison)) {
-      return make_error(Code::N09, "--svg: no algorithm has times, so there is nothing to draw",
-                        "the report says why, for each of them");
-    }
+    if (!has_times(comparison)) return nothing_to_draw();
     if (const auto done = write_output(options.svg, to_chart(comparison, kChartWidth, true));
         !done) {
       return done.errors();
@@ -252,6 +254,31 @@ Expected<GroupsRequest> request_of_groups(const CompareArguments& options, const
                        options.threads};
 }
 
+std::string report(const GroupsComparison& comparison, const GroupsRequest& request,
+                   const Fabric& fabric, const CompareArguments& options, const Console& console) {
+  if (options.json) return report_text(groups_to_json(comparison, request, fabric), console);
+  if (options.csv) return groups_to_csv(comparison, request, fabric);
+  if (options.markdown) return groups_to_markdown(comparison, request, fabric);
+  if (options.latex) return groups_to_latex(comparison, request, fabric);
+  return groups_in_words(comparison, request, fabric);
+}
+
+Expected<void> write_files(const GroupsComparison& comparison, const GroupsRequest& request,
+                           const Fabric& fabric, const CompareArguments& options) {
+  if (!options.table.empty()) {
+    const auto done = write_output(options.table, groups_in_words(comparison, request, fabric));
+    if (!done) return done.errors();
+  }
+  if (!options.svg.empty()) {
+    if (!has_times(comparison)) return nothing_to_draw();
+    const auto done =
+        write_output(options.svg, groups_to_chart(comparison, request, fabric, kChartWidth));
+    if (!done) return done.errors();
+  }
+  if (options.html.empty()) return {};
+  return write_output(options.html, groups_to_page(comparison, request, fabric, kChartWidth));
+}
+
 Expected<ExitCode> run_compare_groups(const CompareArguments& options, const Console& console) {
   auto rows = request_of(options);
   if (!rows) return rows.errors();
@@ -268,10 +295,11 @@ Expected<ExitCode> run_compare_groups(const CompareArguments& options, const Con
     constexpr std::array kRemedies = {Remedy{Code::O08, "choose other groups"}};
     return with_remedies(comparison.errors(), kRemedies);
   }
-  const std::string report =
-      options.json ? report_text(groups_to_json(*comparison, *request, *fabric), console)
-                   : groups_in_words(*comparison, *request, *fabric);
-  return finish(write_output("-", report));
+  if (const auto done = write_files(*comparison, *request, *fabric, options); !done) {
+    return done.errors();
+  }
+  if (!prints_report(options)) return ExitCode::done;
+  return finish(write_output("-", report(*comparison, *request, *fabric, options, console)));
 }
 
 Expected<ExitCode> run_compare(const CompareArguments& options, const Console& console) {
@@ -315,7 +343,10 @@ Command add_compare(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "compare", "Compare our schedules with those of NCCL and of the literature");
   add_compare_options(*command, *options);
-  return {command, [options](const Console& console) { return run_compare(*options, console); }};
+  return {command, [options](const Console& console) { return run_compare(*options, console); },
+          [](const std::vector<std::string>& unknown) {
+            return explain_operations(unknown, "forestcoll simulate DIR/job.json TOPOLOGY");
+          }};
 }
 
 }  // namespace forestcoll::cli

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/host.hpp"
-#include "common/job/group_parts.hpp"
+#include "common/job/group_fabrics.hpp"
 #include "common/job/step_schedules.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/synthesis/groups/job_groups.hpp"
@@ -42,8 +42,11 @@ class GroupsComparer {
     step_.operations.push_back(std::move(written));
   }
 
-  GroupsRow row(const std::string& algorithm, ProgressBar& bar) {
-    GroupsRow row{.algorithm = algorithm, .title = title_of(algorithm)};
+  // Adds a row, and shows all that is known at every size.
+  void add_row(const std::string& algorithm, std::vector<GroupsRow>& rows, ProgressBar& bar) {
+    GroupsRow& row = rows.emplace_back();
+    row.algorithm = algorithm;
+    row.title = title_of(algorithm);
     for (const std::int64_t bytes : request_.sizes) {
       auto time = time_of(algorithm, bytes);
       bar.update(static_cast<double>(++done_) / static_cast<double>(count()));
@@ -53,8 +56,8 @@ class GroupsComparer {
         break;
       }
       row.times.push_back(*time);
+      bar.show(lines_of(rates_by_size(rows, request_.sizes, &GroupsTime::at_once), 1, 0));
     }
-    return row;
   }
 
  private:
@@ -67,8 +70,9 @@ class GroupsComparer {
     if (find_baseline(algorithm) == nullptr) return std::nullopt;
     std::optional<Rank> root;
     if (request_.operation.root) root = Rank(*request_.operation.root);
+    const GroupFabrics fabrics(fabric_.topology, false);
     for (const WrittenSchedule& each : step_.operations.front().schedules) {
-      const auto part = fabric_of_group(fabric_.topology, each.group, false);
+      const auto part = fabrics.of(each.group);
       if (!part) continue;
       const auto network = to_digraph(*part);
       if (!network) continue;
@@ -160,7 +164,7 @@ Expected<GroupsComparison> compare_groups(const Fabric& fabric, const GroupsRequ
   ProgressBar bar("comparing", console);
   GroupsComparer comparer(fabric, request, *std::move(divided), console);
   for (const std::string& algorithm : request.algorithms) {
-    comparison.rows.push_back(comparer.row(algorithm, bar));
+    comparer.add_row(algorithm, comparison.rows, bar);
   }
   return comparison;
 }

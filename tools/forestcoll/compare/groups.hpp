@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "common/fabric.hpp"
 #include "common/report/report.hpp"
+#include "common/report/table.hpp"
 #include "forestcoll/collective.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/job.hpp"
@@ -57,9 +58,31 @@ struct GroupsComparison {
                                                         const GroupsRequest& request,
                                                         const Console& console);
 
-/// Tables of algbw: all at once, and one group alone.
+/// Whether any algorithm has.
+[[nodiscard]] bool has_times(const GroupsComparison& comparison);
+/// algbw of the algorithms that have times, by size: of all groups at once, or of one alone.
+[[nodiscard]] Table rates_by_size(const std::vector<GroupsRow>& rows,
+                                  const std::vector<std::int64_t>& sizes,
+                                  double GroupsTime::*seconds);
+
+/// Tables of algbw, all at once and one group alone: for a terminal, in Markdown, and in LaTeX.
 [[nodiscard]] std::string groups_in_words(const GroupsComparison& comparison,
                                           const GroupsRequest& request, const Fabric& fabric);
+[[nodiscard]] std::string groups_to_markdown(const GroupsComparison& comparison,
+                                             const GroupsRequest& request, const Fabric& fabric);
+[[nodiscard]] std::string groups_to_latex(const GroupsComparison& comparison,
+                                          const GroupsRequest& request, const Fabric& fabric);
+/// One line per algorithm and size, one line for an algorithm without times.
+[[nodiscard]] std::string groups_to_csv(const GroupsComparison& comparison,
+                                        const GroupsRequest& request, const Fabric& fabric);
+/// SVG: algbw over size, all at once, below the joint optimum. REQUIRES: some algorithm has times.
+[[nodiscard]] std::string groups_to_chart(const GroupsComparison& comparison,
+                                          const GroupsRequest& request, const Fabric& fabric,
+                                          int width);
+/// HTML that needs nothing else: the chart and the tables.
+[[nodiscard]] std::string groups_to_page(const GroupsComparison& comparison,
+                                         const GroupsRequest& request, const Fabric& fabric,
+                                         int width);
 /// The format forestcoll-compare-groups, version 1.
 [[nodiscard]] Json groups_to_json(const GroupsComparison& comparison, const GroupsRequest& request,
                                   const Fabric& fabric);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/job/group_fabrics.hpp"
 #include "common/job/group_parts.hpp"
 #include "common/job/request.hpp"
 #include "common/job/step_schedules.hpp"
@@ -219,13 +220,15 @@ Expected<StepOfGroups> step_of(std::string_view text, const Groups& groups,
   StepOfGroups made;
   WrittenOperation operation;
   operation.collective = verdict->collective_name;
+  const GroupFabrics fabrics(with.fabric.topology, has_relays(with.options.failures));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (groups[g].size() < 2) continue;  // nothing to move
     if (const auto done = refuse_other_size(groups[g], verdict->ranks); !done) {
       return in_group(done.errors().front(), g, groups[g], file);
     }
-    auto part = fabric_of_group(with.fabric.topology, groups[g], has_relays(with.options.failures));
+    auto part = fabrics.of(groups[g]);
     if (!part) return in_group(part.errors().front(), g, groups[g], file);
+    part->limits.clear();  // the whole fabric has them
     // Errors are of one group.
     made.schedules.push_back({*std::move(part), std::string(text),
                               fmt::format("{}: {}", file, group_in_words(g, groups[g]))});

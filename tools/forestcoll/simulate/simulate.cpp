@@ -184,7 +184,10 @@ Command add_simulate(CLI::App& program) {
       "wrong or not for this topology, 3 too much to simulate, 4 cannot read or write, 70 "
       "internal\n"
       "error.");
-  return {command, [options](const Console& console) { return run_simulate(*options, console); }};
+  return {command, [options](const Console& console) { return run_simulate(*options, console); },
+          [](const std::vector<std::string>& unknown) {
+            return explain_operations(unknown, "forestcoll simulate DIR/job.json TOPOLOGY");
+          }};
 }
 
 }  // namespace forestcoll::cli

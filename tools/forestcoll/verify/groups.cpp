@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "common/files/io.hpp"
+#include "common/job/group_fabrics.hpp"
 #include "common/job/group_parts.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/json_version.hpp"
@@ -18,37 +18,6 @@
 
 namespace forestcoll::cli {
 namespace {
-
-// The links' loads of all groups together, in units of one group's buffer.
-class LoadsAtOnce {
- public:
-  void add(const std::vector<LinkLoad>& loads) {
-    for (const LinkLoad& load : loads) {
-      auto& [sum, bandwidth] = of_[{load.src, load.dst}];
-      const auto more = checked_add(sum, load.load);
-      fits_ &= more.has_value();
-      if (more) sum = *more;
-      bandwidth = load.bandwidth;
-    }
-  }
-
-  // GB/s that every group has; none where it does not fit exact numbers.
-  [[nodiscard]] std::optional<Ratio> algbw() const {
-    std::optional<Ratio> least;
-    for (const auto& [ends, use] : of_) {
-      const auto& [load, bandwidth] = use;
-      if (load == Ratio(0)) continue;
-      const auto rate = checked_div(bandwidth, load);
-      if (!rate || !fits_) return std::nullopt;
-      least = least ? std::min(*least, *rate) : *rate;
-    }
-    return least;
-  }
-
- private:
-  std::map<std::pair<std::string, std::string>, std::pair<Ratio, Ratio>> of_;
-  bool fits_ = true;
-};
 
 constexpr std::size_t kMostShown = 4;  // groups that it does not fit
 
@@ -63,50 +32,63 @@ struct JudgedGroups {
   [[nodiscard]] bool ok() const { return findings.empty(); }
 };
 
-// What is wrong with the schedule in the place of a group; nothing where it is right.
-Expected<std::optional<Diagnostic>> judge_in(const std::vector<Rank>& group, std::string_view text,
-                                             const GroupsVerification& asked,
-                                             const std::string& file, JudgedGroups& judged,
-                                             LoadsAtOnce& loads) {
-  if (const auto done = refuse_other_size(group, judged.alone.ranks); !done) {
-    return std::optional(done.errors().front());
+// A schedule in the place of one group after the other.
+class GroupsJudge {
+ public:
+  GroupsJudge(const VerifiedProgram& program, const GroupsVerification& asked)
+      : program_(program), fabrics_(asked.whole, asked.relays) {}
+
+  // What is wrong with it there; nothing where it is right.
+  std::optional<Diagnostic> judge_in(const std::vector<Rank>& group) {
+    if (const auto done = refuse_other_size(group, program_.alone().ranks); !done) {
+      return done.errors().front();
+    }
+    const auto fabric = fabrics_.of(group);
+    if (!fabric) return fabric.errors().front();
+    Verdict verdict = program_.on(*fabric);
+    if (!verdict.ok) return verdict.findings.front();
+    loads_.push_back(std::move(verdict.loads));
+    if (verdict.algbw) algbw_ = std::min(algbw_.value_or(*verdict.algbw), *verdict.algbw);
+    return std::nullopt;
   }
-  const auto fabric = fabric_of_group(asked.whole, group, asked.relays);
-  if (!fabric) return std::optional(fabric.errors().front());
-  const auto verdict = verify(text, file, &*fabric, asked.options);
-  if (!verdict) return verdict.errors();
-  if (!verdict->ok) return std::optional(verdict->findings.front());
-  loads.add(verdict->loads);
-  if (verdict->algbw)
-    judged.algbw = std::min(judged.algbw.value_or(*verdict->algbw), *verdict->algbw);
-  return std::optional<Diagnostic>();
-}
+
+  // The least of the groups, each by itself.
+  [[nodiscard]] const std::optional<Ratio>& algbw() const { return algbw_; }
+  // Of each group, in units of one group's buffer.
+  [[nodiscard]] const std::vector<std::vector<LinkLoad>>& loads() const { return loads_; }
+
+ private:
+  const VerifiedProgram& program_;
+  GroupFabrics fabrics_;
+  std::optional<Ratio> algbw_;
+  std::vector<std::vector<LinkLoad>> loads_;
+};
 
 Expected<JudgedGroups> judge(std::string_view text, const std::string& file,
                              const GroupsVerification& asked, const Groups& groups,
                              const Console& console) {
   ProgressBar bar("checking", console);
-  auto alone = verify(text, file, nullptr, asked.options);
-  if (!alone) return alone.errors();
-  if (auto done = refuse_for_groups(alone->format, !alone->groups.empty()); !done) {
+  const auto program = VerifiedProgram::read(text, file, asked.options);
+  if (!program) return program.errors();
+  const Verdict& alone = program->alone();
+  if (auto done = refuse_for_groups(alone.format, !alone.groups.empty()); !done) {
     return done.errors();
   }
-  JudgedGroups judged{*std::move(alone)};
-  judged.findings = judged.alone.findings;
-  if (!judged.alone.ok) return judged;
-  LoadsAtOnce loads;
+  JudgedGroups judged{alone};
+  judged.findings = alone.findings;
+  if (!alone.ok) return judged;
+  GroupsJudge places(*program, asked);
   for (std::size_t g = 0; g < groups.size(); ++g) {
     bar.update(static_cast<double>(g) / static_cast<double>(groups.size()));
     if (groups[g].size() < 2) continue;  // nothing to move
     ++judged.groups;
-    const auto wrong = judge_in(groups[g], text, asked, file, judged, loads);
-    if (!wrong) return wrong.errors();
-    if (!*wrong) continue;
+    const auto wrong = places.judge_in(groups[g]);
+    if (!wrong) continue;
     ++judged.bad;
-    judged.findings.push_back(in_group(**wrong, g, groups[g], file));
+    judged.findings.push_back(in_group(*wrong, g, groups[g], file));
   }
-  // What several links share is no load of one link.
-  if (judged.ok() && asked.whole.limits.empty()) judged.at_once = loads.algbw();
+  judged.algbw = places.algbw();
+  if (judged.ok()) judged.at_once = rate_at_once(asked.whole, places.loads());
   return judged;
 }
 

@@ -233,8 +233,11 @@ Expected<ExitCode> run_verify(const VerifyArguments& options, const Console& con
   return ExitCode::done;
 }
 
-// A second file: most likely the topology, as `simulate` takes it.
-std::string explain_second_file(const std::vector<std::string>& unknown) {
+// A second file is most likely the topology, as `simulate` takes it.
+std::string explain_unknown(const std::vector<std::string>& unknown) {
+  std::string operations =
+      explain_operations(unknown, "forestcoll verify DIR/job.json --topology TOPOLOGY");
+  if (!operations.empty()) return operations;
   if (unknown.front().starts_with('-')) return {};
   return fmt::format("verify takes one schedule; a topology is given as --topology {}",
                      unknown.front());
@@ -289,7 +292,7 @@ Command add_verify(CLI::App& program) {
       "read\n"
       "or write, 70 internal error.");
   return {command, [options](const Console& console) { return run_verify(*options, console); },
-          explain_second_file};
+          explain_unknown};
 }
 
 }  // namespace forestcoll::cli

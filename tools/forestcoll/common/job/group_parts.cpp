@@ -3,25 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <utility>
-
 #include "forestcoll/codes.hpp"
-#include "forestcoll/failures.hpp"
 #include "forestcoll/text.hpp"
 
 namespace forestcoll::cli {
-
-Expected<Topology> fabric_of_group(const Topology& whole, const std::vector<Rank>& group,
-                                   bool relays) {
-  std::vector<std::size_t> numbers;
-  for (const Rank rank : group) numbers.push_back(rank.index());
-  Failures others;
-  others.members = fmt::format("{}", fmt::join(numbers, ","));
-  others.relays = relays ? Failures::Relays::all : Failures::Relays::declared;
-  auto left = degrade(whole, others);
-  if (!left) return left.errors();
-  return std::move(left->topology);
-}
 
 std::string ranks_in_words(const std::vector<Rank>& group) {
   constexpr std::size_t kMost = 8;

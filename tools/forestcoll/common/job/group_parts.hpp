@@ -8,14 +8,8 @@
 
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/id.hpp"
-#include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {
-
-/// The fabric as a group has it by itself: its members as ranks in the order of the group, and
-/// `relays` whether the other GPUs pass its data on or are gone. Errors: those of `degrade`.
-[[nodiscard]] Expected<Topology> fabric_of_group(const Topology& whole,
-                                                 const std::vector<Rank>& group, bool relays);
 
 /// "0,8,16,24"; of many, the first ones.
 [[nodiscard]] std::string ranks_in_words(const std::vector<Rank>& group);

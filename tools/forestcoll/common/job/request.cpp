@@ -137,6 +137,20 @@ void add_job_options(CLI::App& command, JobArguments& arguments) {
              "its communicators (docs/jobs.md)");
 }
 
+std::string explain_operations(const std::vector<std::string>& unknown,
+                               const std::string& instead) {
+  for (const std::string& word : unknown) {
+    const std::string option = word.substr(0, word.find('='));
+    if (option != "--at-once" && option != "--job") continue;
+    return fmt::format(
+        "{0}: this command takes one collective, of all groups that --groups names; for several "
+        "operations write their schedules with `forestcoll synth TOPOLOGY {0} ... -o DIR`, then "
+        "`{1}` [S04]",
+        option, instead);
+  }
+  return {};
+}
+
 bool is_groups_file(const std::string& groups) {
   return groups.ends_with(".json") || groups == "-";
 }

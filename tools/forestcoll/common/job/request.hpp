@@ -36,6 +36,12 @@ void add_job_options(CLI::App& command, JobArguments& arguments);
 /// The same of a command that knows groups, and no operations: --groups, --mesh and --mesh-order.
 void add_groups_options(CLI::App& command, JobArguments& arguments);
 
+/// Of a command that knows groups, and no operations: what to do in place of --at-once or --job,
+/// where these are among words that it does not know, else nothing. `instead`: the command that
+/// takes what `synth` writes of operations.
+[[nodiscard]] std::string explain_operations(const std::vector<std::string>& unknown,
+                                             const std::string& instead);
+
 /// What else of the command line is about a job.
 struct JobContext {
   const Failures& failures;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/files/io.hpp"
+#include "common/job/group_fabrics.hpp"
 #include "common/job/group_parts.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/report/progress_bar.hpp"
@@ -83,9 +84,10 @@ Expected<void> StepSchedules::add_made(const GroupAlgorithm& algorithm, const Wr
                                        const ChosenGpu& gpu, Made& made) {
   const WrittenOperation& of = step.operations[operation];
   const double own = std::round(static_cast<double>(algorithm.bytes) * of.share);
+  const GroupFabrics fabrics(whole, false);
   for (std::size_t g = 0; g < of.schedules.size(); ++g) {
     const std::vector<Rank>& group = of.schedules[g].group;
-    auto part = fabric_of_group(whole, group, false);
+    auto part = fabrics.of(group);
     if (!part) return in_group(part.errors().front(), g, group, "");
     part->limits.clear();  // algorithms of others do not know what links share; simulation does
     const auto [at, is_new] = made.try_emplace(fmt::format("{} {}", operation, shape_of(*part)));

@@ -48,7 +48,7 @@ class StepSchedules {
   /// Those of a step of one operation.
   [[nodiscard]] static StepSchedules of(std::vector<ScheduleInPart> groups);
   /// Those of one algorithm for all operations, whatever counts they serve, with the runtime's own
-  /// buffers. Errors: those of `fabric_of_group` and `fastest_schedule`, with the group. Cost: that
+  /// buffers. Errors: those of `GroupFabrics` and `fastest_schedule`, with the group. Cost: that
   /// of `fastest_schedule`, for each shape of a group.
   [[nodiscard]] static Expected<StepSchedules> by(const GroupAlgorithm& algorithm,
                                                   const WrittenStep& step, const Topology& whole,

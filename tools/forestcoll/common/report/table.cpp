@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 namespace forestcoll::cli {
 namespace {
@@ -37,6 +39,13 @@ std::string aligned(const Table& table, std::size_t left, std::size_t left_at_en
   write(table.head);
   for (const TableRow& row : table.rows) write(row);
   return text;
+}
+
+std::vector<std::string> lines_of(const Table& table, std::size_t left, std::size_t left_at_end) {
+  std::istringstream text(aligned(table, left, left_at_end));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(std::move(line));
+  return lines;
 }
 
 std::string to_csv(const Table& table, std::string_view end) {

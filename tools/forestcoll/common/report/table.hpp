@@ -20,6 +20,10 @@ struct Table {
 /// has no spaces at its end.
 [[nodiscard]] std::string aligned(const Table& table, std::size_t left, std::size_t left_at_end);
 
+/// The same, line by line.
+[[nodiscard]] std::vector<std::string> lines_of(const Table& table, std::size_t left,
+                                                std::size_t left_at_end);
+
 /// RFC 4180: cells with commas, quotation marks or ends of lines are quoted. `end` ends every line.
 [[nodiscard]] std::string to_csv(const Table& table, std::string_view end);
 

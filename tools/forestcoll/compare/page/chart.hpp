@@ -26,6 +26,15 @@ struct ChartSeries {
   bool named = true;  ///< false: grey, without a name
 };
 
+/// Ours and those that come closest to the best at any size keep their names; of equal ones the
+/// first. Names stay as they stand in the tables, whatever their number here.
+void choose_named(std::vector<ChartSeries>& series);
+
+/// The colour of the others in their order, from 0 on.
+[[nodiscard]] constexpr std::size_t slot_of_other(std::size_t number) {
+  return number % (kChartSlots - 1) + 1;
+}
+
 struct Chart {
   std::string title;
   std::string value_title;      ///< "algbw, GB/s"

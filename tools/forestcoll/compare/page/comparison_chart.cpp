@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,45 +17,15 @@
 namespace forestcoll::cli {
 namespace {
 
-// So many lines have a name and a colour; nobody follows more.
-constexpr std::size_t kMostNamed = 6;
-
-// Ours and those that come closest to the best at any size keep their names; of equal ones the
-// first. Names stay as they stand in the tables, whatever their number here.
-void choose_named(std::vector<ChartSeries>& series) {
-  std::map<double, double> best;
-  for (const ChartSeries& one : series) {
-    for (const ChartPoint& point : one.points) {
-      best[point.bytes] = std::max(best[point.bytes], point.value);
-    }
-  }
-  std::vector<std::pair<double, std::size_t>> order;
-  std::size_t ours = 0;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    double score = 0;
-    for (const ChartPoint& point : series[i].points) {
-      score = std::max(score, point.value / best.at(point.bytes));
-    }
-    if (series[i].slot == 0) {
-      ++ours;
-    } else {
-      order.emplace_back(-score, i);
-    }
-  }
-  std::ranges::stable_sort(order, {}, &std::pair<double, std::size_t>::first);
-  const std::size_t room = kMostNamed - std::min(ours, kMostNamed - 1);
-  for (std::size_t k = room; k < order.size(); ++k) series[order[k].second].named = false;
-}
-
 // Ours has the first colour wherever it stands.
 std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
   if (row.algorithm == kOurs) return 0;
-  std::size_t slot = 1;
+  std::size_t number = 0;
   for (const ComparedRow& other : comparison.rows) {
     if (&other == &row) break;
-    if (other.algorithm != kOurs) ++slot;
+    if (other.algorithm != kOurs) ++number;
   }
-  return (slot - 1) % (kChartSlots - 1) + 1;
+  return slot_of_other(number);
 }
 
 // The name without its folders, and no longer than there is room for in a chart.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <sstream>
 #include <utility>
 
 #include "common/report/table.hpp"
@@ -54,10 +53,7 @@ void LiveRows::show() {
     row.resize(table.head.size());
     table.rows.push_back(std::move(row));
   }
-  std::istringstream text(aligned(table, 1, 0));
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(text, line);) lines.push_back(std::move(line));
-  bar_.show(std::move(lines));
+  bar_.show(lines_of(table, 1, 0));
 }
 
 }  // namespace forestcoll::cli

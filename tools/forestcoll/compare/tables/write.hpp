@@ -21,6 +21,9 @@ namespace forestcoll::cli {
 /// In Markdown: the first column to the left, the others to the right.
 [[nodiscard]] std::string markdown(const Table& table);
 
+/// In LaTeX (with the package booktabs), with a line below the figures. Cells and line are text.
+[[nodiscard]] std::string latex_of_text(Table table, const std::string& said);
+
 /// The same in Markdown, and in LaTeX (with the package booktabs).
 [[nodiscard]] std::string to_markdown(const Comparison& comparison);
 [[nodiscard]] std::string to_latex(const Comparison& comparison);

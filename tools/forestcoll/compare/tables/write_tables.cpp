@@ -294,6 +294,10 @@ std::string markdown(const Table& table) {
   return text;
 }
 
+std::string latex_of_text(Table table, const std::string& said) {
+  return latex(latex_cells(std::move(table)), said);
+}
+
 std::string to_terminal(const Comparison& comparison) {
   const Report report = report_of(comparison, true, "u");
   std::string text =
@@ -339,14 +343,14 @@ std::string to_latex(const Comparison& comparison) {
   std::string text = fmt::format("% {}; {}\n", report.heading, kModelNotMeasurement);
   report.rates.head.pop_back();  // links, which make it too wide
   for (TableRow& row : report.rates.rows) row.pop_back();
-  text += latex(latex_cells(report.rates),
-                fmt::format("Rates are simulated: {}", kModelNotMeasurement));
+  text += latex_of_text(std::move(report.rates),
+                        fmt::format("Rates are simulated: {}", kModelNotMeasurement));
   for (TimeTable& times : report.times) {
     times.table = latex_cells(std::move(times.table));
     text += "\n" + latex(marked(times, "\\textbf{", "}"), times.says);
   }
   for (const auto& [title, table] : report.measured) {
-    text += "\n" + latex(latex_cells(table), title);
+    text += "\n" + latex_of_text(table, title);
   }
   for (const std::string& remark : report.remarks) text += fmt::format("% {}\n", remark);
   for (const std::string& sentence : report.sentences) {
