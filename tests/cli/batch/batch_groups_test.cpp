@@ -70,19 +70,19 @@ TEST(BatchGroupsLong, TopologiesThatGroupsDoNotFitFailAlone) {
   EXPECT_EQ(files_below(batch.out() + "/two.json/job"), written_by_synth(batch, "two.json", words));
 }
 
-// Of the largest buffers of both steps by the time of both: 2 GB at 200, and 1 GB at 300 GB/s.
+// Of the largest buffers of both steps by the time of both: 3 GB at 200, and 1 GB at 300 GB/s.
 TEST(BatchGroups, StepsHaveOneRate) {
   const BatchDirectories batch;
   batch.add("box.json", read_file(topology("dgx-a100-x1")));
   std::ofstream(batch / "job.json") << R"({"format": "forestcoll-job", "version": 1, "steps": [
     {"operations": [{"collective": "allreduce", "groups": "DIV 4", "bytes": 1000000000}],
-     "repeat": 2},
+     "repeat": 3},
     {"operations": [{"collective": "allreduce", "groups": "DIV 2", "bytes": 1000000000}]}]})";
   const auto result = batch.run({"--job", batch / "job.json", "--format", "none"});
   ASSERT_EQ(result.code, 0) << result.err;
   const auto item = batch.items()[0];
-  EXPECT_EQ(item["optimum"]["exact"], "225");
-  EXPECT_EQ(item["reached"]["exact"], "225");
+  EXPECT_EQ(item["optimum"]["exact"], "2400/11");
+  EXPECT_EQ(item["reached"]["exact"], "2400/11");
   EXPECT_EQ(item["optimum_fraction"], 1);
   EXPECT_TRUE(item["outputs"].empty());
 }

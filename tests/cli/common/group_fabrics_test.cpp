@@ -42,7 +42,7 @@ TEST(GroupFabrics, GroupsThatLieAlikeDifferByNamesAlone) {
 // The same GPUs, and the same links between any two of them that carry something, as where all
 // others are left out of the whole fabric.
 TEST(GroupFabrics, HaveWhatTheWholeHasForTheirMembers) {
-  for (const char* name : {"dgx-a100-x2", "mi250-x1", "torus-4x4", "dgx-h100-x4-rail"}) {
+  for (const char* name : {"dgx-a100-x2", "dgx-1-v100", "torus-4x4", "dgx-h100-x4-rail"}) {
     const Topology whole = parsed(read_file(topology(name)));
     const auto latencies = link_latencies(whole).us;
     const auto part = GroupFabrics(whole, false).of(group_of({1, 0, 2}));
