@@ -187,7 +187,7 @@ struct PartClaim {
 /// the network's limits, prove by the theorem of `joint_optimum`, in exact arithmetic of any size:
 /// shortest paths through nodes that pass data on, and cheapest arborescences from their dual side.
 /// Shares nothing with what finds lengths. Nothing where they prove nothing or the rate does not
-/// fit 64 bits. Cost: Dijkstra per member, and for each root O(n³) or so in a group of n.
+/// fit 64 bits. Cost: Dijkstra per member, and O(n²) in a group of n.
 [[nodiscard]] std::optional<Ratio> joint_rate_by_lengths(const Network& network,
                                                          const JointDemand& demand,
                                                          const ArcLengths& lengths,

@@ -1,10 +1,7 @@
-// The bound of lengths for several collectives at once. The cheapest arborescence is found from its
-// dual side (Bock 1971; Fulkerson 1974): while nodes are not reached from the root by arcs of cost
-// 0, take a set of them that no arc of cost 0 enters, make all arcs that enter it cheaper by what
-// the cheapest of them costs, and count that: every arborescence enters the set.
+// The bound of lengths for several collectives at once.
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
-#include <boost/graph/strong_components.hpp>
+#include <boost/graph/filtered_graph.hpp>
 #include <boost/multiprecision/cpp_int.hpp>
 #include <cstddef>
 #include <cstdint>
@@ -13,131 +10,98 @@
 #include <span>
 #include <vector>
 
+#include "common/tree_costs.hpp"
 #include "forestcoll/commodity.hpp"
 #include "forestcoll/verify.hpp"
 
 namespace forestcoll {
 namespace {
 
+using audit::arborescence_costs;
+using audit::ArcCosts;
+
 using Whole = boost::multiprecision::cpp_int;
 using WeightedGraph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property,
-                          boost::property<boost::edge_weight_t, std::int64_t>>;
-using PlainGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+                          boost::property<boost::edge_weight_t, Int128>>;
 
-/// By tail and head.
-using Metric = std::vector<std::vector<Whole>>;
-
-// One component of the arcs of cost 0 that none of them enters and the root is not in; empty where
-// there is none.
-std::vector<bool> unreached_part(const Metric& cost, std::size_t root) {
-  const std::size_t n = cost.size();
-  PlainGraph free(n);
-  for (std::size_t u = 0; u < n; ++u) {
-    for (std::size_t v = 0; v < n; ++v) {
-      if (u != v && cost[u][v] == 0) boost::add_edge(u, v, free);
-    }
+WeightedGraph graph_of(const Network& network, const ArcLengths& lengths) {
+  WeightedGraph graph(network.graph.node_count());
+  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
+    const Arc& arc = network.graph.arcs()[a];
+    boost::add_edge(arc.tail.index(), arc.head.index(), Int128{lengths[ArcId(a)]}, graph);
   }
-  std::vector<std::size_t> part(n);
-  const std::size_t parts = boost::strong_components(free, part.data());
-  std::vector<bool> entered(parts, false);
-  entered[part[root]] = true;
-  for (std::size_t u = 0; u < n; ++u) {
-    for (std::size_t v = 0; v < n; ++v) {
-      if (part[u] != part[v] && cost[u][v] == 0) entered[part[v]] = true;
-    }
-  }
-  for (std::size_t p = 0; p < parts; ++p) {
-    if (entered[p]) continue;
-    std::vector<bool> members(n);
-    for (std::size_t v = 0; v < n; ++v) members[v] = part[v] == p;
-    return members;
-  }
-  return {};
+  return graph;
 }
 
-Whole cheapest_arborescence(Metric cost, std::size_t root) {
-  const std::size_t n = cost.size();
-  Whole total = 0;
-  for (auto inside = unreached_part(cost, root); !inside.empty();
-       inside = unreached_part(cost, root)) {
-    std::optional<Whole> least;
-    for (std::size_t u = 0; u < n; ++u) {
-      for (std::size_t v = 0; v < n; ++v) {
-        if (!inside[u] && inside[v] && (!least || cost[u][v] < *least)) least = cost[u][v];
-      }
-    }
-    for (std::size_t u = 0; u < n; ++u) {
-      for (std::size_t v = 0; v < n; ++v) {
-        if (!inside[u] && inside[v]) cost[u][v] -= *least;
-      }
-    }
-    total += *least;
+// Those that pass a commodity's data on.
+struct OpenNodes {
+  const std::vector<bool>* open = nullptr;
+  bool operator()(std::size_t v) const { return (*open)[v]; }
+};
+
+// Of a member that another does not reach.
+constexpr Int128 kUnreached = Int128{1} << 95;
+
+// By tail and head, shortest paths among the members; only members and nodes that pass their data
+// on are on them.
+ArcCosts metric_of(const Network& network, const Commodity& commodity, bool relays,
+                   const WeightedGraph& lengths) {
+  std::vector<bool> open(network.graph.node_count());
+  for (std::size_t v = 0; v < open.size(); ++v) {
+    open[v] = relays || !network.rank_of[NodeId(v)].valid();
   }
-  return total;
+  for (const NodeId v : commodity.members) open[v.index()] = true;
+  const boost::filtered_graph graph(lengths, boost::keep_all(), OpenNodes{&open});
+  ArcCosts metric;
+  std::vector<Int128> distance(open.size());
+  for (const NodeId from : commodity.members) {
+    boost::dijkstra_shortest_paths(graph, from.index(),
+                                   boost::distance_map(distance.data())
+                                       .distance_inf(kUnreached)
+                                       .distance_zero(Int128{0})
+                                       .distance_combine(boost::closed_plus<Int128>(kUnreached)));
+    auto& row = metric.emplace_back();
+    for (const NodeId to : commodity.members) row.push_back(distance[to.index()]);
+  }
+  return metric;
 }
 
-Metric turned_round(const Metric& metric) {
-  Metric turned(metric.size(), std::vector<Whole>(metric.size()));
+ArcCosts turned_round(const ArcCosts& metric) {
+  ArcCosts turned(metric.size(), std::vector<Int128>(metric.size()));
   for (std::size_t u = 0; u < metric.size(); ++u) {
     for (std::size_t v = 0; v < metric.size(); ++v) turned[v][u] = metric[u][v];
   }
   return turned;
 }
 
-// Shortest paths among the members; only members and nodes that pass their data on are in the
-// graph.
-Metric metric_of(const Network& network, const Commodity& commodity, bool relays,
-                 const ArcLengths& lengths) {
-  std::vector<bool> open(network.graph.node_count());
-  for (std::size_t v = 0; v < open.size(); ++v) {
-    open[v] = relays || !network.rank_of[NodeId(v)].valid();
-  }
-  for (const NodeId v : commodity.members) open[v.index()] = true;
-  WeightedGraph graph(open.size());
-  for (std::size_t a = 0; a < network.graph.arc_count(); ++a) {
-    const Arc& arc = network.graph.arcs()[a];
-    if (!open[arc.tail.index()] || !open[arc.head.index()]) continue;
-    boost::add_edge(arc.tail.index(), arc.head.index(), lengths[ArcId(a)], graph);
-  }
-  Metric metric;
-  for (const NodeId from : commodity.members) {
-    std::vector<std::int64_t> distance(open.size());
-    boost::dijkstra_shortest_paths(graph, from.index(), boost::distance_map(distance.data()));
-    auto& row = metric.emplace_back();
-    for (const NodeId to : commodity.members) row.emplace_back(distance[to.index()]);
-  }
-  return metric;
+// By root, what the cheapest tree of this direction costs.
+std::vector<Int128> tree_costs(const ArcCosts& metric, bool outwards) {
+  return arborescence_costs(outwards ? turned_round(metric) : metric);
 }
 
-Whole least_cost(const Commodity& commodity, const Metric& metric) {
+Whole least_cost(const Commodity& commodity, const ArcCosts& metric) {
   const std::size_t n = metric.size();
   Whole sum = 0;
   switch (commodity.kind) {
     case Commodity::Kind::broadcast:
     case Commodity::Kind::reduce: {
-      const bool reduce = commodity.kind == Commodity::Kind::reduce;
-      const Metric directed = reduce ? turned_round(metric) : metric;
-      for (std::size_t r = 0; r < n; ++r) {
-        if (commodity.amounts[r] > 0) {
-          sum += commodity.amounts[r] * cheapest_arborescence(directed, r);
-        }
-      }
+      const auto cost = tree_costs(metric, commodity.kind == Commodity::Kind::broadcast);
+      for (std::size_t r = 0; r < n; ++r) sum += Whole(commodity.amounts[r]) * Whole(cost[r]);
       return sum;
     }
     case Commodity::Kind::allreduce: {
-      const Metric back = turned_round(metric);
-      std::optional<Whole> least;
-      for (std::size_t r = 0; r < n; ++r) {
-        const Whole both = cheapest_arborescence(metric, r) + cheapest_arborescence(back, r);
-        if (!least || both < *least) least = both;
-      }
-      return commodity.amounts.front() * *least;
+      const auto out = tree_costs(metric, true), in = tree_costs(metric, false);
+      Int128 least = out.front() + in.front();
+      for (std::size_t r = 1; r < n; ++r) least = std::min(least, out[r] + in[r]);
+      return Whole(commodity.amounts.front()) * Whole(least);
     }
     case Commodity::Kind::paths:
       break;
   }
-  for (std::size_t i = 0; i < n * n; ++i) sum += commodity.amounts[i] * metric[i / n][i % n];
+  for (std::size_t i = 0; i < n * n; ++i) {
+    sum += Whole(commodity.amounts[i]) * Whole(metric[i / n][i % n]);
+  }
   return sum;
 }
 
@@ -172,9 +136,10 @@ std::optional<Ratio> joint_rate_by_lengths(const Network& network, const JointDe
       }
     }
   }
+  const WeightedGraph graph = graph_of(network, all);
   for (const auto& commodities : demand.operations) {
     for (const Commodity& commodity : commodities) {
-      covered += least_cost(commodity, metric_of(network, commodity, demand.relays, all));
+      covered += least_cost(commodity, metric_of(network, commodity, demand.relays, graph));
     }
   }
   if (covered == 0) return std::nullopt;
