@@ -21,11 +21,6 @@ constexpr const char* kGroupsRemedy =
     "write a colour such as \"MOD 8\", \"DIV 8\", \"AND 0x7\" or \"OR 0x7\", axes of the mesh such "
     "as \"tp\" or \"dp-cp\", \"all\", or lists of ranks such as \"[[0,1],[2,3]]\"";
 
-Diagnostic no_groups(std::string_view text, const ErrorPlace& place) {
-  return make_error(Code::O02, fmt::format("expected groups, found {}", topology::quote(text)),
-                    kGroupsRemedy, place);
-}
-
 // An operator of NCCL_TESTS_SPLIT with its number.
 struct Colour {
   char kind = '%';
@@ -161,6 +156,15 @@ Diagnostic topology::unknown_collective(std::string_view name, const ErrorPlace&
                     place);
 }
 
+Diagnostic topology::not_groups(std::string_view text, const Findings& findings, std::string remedy,
+                                ErrorPlace place) {
+  const Diagnostics errors = findings.all();
+  if (place.where.empty() && !place.file.empty()) place.where = errors.front().where;
+  return make_error(
+      Code::O02, fmt::format("expected groups, found {}: {}", quote(text), errors.front().message),
+      std::move(remedy), place);
+}
+
 Expected<Groups> topology::groups_of_json(const JsonValue& value, std::size_t ranks,
                                           const Mesh* mesh, const ErrorPlace& place) {
   switch (value.kind) {
@@ -182,7 +186,9 @@ Expected<Groups> parse_groups(std::string_view text, std::size_t ranks, const Me
   if (words.starts_with('[') || words.starts_with('{')) {
     topology::Findings findings(place.file);
     const auto document = topology::parse_json(words, findings);
-    if (!document || findings.has_errors()) return no_groups(words, place);
+    if (!document || findings.has_errors()) {
+      return topology::not_groups(words, findings, kGroupsRemedy, place);
+    }
     return topology::groups_of_json(*document, ranks, mesh, place);
   }
   const bool is_axis =

@@ -196,7 +196,9 @@ TEST(ChakraTrace, ErrorsNameTheMessage) {
        fmt::format("message 2, byte {}", stream.size())},
       {good, R"({"1": [0, 8]})", "O03", "/1"},
       {good, R"({"1": []})", "O05", "/1"},
-      {good, R"({"1": [0, 0]})", "O04", "message 1, byte 24/groups/0/1"},
+      {good, R"({"1": [0, 0]})", "O04", "/1"},
+      {good, R"({"1": [0, 1], "1": [2, 3]})", "O02", "/1"},
+      {good, R"({"1": [0, 1)", "O02", "1:12"},
       {good, R"({"1": ["a"]})", "O02", "/1/0"},
       {good, R"([[0, 1]])", "O02", ""},
   };

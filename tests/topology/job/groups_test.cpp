@@ -66,6 +66,26 @@ TEST(ParseGroups, RefusesWhatIsNone) {
   EXPECT_EQ(along("tp=2,dp=4", MeshOrder::megatron, "tp-", 8), "O06");
 }
 
+// Lists that are cut or have a key twice.
+TEST(ParseGroups, SaysWhatIsNoJson) {
+  const auto cut = parse_groups("[[0,1],\n[2,3]", 8, nullptr, {.file = "groups.json"});
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.errors().front().where, "2:6");
+  EXPECT_EQ(cut.errors().front().message,
+            "expected groups, found \"[[0,1],\\u000a[2,3]\": not JSON: the file ends in the middle "
+            "of a value");
+  const auto twice = parse_groups(R"({"1": [0, 1], "1": [2, 3]})", 8, nullptr);
+  ASSERT_FALSE(twice);
+  EXPECT_NE(twice.errors().front().message.find("twice"), std::string::npos)
+      << twice.errors().front().message;
+  EXPECT_EQ(twice.errors().front().where, "");
+}
+
+// Names of communicators, as PyTorch has them; its first is 0.
+TEST(ParseGroups, KeysAreNames) {
+  EXPECT_EQ(groups(R"({"tp1": [2, 3], "0": [0, 1]})"), "2,3 0,1");
+}
+
 TEST(ParseMesh, RefusesWhatIsNone) {
   for (const char* mesh : {"", "tp", "tp=8,", "tp=2,tp=4", "tp=0,dp=8", "=8", "8=8", "tp=8=1",
                            "tp=-8", "all=8", "tp=4", "tp=8,dp=2", "tp=4294967296,dp=4294967296"}) {

@@ -148,11 +148,29 @@ TEST(OptcclWorkload, LikeCollectivesAreOneOperation) {
   EXPECT_THAT(job->notes, ElementsAre(HasSubstr("at once")));
 }
 
+// A third of a GB in decimals.
+TEST(OptcclWorkload, DemandsAreRoundedUpToWholeBytes) {
+  std::string text = kOptccl;
+  text.replace(text.find("\"demand\": 2"), 11, "\"demand\": 0.3333333333333333");
+  const auto job = parse_job(text, "job", 4, nullptr);
+  ASSERT_TRUE(job) << to_string(job.errors().front());
+  EXPECT_EQ(job->steps.front().operations[3].bytes, 1'000'000'000);
+}
+
+TEST(OptcclWorkload, ErrorsNameTheGpu) {
+  std::string text = kOptccl;
+  text.replace(text.find("[0, [\"g\", 1]]"), 13, "[0, [\"g\", 2]]");
+  const auto job = parse_job(text, "job", 4, nullptr);
+  ASSERT_FALSE(job);
+  EXPECT_THAT(job.errors().front().message, HasSubstr("the GPU [0, [\"g\", 2]] is twice"));
+}
+
 TEST(OptcclWorkload, BrokenOnesAreRefusedWithThePlace) {
   for (const BadWorkload& bad : std::vector<BadWorkload>{
            {"all_to_all", "all_to_any", "O01", "/collectives/0/type"},
            {"\"demand\": 8", "\"demand\": 0", "O01", "/collectives/0/demand"},
-           {"\"demand\": 8", "\"demand\": 0.0000000001", "O01", "/collectives/0/demand"},
+           {"\"demand\": 8", "\"demand\": 1e300", "O01", "/collectives/0/demand"},
+           {"[0, [\"g\", 1]], [0", "[0", "O05", "/collectives/0"},
            {"\"participants\"", "\"members\"", "O01", "/collectives/0/participants"},
            {"[0, [\"g\", 1]]", "[0, {}]", "O01", "/collectives/0/participants"},
            {"[0, [\"g\", 1]]", "[7, [\"g\", 1]]", "O03", "/collectives"},
@@ -203,7 +221,8 @@ TEST(KinetoTrace, WhatOverlapsIsAStep) {
               ElementsAre(ElementsAre(0, 2, 4, 6), ElementsAre(1, 3, 5, 7)));
   EXPECT_EQ(job->steps[1].repeat, 2);
   EXPECT_THAT(job->notes, Contains(HasSubstr("overlap")));
-  EXPECT_THAT(job->notes, Contains(HasSubstr("1 events of other kinds")));
+  EXPECT_THAT(job->notes,
+              Contains(HasSubstr("1 events of other kinds are left out, such as \"send\"")));
 }
 
 TEST(KinetoTrace, ListsOfRanksThatAreCutGoOnEvenly) {
@@ -235,13 +254,14 @@ TEST(KinetoTrace, BrokenOnesAreRefusedWithThePlace) {
             "/traceEvents/1/args/Out msg nelems"},
            {"[0, 1]", "[0, 9]", "O03", "/traceEvents/1/args/Process Group Ranks"},
            {"[0, 1]", "[0, a]", "O01", "/traceEvents/1/args/Process Group Ranks"},
-           {"[0, 1]", "[1, 1]", "O04", "/traceEvents/1/args/0/0"},
+           {"[0, 1]", "[1, 1]", "O04", "/traceEvents/1/args/Process Group Ranks"},
        }) {
     std::string text = good;
     text.replace(text.find(bad.part), bad.part.size(), bad.instead);
     const auto job = parse_job(text, "job", 8, nullptr);
     ASSERT_FALSE(job) << bad.instead;
     EXPECT_EQ(name_of(job.errors().front().code), bad.code) << to_string(job.errors().front());
+    EXPECT_EQ(job.errors().front().where, bad.where);
   }
   EXPECT_FALSE(parse_job(R"({"traceEvents": []})", "job", 8, nullptr));
 }

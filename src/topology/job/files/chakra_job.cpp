@@ -99,6 +99,7 @@ class ChakraReader {
     const ErrorPlace place{std::string(groups_file), ""};
     Findings findings(groups_file);
     const auto document = parse_json(trimmed(text), findings);
+    if (findings.has_errors()) return not_groups(trimmed(text), findings, kOfCommunicators, place);
     if (!document || document->kind != JsonValue::Kind::object) {
       return make_error(Code::O02, "expected communicators by name", kOfCommunicators, place);
     }
@@ -157,6 +158,11 @@ class ChakraReader {
                         fmt::format("communicator {} has rank {}, the fabric has {} ranks",
                                     quote(name), rank, ranks_),
                         "use a fabric of as many GPUs", place);
+    }
+    if (const auto twice = repeated_rank(group)) {
+      return make_error(Code::O04,
+                        fmt::format("communicator {} has rank {} twice", quote(name), *twice),
+                        "name each rank once", place);
     }
     communicators_.emplace_back(name, std::move(group));
     return {};

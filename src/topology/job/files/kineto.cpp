@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ using Kind = JsonValue::Kind;
 
 constexpr const char* kName = "Collective name";
 constexpr const char* kOfTraces = "docs/jobs.md says what is read of a profiler's trace";
+constexpr std::size_t kMostKinds = 4;  // that a note names
 constexpr std::int64_t kMostElements = std::int64_t{1} << 46;
 
 // A collective that a rank ran.
@@ -132,6 +134,7 @@ class KinetoReader {
     const auto collective = collective_of(name);
     if (!collective) {
       ++others_;
+      if (kinds_left_out_.size() < kMostKinds) kinds_left_out_.insert(name);
       return {};
     }
     auto group = group_of(arguments, place);
@@ -191,6 +194,10 @@ class KinetoReader {
             "use a fabric of as many GPUs", at(place));
       }
       group.push_back(*rank);
+    }
+    if (const auto twice = repeated_rank(group)) {
+      return make_error(Code::O04, fmt::format("rank {} is twice in a process group", *twice),
+                        kOfTraces, at(place));
     }
     if (!is_cut || continue_evenly(group, parse_whole(text_of(&arguments, "Group size")))) {
       return group;
@@ -262,8 +269,9 @@ class KinetoReader {
     }
     if (has_roots_) job.notes.emplace_back("a trace names no root: the first of the group is it");
     if (others_ > 0) {
-      job.notes.push_back(
-          fmt::format("{} events of other kinds, such as send and barrier, are left out", others_));
+      job.notes.push_back(fmt::format(
+          "{} events of other kinds are left out, such as {}", others_,
+          listed(kinds_left_out_, [](const std::string& kind) { return quote(kind); })));
     }
   }
 
@@ -271,6 +279,7 @@ class KinetoReader {
   std::size_t ranks_;
   std::vector<Event> events_;
   std::size_t others_ = 0;
+  std::set<std::string> kinds_left_out_;
   bool has_others_ = false, has_single_ = false, has_roots_ = false;
 };
 

@@ -112,6 +112,11 @@ class OptcclReader {
     if (auto added = add_members(value, entry.type->others, is_one, place, entry); !added) {
       return added.errors();
     }
+    if (entry.members.size() < 2) {
+      return make_error(Code::O05,
+                        "the collective has fewer than two GPUs: there is nothing to move",
+                        "name at least two GPUs, or leave it out", at(place));
+    }
     if (auto counted = count_bytes(value, place, entry); !counted) return counted.errors();
     return entry;
   }
@@ -132,7 +137,7 @@ class OptcclReader {
       }
       if (std::ranges::find(entry.members, component) != entry.members.end()) {
         return make_error(Code::O04,
-                          fmt::format("the GPU {} is twice in one collective", describe(each)),
+                          fmt::format("the GPU {} is twice in one collective", name_of(each)),
                           "name each GPU once", at(place));
       }
       entry.members.push_back(std::move(component));
@@ -155,7 +160,13 @@ class OptcclReader {
     return number.has_value();
   }
 
-  // Of the whole buffer, as algbw counts it.
+  // As the file writes it: [0, ["g", 1]].
+  static std::string name_of(const JsonValue& value) {
+    if (value.kind != Kind::array) return describe(value);
+    return fmt::format("[{}]", listed(value.items, &OptcclReader::name_of));
+  }
+
+  // Of the whole buffer, as algbw counts it, in whole bytes: a third of a GB has none.
   Expected<void> count_bytes(const JsonValue& value, const Place& place, Entry& entry) const {
     const JsonValue* demand = value.find("demand");
     const auto amount = demand != nullptr && demand->kind == Kind::number
@@ -164,12 +175,12 @@ class OptcclReader {
     const auto members = static_cast<std::int64_t>(entry.members.size());
     auto bytes = amount && *amount > 0 ? checked_mul(*amount, kBytesOfOne) : std::nullopt;
     if (bytes && entry.type->is_divided) bytes = checked_mul(*bytes, Ratio(members));
-    if (!bytes || bytes->den() != 1) {
+    if (!bytes) {
       return wrong(Place(place, "demand"),
                    fmt::format("expected a positive number of GB, found {}",
                                demand == nullptr ? "none" : describe(*demand)));
     }
-    entry.bytes = bytes->num();
+    entry.bytes = bytes->num() / bytes->den() + (bytes->num() % bytes->den() == 0 ? 0 : 1);
     return {};
   }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "forestcoll/codes.hpp"
@@ -56,6 +57,12 @@ std::optional<Groups> groups_like(const std::vector<std::int64_t>& group, std::s
     }
   }
   return groups;
+}
+
+std::optional<std::int64_t> repeated_rank(std::vector<std::int64_t> group) {
+  std::ranges::sort(group);
+  const auto twice = std::ranges::adjacent_find(group);
+  return twice == group.end() ? std::nullopt : std::optional(*twice);
 }
 
 Diagnostic no_workload(std::string message, std::string remedy, const ErrorPlace& place) {

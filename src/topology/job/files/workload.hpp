@@ -32,6 +32,9 @@ class StepCounter {
 [[nodiscard]] std::optional<Groups> groups_like(const std::vector<std::int64_t>& group,
                                                 std::size_t ranks);
 
+/// A rank that a group has twice; nothing where there is none.
+[[nodiscard]] std::optional<std::int64_t> repeated_rank(std::vector<std::int64_t> group);
+
 [[nodiscard]] Diagnostic no_workload(std::string message, std::string remedy,
                                      const ErrorPlace& place);
 
