@@ -157,6 +157,16 @@ TEST(CompareLong, TheChartNamesSixLines) {
   EXPECT_THAT(result.out, HasSubstr(">grey: "));
 }
 
+// The slowest of seven at most sizes.
+TEST(CompareLong, TheChartNamesTheRuntimesChoice) {
+  const auto result = run({"compare", topology("dgx-a100-x2"), "--algorithms",
+                           "greedy,two-level,hierarchical,bfb,recursive-doubling,double-tree,"
+                           "nccl-pick",
+                           "--sizes", "16K,1G", "--svg", "-"});
+  ASSERT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr(">nccl-pick</text>"), HasSubstr(">grey: ")));
+}
+
 TEST(Compare, TheChartEscapesNames) {
   const Scratch scratch;
   std::string text = small_topology();

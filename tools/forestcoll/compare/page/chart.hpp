@@ -26,8 +26,9 @@ struct ChartSeries {
   bool named = true;  ///< false: grey, without a name
 };
 
-/// Ours and those that come closest to the best at any size keep their names; of equal ones the
-/// first. Names stay as they stand in the tables, whatever their number here.
+/// Ours, the runtime's own choice and those that come closest to the best at any size keep their
+/// names; of equal ones the first. Names stay as they stand in the tables, whatever their number
+/// here.
 void choose_named(std::vector<ChartSeries>& series);
 
 /// The colour of the others in their order, from 0 on.
