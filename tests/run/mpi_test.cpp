@@ -325,6 +325,8 @@ TEST(RunProgram, FilesOfSeveralWindowsRunEachInItsOwn) {
   const Result one = mpirun(8, files, {"-b", "16K", "-n", "1", "-w", "0"});
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_EQ(rows_of(one.out).all, 1) << one.out;
+  EXPECT_EQ(count_of(one.out, "Using devices"), 1) << one.out;
+  EXPECT_EQ(count_of(one.out, "left out"), 1) << one.out;
   const Result none = mpirun(8, files, {"-b", "256K", "-n", "1", "-w", "0"});
   EXPECT_EQ(none.code, 2) << none.out;
   EXPECT_EQ(count_of(none.err, "[X04]"), 1) << none.err;

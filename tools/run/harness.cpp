@@ -40,6 +40,10 @@ class Harness {
   Expected<Outcome> run() {
     if (const auto done = check_processes(); !done) return done.errors();
     join_group();
+    if (options_.files.size() > 1 && !has_a_size()) {
+      print("# left out: none of the sizes is in its window\n");
+      return Outcome{false, false};
+    }
     print_header();
     for (const ElementType type : options_.types) {
       for (const ReduceOp op : ops()) {
@@ -106,15 +110,34 @@ class Harness {
     return facts_.min_bytes <= kMost ? (facts_.min_bytes + unit - 1) / unit * unit : asked;
   }
 
+  [[nodiscard]] std::int64_t unit_of(ElementType type) const {
+    return facts_.chunks * std::max(static_cast<std::int64_t>(size_of(type)), facts_.grain);
+  }
+
+  // In whole chunks.
+  [[nodiscard]] std::int64_t bytes_for(std::int64_t asked, std::int64_t unit) const {
+    return options_.has_sizes ? asked / unit * unit : default_size(unit);
+  }
+
+  [[nodiscard]] bool is_in_window(std::int64_t bytes) const {
+    return bytes > 0 && bytes >= facts_.min_bytes && bytes <= facts_.max_bytes;
+  }
+
+  [[nodiscard]] bool has_a_size() const {
+    return std::ranges::any_of(options_.types, [&](ElementType type) {
+      return std::ranges::any_of(options_.sizes, [&](std::int64_t asked) {
+        return is_in_window(bytes_for(asked, unit_of(type)));
+      });
+    });
+  }
+
   // In whole chunks and in the window, each once.
   [[nodiscard]] std::vector<std::int64_t> sizes_for(ElementType type) {
-    const auto element = static_cast<std::int64_t>(size_of(type));
-    const std::int64_t unit = facts_.chunks * std::max(element, facts_.grain);
+    const std::int64_t unit = unit_of(type);
     std::vector<std::int64_t> sizes;
     for (const std::int64_t asked : options_.sizes) {
-      const std::int64_t bytes = options_.has_sizes ? asked / unit * unit : default_size(unit);
-      const bool is_in = bytes > 0 && bytes >= facts_.min_bytes && bytes <= facts_.max_bytes;
-      if (!is_in) {
+      const std::int64_t bytes = bytes_for(asked, unit);
+      if (!is_in_window(bytes)) {
         print(fmt::format(
             "# {} bytes of {} are left out: {}\n", asked, to_string(type),
             bytes == 0 ? fmt::format("less than one element in each of {} chunks", facts_.chunks)
