@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "common/tree_costs.hpp"
+#include "audit/common/tree_costs.hpp"
 #include "forestcoll/commodity.hpp"
 #include "forestcoll/verify.hpp"
 

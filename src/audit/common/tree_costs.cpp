@@ -6,7 +6,7 @@
 // what the cheapest arc into it costs beyond the prices so far. Nodes whose cheapest arcs are a
 // cycle become a set (Edmonds 1967). The cycle leads from each of its nodes to all others, so from
 // every root there is an arborescence of arcs that cost no more than the prices.
-#include "tree_costs.hpp"
+#include "audit/common/tree_costs.hpp"
 
 #include <algorithm>
 #include <cstddef>
