@@ -104,15 +104,20 @@ class Rounds {
     std::int64_t piece = std::max<std::int64_t>(trees_per_root(rows_) / kPieces, 1);
     descend(0);
     State best = state();
-    Int128 before = excess();
+    std::int32_t aim = aim_of(best);
+    Int128 before = excess(aim);
     if (!is_good(best, 0)) restore(packed);
     for (int round = 0; round < cost_.rounds && !is_good(best, round); ++round) {
       anneal_heights(rows_, orbits_, bound_, cost_.most_trees, piece, cost_.proposals << round,
                      stop_, [&](double part) { report(round, part); });
       descend(round);
-      if (State now = state(); now.measure < best.measure) best = std::move(now);
-      if (is_hopeless(before, excess(), cost_.rounds - 1 - round)) break;
-      before = excess();
+      if (State lowered = state(); lowered.measure < best.measure) best = std::move(lowered);
+      const std::int32_t last_aim = std::exchange(aim, aim_of(best));
+      const Int128 now = excess(aim);
+      // What a first round gains where no less was asked for says little of the next.
+      const bool is_judged = aim == last_aim && (round > 0 || aim == most_);
+      if (is_judged && is_hopeless(before, now, cost_.rounds - 1 - round)) break;
+      before = now;
       piece = std::max<std::int64_t>(piece / 2, 1);
     }
     restore(best);
@@ -156,11 +161,18 @@ class Rounds {
     return is_worth && effort_ != Effort::max && round > 0 && 2 * height <= 3 * bound_;
   }
 
-  // By how many hops trees are too high to be worth anything, over all of them.
-  [[nodiscard]] Int128 excess() const {
+  // Trees that are higher are worth nothing; at the greatest effort no more than the best that is
+  // known.
+  [[nodiscard]] std::int32_t aim_of(const State& best) const {
+    if (effort_ != Effort::max) return most_;
+    return std::min(most_, std::max(bound_, best.measure.first - 1));
+  }
+
+  // By how many hops trees are higher, over all of them.
+  [[nodiscard]] Int128 excess(std::int32_t height) const {
     Int128 sum = 0;
     for (const Forest::Tree& tree : rows_.trees) {
-      sum += Int128{tree.multiplicity} * std::max(tree.height - most_, 0);
+      sum += Int128{tree.multiplicity} * std::max(tree.height - height, 0);
     }
     return sum;
   }

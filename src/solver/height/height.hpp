@@ -41,8 +41,9 @@ struct HeightGoal {
 /// where there are too many: 2^21, 2^23, 2^25 by `effort`; random exchanges end at 0, 2^14, 2^21
 /// edges. Cost: bounded in steps by `effort`: some of the size of the forest, or of 10 to 200 ms
 /// where that is more; at the greatest effort of a minute. Rounds of exchanges that would leave
-/// trees above `goal.search.most`, as far as the last one tells, are left out. The result is the
-/// same on every machine. `progress` is told of the random exchanges, as if all rounds of them were
+/// trees above `goal.search.most`, as far as the last one tells, are left out; at the greatest
+/// effort also those that would leave the highest tree as it is. The result is the same on every
+/// machine. `progress` is told of the random exchanges, as if all rounds of them were
 /// needed.
 void lower_heights(const TreeRows& rows, Resources& resources, const Orbits& orbits,
                    const HeightGoal& goal, Effort effort, const std::stop_token& stop,

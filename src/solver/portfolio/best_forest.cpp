@@ -94,7 +94,8 @@ GivenUp facts_of(const CollectiveForest& forest) {
   return {forest.k, forest.algbw, height_of(forest)};
 }
 
-/// Packs at one number of trees after the other, and keeps the best.
+/// Packs at one number of trees after the other, and keeps the best. The greatest effort is for
+/// longer searches of those that are tried by default: each takes seconds.
 class NumberSearch {
  public:
   NumberSearch(const Problem& problem, const SynthesizeOptions& options, const ChosenScale& chosen,
@@ -103,7 +104,7 @@ class NumberSearch {
         options_(options),
         chosen_(chosen),
         begun_(begun),
-        patience_(options.packing.effort, edges_of_one()) {}
+        patience_(std::min(options.packing.effort, Effort::normal), edges_of_one()) {}
 
   // At `chosen`, and at other numbers of trees where those may be better.
   Expected<Synthesis> run() {
