@@ -22,6 +22,9 @@ namespace {
 // Trees in all where an optimum takes numbers that are too large.
 constexpr std::int64_t kMany = 1 << 12;
 
+// Trees per root that are tried before so many.
+constexpr std::int64_t kFew = 16;
+
 // A part of the optimum, as floating point knows that, above which it is reached.
 constexpr double kAllOfOptimum = 1 - 1e-9;
 
@@ -68,10 +71,10 @@ class LowSearch {
       offer(*exact, begun, best, solution_->is_optimal);
       if (is_any || solution_->is_optimal) return;
     }
-    if (is_any) {
-      offer(rounded_counts(low_, *solution_, kMany), begun, best, false);
-    } else {
+    if (!is_any) {
       offer_rounded(begun, best);
+    } else if (!offer_few(begun, best)) {
+      offer(rounded_counts(low_, *solution_, kMany), begun, best, false);
     }
   }
 
@@ -93,6 +96,18 @@ class LowSearch {
   [[nodiscard]] bool is_at_optimum(const Ratio& algbw) const {
     const double most = problem_.network.unit.to_double() / solution_->congestion;
     return solution_->is_optimal && algbw.to_double() >= most * kAllOfOptimum;
+  }
+
+  // Where floating point names no fractions, few trees may reach the optimum all the same.
+  bool offer_few(const Synthesis& begun, std::optional<LowAtOnce>& best) const {
+    const std::size_t ranks = problem_.weights.size();
+    if (ranks > LowTreeSearch::kMostExact) return false;
+    for (const std::int64_t k : numbers_asked_for({TreesPerRoot::Mode::best_up_to, kFew}, ranks)) {
+      if (options_.packing.stop.stop_requested()) break;
+      const auto algbw = offer(rounded_counts(low_, *solution_, trees_of(k)), begun, best, false);
+      if (algbw && is_at_optimum(*algbw)) return true;
+    }
+    return false;
   }
 
   void offer_rounded(const Synthesis& begun, std::optional<LowAtOnce>& best) const {
