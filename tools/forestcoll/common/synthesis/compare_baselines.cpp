@@ -13,12 +13,34 @@
 #include "common/report/progress_bar.hpp"
 #include "common/synthesis/default_schedule.hpp"
 #include "forestcoll/fabric.hpp"
+#include "forestcoll/pack.hpp"
 
 namespace forestcoll::cli {
 namespace {
 
-// Forests are solved on what a collective has of the links: its phases alone may have other parts.
-void tell_of_all_links(Synthesis& synthesis, const RateFigures& rates) {
+// By hops alone, whatever parts trees take of the links. Of an allreduce any rank may be the only
+// root.
+std::int32_t least_height_over(const Network& links, const CollectiveForest& forest) {
+  const Network network = forest.broadcast ? links : reversed(links);
+  if (forest.root) return height_lower_bound(network, single_root(network, *forest.root));
+  if (forest.collective != Collective::allreduce) {
+    return height_lower_bound(network,
+                              forest.weight.empty() ? uniform_weights(network) : forest.weight);
+  }
+  auto least = static_cast<std::int32_t>(network.ranks.size());
+  for (std::size_t r = 0; r < network.ranks.size(); ++r) {
+    least = std::min(least, height_lower_bound(network, single_root(network, Rank(r))));
+  }
+  return least;
+}
+
+// Forests are solved on what a collective has of the links: its phases alone may have other parts,
+// and lower trees, too.
+void tell_of_all_links(const Network& links, Synthesis& synthesis, const RateFigures& rates) {
+  if (synthesis.forest.broadcast || synthesis.forest.reduce) {
+    synthesis.least_height =
+        std::min(synthesis.least_height, least_height_over(links, synthesis.forest));
+  }
   if (!synthesis.two_phases || !rates.allreduce) return;
   const auto& two_phases = rates.allreduce->two_phases;
   const bool is_less = two_phases && rates.by_trees && *two_phases < rates.by_trees->at_most;
@@ -89,7 +111,7 @@ void compare_baselines(MadeSchedule& made, const PreparedSynthesis& prepared,
   RateFigures& rates = made.figures->rates;
   raise_to(made.figures->reached, rates.optimum);
   raise_to(made.figures->reached, rates.by_trees);
-  if (fabric.whole) tell_of_all_links(made.compiled.chosen.synthesis, rates);
+  if (fabric.whole) tell_of_all_links(*fabric.whole, made.compiled.chosen.synthesis, rates);
   if (made.compiled.paths) {
     made.group = at_work("finding what relays add", console, [&] {
       return group_rates(fabric, demand_of(made.compiled.options, fabric.network),
