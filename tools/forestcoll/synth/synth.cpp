@@ -24,7 +24,8 @@ Expected<ExitCode> synth(const SynthArguments& given, const JobArguments& job,
   if (is_nccl_tuner(given.format)) return tune_nccl_itself(given, console);
   if (given.format == kNcclGraph) return write_nccl_graph(given, console);
   const SynthArguments arguments = with_sizes(given);
-  return arguments.tune.empty() ? run_synthesis(arguments, console) : tune(arguments, console);
+  return arguments.tune.empty() ? run_synthesis(arguments, console)
+                                : tune(arguments, given.tune.empty(), console);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "common/synthesis/output/deploy.hpp"
 #include "common/synthesis/output/runtime_settings.hpp"
 #include "common/synthesis/prepare.hpp"
+#include "common/synthesis/size_of_calls.hpp"
 #include "forestcoll/fastest.hpp"
 #include "forestcoll/figures.hpp"
 #include "forestcoll/forest.hpp"
@@ -207,7 +208,17 @@ Expected<std::vector<NamedText>> texts(const Tuning& tuning, const Fabric& fabri
   return files;
 }
 
-Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, const Console& console) {
+std::vector<std::int64_t> sizes_of(const PreparedSynthesis& prepared, bool are_default) {
+  std::vector<std::int64_t> sizes = prepared.request.tune;
+  if (!are_default) return sizes;
+  for (std::int64_t& size : sizes) {
+    size = size_of_calls(size, prepared.fabric, prepared.request.compile);
+  }
+  return sizes;
+}
+
+Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, bool are_default_sizes,
+                                 const Console& console) {
   const SynthArguments& arguments = prepared.arguments;
   const SynthRequest& request = prepared.request;
   const Fabric& fabric = prepared.fabric;
@@ -217,7 +228,7 @@ Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, const Consol
     return done.errors();
   }
   FastestOptions options{.compile = request.compile,
-                         .sizes = request.tune,
+                         .sizes = sizes_of(prepared, are_default_sizes),
                          .instances = arguments.instances,
                          .buffer_bytes = request.buffer_bytes,
                          .few_variants = are_few_plans(fabric, request.compile)};
@@ -244,12 +255,13 @@ Expected<ExitCode> tune_prepared(const PreparedSynthesis& prepared, const Consol
 
 }  // namespace
 
-Expected<ExitCode> tune(const SynthArguments& given, const Console& console) {
+Expected<ExitCode> tune(const SynthArguments& given, bool are_default_sizes,
+                        const Console& console) {
   const auto arguments = with_format(given);
   if (!arguments) return arguments.errors();
   const auto prepared = prepare(*arguments, console);
   if (!prepared) return prepared.errors();
-  return tune_prepared(**prepared, console);
+  return tune_prepared(**prepared, are_default_sizes, console);
 }
 
 }  // namespace forestcoll::cli

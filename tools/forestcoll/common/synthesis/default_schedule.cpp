@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "common/synthesis/request/options.hpp"
+#include "common/synthesis/size_of_calls.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/compile.hpp"
 #include "forestcoll/failures.hpp"
@@ -60,21 +60,6 @@ bool are_few(const Fabric& fabric, const CompileOptions& compile) {
   const bool has_paths = is_personalized(compile.synthesis.collective);
   const std::size_t most = has_paths ? scale::kMostRanksOfAllPaths : scale::kMostRanksOfAll;
   return fabric.network.ranks.size() > most || are_few_plans(fabric, compile);
-}
-
-// Of calls whose parts, one of each rank, are powers of two, no more than `most` in all: no others
-// are usual.
-std::int64_t in_parts_of_ranks(std::int64_t most, const Fabric& fabric) {
-  const auto ranks = static_cast<std::int64_t>(fabric.network.ranks.size());
-  if (most < ranks) return most;
-  return ranks *
-         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(most / ranks)));
-}
-
-std::int64_t size_of_calls(std::int64_t most, const Fabric& fabric, const CompileOptions& options) {
-  const Collective collective = options.synthesis.collective;
-  if (is_rooted(collective) || collective == Collective::allreduce) return most;
-  return in_parts_of_ranks(most, fabric);
 }
 
 // Of a size that no schedule divides: what the default takes in its place.
