@@ -71,7 +71,7 @@ TEST_P(Contests, BoundsAreBounds) {
 }
 
 // A V100 holds 80 threadblocks. A runtime's own kernels are what they are, but no file has more.
-TEST(ContestFiles, HaveNoMoreThreadblocksThanTheGpuHolds) {
+TEST(ContestFilesLong, HaveNoMoreThreadblocksThanTheGpuHolds) {
   constexpr std::int64_t kSize = std::int64_t{84} << 20;  // chunks of rings divide it
   const Fabric fabric = test::bundled_fabric("dgx-1-v100");
   auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {kSize}));

@@ -45,7 +45,7 @@ void expect_least_number_or_lower(const Network& network, SynthesizeOptions opti
   EXPECT_LE(height_and_trees(synthesis.forest), height_and_trees(fixed->forest));
 }
 
-TEST(Synthesize, ReachesTheBoundForEveryCollective) {
+TEST(SynthesizeLong, ReachesTheBoundForEveryCollective) {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     const Network network = test::random_fabric(seed, {.one_way = seed % 2 == 1});
     for (const Collective collective : kAll) {

@@ -17,7 +17,7 @@ nlohmann::json programs(const std::string& fabric, std::vector<std::string> more
 }
 
 // One question, one answer: programs are for the runtime that `synth` writes for.
-TEST(ComparePrograms, AreForTheTargetThatIsAskedFor) {
+TEST(CompareProgramsLong, AreForTheTargetThatIsAskedFor) {
   const std::vector<std::string> target = {"--target", "rccl-6.3"};
   const auto report =
       programs("dgx-a100-x1", joined({"--sizes", "16M", "--algorithms", "forestcoll"}, target));

@@ -135,7 +135,7 @@ TEST_F(SynthJointPlanLong, RelaysLendTheirNics) {
 }
 
 // A group's data through a rank that is of another: verify knows whose it is.
-TEST_F(SynthJointPlan, GroupsThatWereChangedAreFound) {
+TEST_F(SynthJointPlanLong, GroupsThatWereChangedAreFound) {
   run_well(synth({"-c", "allgather", "--groups", "MOD 4", "--relays"}));
   Json plan = Json::parse(read_file(plan_));
   plan["process_groups"] = {{0, 5}, {1, 4}, {2, 6}, {3, 7}};

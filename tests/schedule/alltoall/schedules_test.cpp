@@ -260,7 +260,7 @@ TEST(AlltoallSchedulesLong, SameBytesEveryTime) {
 }
 
 // The smallest of those that are as good: on fabrics where one part is enough, one.
-TEST(AlltoallSchedules, PartsAreChosen) {
+TEST(AlltoallSchedulesLong, PartsAreChosen) {
   const CompileOptions options = test::alltoall_as(Format::flows);
   const Fabric enough = test::bundled_fabric("dgx-a100-x2"),
                uneven = test::bundled_fabric("dgx-1-v100");

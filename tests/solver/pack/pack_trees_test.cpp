@@ -36,7 +36,7 @@ Packed packed(const Network& network, bool symmetry) {
   return {*std::move(packing), height_lower_bound(network, weights, scaling)};
 }
 
-TEST(PackTrees, GivesAHardPackingUpForFlatTrees) {
+TEST(PackTreesLong, GivesAHardPackingUpForFlatTrees) {
   for (const bool symmetry : {false, true}) {
     const auto [packing, least] = packed(test::jellyfish(64, 6, 6, 1), symmetry);
     EXPECT_LT(packing.statistics.repairs, 100) << "it went on to the end";

@@ -52,7 +52,7 @@ TEST(BesideLessLong, HigherLimitsAreNoSlower) {
   }
 }
 
-TEST(BesideLess, AnyNumberOfTreesIsNoWorseThanFewer) {
+TEST(BesideLessLong, AnyNumberOfTreesIsNoWorseThanFewer) {
   for (std::uint64_t seed = 20; seed < 32; ++seed) {
     const Network network =
         seed % 2 == 0 ? damaged_torus(seed)
