@@ -292,7 +292,7 @@ TEST(ContestLong, MakesNoProgramsThatLinksMakeTooSlow) {
 // What was made before, for another size, changes nothing: not what wins, and not what is said of
 // the others. Chunks of some numbers of trees do not divide the sizes.
 TEST(ContestLong, IsTheSameWhateverWasMadeBefore) {
-  for (const char* name : {"dgx-1-v100", "dgx-a100-x2"}) {
+  for (const char* name : {"dgx-1-v100", "dgx-a100-x1"}) {
     const Fabric fabric = test::bundled_fabric(name);
     const FastestOptions options = options_for(Collective::allreduce, {1 << 12, 3 << 20, 1 << 30});
     auto before = Contest::hold(fabric, options), after = Contest::hold(fabric, options);

@@ -67,7 +67,7 @@ double least_on(const std::string& fabric, const Words& gpus) {
 TEST(PlaceLong, IsTheBestOfAllSetsAndOrders) {
   const Scratch scratch;
   int possible = 0;
-  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
     std::mt19937_64 random(seed);
     const std::size_t gpus = 4 + seed % 4, count = seed % 3 == 0 ? 2 : 4;
     if (count == gpus) continue;
@@ -99,7 +99,7 @@ TEST(PlaceLong, IsTheBestOfAllSetsAndOrders) {
     ASSERT_EQ(again.code, 0) << again.err;
     EXPECT_NEAR(nlohmann::json::parse(again.out)["seconds"], least, 1e-9 * least);
   }
-  EXPECT_GE(possible, 6);
+  EXPECT_GE(possible, 3);
 }
 
 const Words kHeavyTp{"--at-once", "allgather tp 1G", "--at-once", "allreduce dp 1G"};
