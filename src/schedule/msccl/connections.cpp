@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -97,128 +98,135 @@ class Cutter {
  public:
   Cutter(const Connection& connection, std::size_t lanes,
          const IdVector<MessageId, Message>& messages, const StepBounds& bounds,
-         std::int64_t max_steps, std::int32_t waiting)
-      : connection_(connection),
-        lanes_(lanes),
-        messages_(messages),
-        bounds_(bounds),
-        max_steps_(max_steps),
-        waiting_(waiting) {}
+         const CutLimits& limits)
+      : connection_(connection), lanes_(lanes), limits_(limits) {
+    needs_.reserve(connection.messages.size());
+    for (const MessageId m : connection.messages) {
+      const std::int32_t chain = limits.waiting == 0 ? messages[m].level : bounds.chain(m);
+      needs_.push_back({messages[m].count, bounds.send(m), bounds.recv(m), chain});
+    }
+  }
 
   [[nodiscard]] std::optional<std::vector<Lane>> largest_first() const {
-    std::vector<MessageId> by_size = connection_.messages;
-    std::stable_sort(by_size.begin(), by_size.end(), [&](MessageId a, MessageId b) {
-      return messages_[a].count > messages_[b].count;
+    std::vector<std::size_t> by_size(needs_.size());
+    std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+    std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+      return needs_[a].chunks > needs_[b].chunks;
     });
     std::vector<Lane> result(lanes_);
-    for (const MessageId m : by_size) {
+    for (const std::size_t i : by_size) {
       Lane* best = nullptr;
       for (Lane& lane : result) {
-        if (has_room(lane, m) && (best == nullptr || lane.chunks < best->chunks)) best = &lane;
+        if (has_room(lane, needs_[i]) && (best == nullptr || lane.chunks < best->chunks)) {
+          best = &lane;
+        }
       }
       if (best == nullptr) return std::nullopt;
-      add(*best, m);
+      add(*best, i);
     }
     for (Lane& lane : result) std::sort(lane.messages.begin(), lane.messages.end());
     return result;
   }
 
-  // The least longest period for which messages in order fit the lanes, by bisection.
+  // The least longest period for which messages in order fit the lanes, by bisection; none where
+  // that is not below `limits.below`.
   [[nodiscard]] std::optional<std::vector<Lane>> in_order() const {
-    Lane all;
-    for (const MessageId m : connection_.messages) add(all, m);
-    std::int64_t low = 2 * all.largest, high = all.period;
-    auto best = in_order_within(high);
-    while (best && low < high) {
+    LaneLoad all;
+    for (const Need& need : needs_) all = with(all, need);
+    // No division has less than an even share.
+    const auto lanes = static_cast<std::int64_t>(lanes_);
+    std::int64_t low = 2 * std::max(all.largest, (all.chunks + lanes - 1) / lanes);
+    std::int64_t high = std::min(all.period, limits_.below - 1);
+    std::vector<std::size_t> begins;
+    if (low > high || !fit_in_order(high, begins)) return std::nullopt;
+    while (low < high) {
       const std::int64_t middle = low + (high - low) / 2;
-      if (auto found = in_order_within(middle)) {
-        best = std::move(found);
+      if (fit_in_order(middle, begins)) {
         high = middle;
       } else {
         low = middle + 1;
       }
     }
-    return best;
+    fit_in_order(high, begins);
+    return lanes_from(begins);
   }
 
  private:
-  // Every lane as full as it can be, but none left empty.
-  [[nodiscard]] std::optional<std::vector<Lane>> in_order_within(std::int64_t period) const {
-    std::vector<Lane> result;
-    std::size_t left = connection_.messages.size();
-    for (const MessageId m : connection_.messages) {
-      const bool is_needed = left-- + result.size() <= lanes_;
-      const bool goes_on = !result.empty() && !is_needed && has_room(result.back(), m) &&
-                           period_with(result.back(), m) <= period;
-      if (goes_on) {
-        add(result.back(), m);
-        continue;
+  // What a message asks of its lane.
+  struct Need {
+    std::int64_t chunks, send_steps, recv_steps;
+    std::int32_t chain;  // of messages that must come before it, one after the other
+  };
+
+  // Where lanes begin, each as full as it can be, but none left empty. False: they do not fit.
+  bool fit_in_order(std::int64_t period, std::vector<std::size_t>& begins) const {
+    begins.clear();
+    LaneLoad last;
+    for (std::size_t i = 0; i < needs_.size(); ++i) {
+      const bool is_needed = needs_.size() - i + begins.size() <= lanes_;
+      if (!begins.empty() && !is_needed && has_room(last, needs_[i])) {
+        const LaneLoad longer = with(last, needs_[i]);
+        if (longer.period <= period) {
+          last = longer;
+          continue;
+        }
       }
-      if (result.size() == lanes_ || !has_room(Lane(), m)) return std::nullopt;
-      add(result.emplace_back(), m);
+      if (begins.size() == lanes_ || !has_room(LaneLoad(), needs_[i])) return false;
+      begins.push_back(i);
+      last = with(LaneLoad(), needs_[i]);
+    }
+    return true;
+  }
+
+  [[nodiscard]] std::vector<Lane> lanes_from(const std::vector<std::size_t>& begins) const {
+    std::vector<Lane> result(begins.size());
+    for (std::size_t lane = 0; lane < begins.size(); ++lane) {
+      const std::size_t end = lane + 1 < begins.size() ? begins[lane + 1] : needs_.size();
+      for (std::size_t i = begins[lane]; i < end; ++i) add(result[lane], i);
     }
     return result;
   }
 
-  [[nodiscard]] bool has_room(const Lane& lane, MessageId m) const {
-    return lane.send_steps + bounds_.send(m) <= max_steps_ &&
-           lane.recv_steps + bounds_.recv(m) <= max_steps_;
+  [[nodiscard]] bool has_room(const LaneLoad& lane, const Need& need) const {
+    return lane.send_steps + need.send_steps <= limits_.max_steps &&
+           lane.recv_steps + need.recv_steps <= limits_.max_steps;
   }
 
-  // Of the lane with one message more. REQUIRES: it has one.
-  [[nodiscard]] std::int64_t period_with(const Lane& lane, MessageId m) const {
-    Lane longer;
-    longer.chunks = lane.chunks;
-    longer.largest = lane.largest;
-    longer.first = lane.first;
-    longer.last = lane.last;
-    count(longer, m);
-    return longer.period;
-  }
-
-  // Messages that must come before it, one after the other.
-  [[nodiscard]] std::int32_t chain(MessageId m) const {
-    return waiting_ == 0 ? messages_[m].level : bounds_.chain(m);
-  }
-
-  void count(Lane& lane, MessageId m) const {
-    const Message& message = messages_[m];
-    lane.chunks += message.count;
-    lane.largest = std::max<std::int64_t>(lane.largest, message.count);
-    lane.first = std::min(lane.first, chain(m));
-    lane.last = std::max(lane.last, chain(m));
-    const std::int64_t halves = waiting_ == 0 ? 2 : waiting_;
+  [[nodiscard]] LaneLoad with(LaneLoad lane, const Need& need) const {
+    const bool is_first = lane.chunks == 0;
+    lane.first = is_first ? need.chain : std::min(lane.first, need.chain);
+    lane.last = is_first ? need.chain : std::max(lane.last, need.chain);
+    lane.chunks += need.chunks;
+    lane.send_steps += need.send_steps;
+    lane.recv_steps += need.recv_steps;
+    lane.largest = std::max(lane.largest, need.chunks);
+    const std::int64_t halves = limits_.waiting == 0 ? 2 : limits_.waiting;
     const std::int64_t waits = lane.last - lane.first + std::int64_t{1};
     lane.period = std::max(2 * lane.chunks, halves * waits * lane.largest);
+    return lane;
   }
 
-  void add(Lane& lane, MessageId m) const {
-    if (lane.messages.empty()) lane.first = lane.last = chain(m);
-    count(lane, m);
-    lane.messages.push_back(m);
-    lane.send_steps += bounds_.send(m);
-    lane.recv_steps += bounds_.recv(m);
+  void add(Lane& lane, std::size_t i) const {
+    static_cast<LaneLoad&>(lane) = with(lane, needs_[i]);
+    lane.messages.push_back(connection_.messages[i]);
   }
 
   const Connection& connection_;
   std::size_t lanes_;
-  const IdVector<MessageId, Message>& messages_;
-  const StepBounds& bounds_;
-  std::int64_t max_steps_;
-  std::int32_t waiting_;
+  CutLimits limits_;
+  std::vector<Need> needs_;  // of the messages, in order
 };
 
 }  // namespace
 
 std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                      const IdVector<MessageId, Message>& messages,
-                                     const StepBounds& bounds, std::int64_t max_steps,
-                                     std::int32_t waiting) {
-  const Cutter cutter(connection, lanes, messages, bounds, max_steps, waiting);
+                                     const StepBounds& bounds, const CutLimits& limits) {
+  const Cutter cutter(connection, lanes, messages, bounds, limits);
   auto in_order = cutter.in_order();
   auto by_size = cutter.largest_first();
-  if (!in_order) return by_size;
-  if (by_size && slowest(*by_size) < slowest(*in_order)) return by_size;
+  const std::int64_t least = in_order ? slowest(*in_order) : limits.below;
+  if (by_size && slowest(*by_size) < least) return by_size;
   return in_order;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <vector>
@@ -28,10 +29,8 @@ struct Connection {
 [[nodiscard]] IdVector<ConnectionId, Connection> connect(
     const IdVector<MessageId, Message>& messages);
 
-/// What one channel of a connection carries, in global order: the work of one sending and one
-/// receiving threadblock.
-struct Lane {
-  std::vector<MessageId> messages;
+/// What one channel of a connection has to do.
+struct LaneLoad {
   std::int64_t chunks = 0;
   std::int64_t send_steps = 0, recv_steps = 0;  // upper bounds
   std::int64_t largest = 0;                     // chunks of a message
@@ -42,13 +41,24 @@ struct Lane {
   std::int64_t period = 0;
 };
 
-/// Cuts a connection into `lanes` lanes of no more than `max_steps` steps, so that the longest
-/// period is short, where waiting counts as `LowerOptions` says; none where that fails. Cost:
-/// O(messages · (log + lanes)).
+/// What it carries, in global order: the work of one sending and one receiving threadblock.
+struct Lane : LaneLoad {
+  std::vector<MessageId> messages;
+};
+
+struct CutLimits {
+  std::int64_t max_steps = 0;  ///< of a lane
+  std::int32_t waiting = 0;    ///< how waiting counts: see `LowerOptions`
+  /// Only lanes whose periods are shorter are of use.
+  std::int64_t below = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Cuts a connection into `lanes` lanes, so that the longest period is short; none where that is
+/// impossible within the limits. Cost: O(messages · (log + lanes)).
 [[nodiscard]] std::optional<std::vector<Lane>> cut(const Connection& connection, std::size_t lanes,
                                                    const IdVector<MessageId, Message>& messages,
-                                                   const StepBounds& bounds, std::int64_t max_steps,
-                                                   std::int32_t waiting);
+                                                   const StepBounds& bounds,
+                                                   const CutLimits& limits);
 
 /// The period of the slowest lane.
 [[nodiscard]] std::int64_t slowest(std::span<const Lane> lanes);

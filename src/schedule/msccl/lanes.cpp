@@ -126,9 +126,11 @@ class Placer {
     }
   }
 
-  [[nodiscard]] std::optional<std::vector<Lane>> cut_into(const Connection& connection,
-                                                          std::size_t lanes) const {
-    return cut(connection, lanes, messages_, bounds_, target_.max_steps, options_.waiting);
+  // `below`: for lanes whose periods are shorter.
+  [[nodiscard]] std::optional<std::vector<Lane>> cut_into(
+      const Connection& connection, std::size_t lanes,
+      std::int64_t below = std::numeric_limits<std::int64_t>::max()) const {
+    return cut(connection, lanes, messages_, bounds_, {target_.max_steps, options_.waiting, below});
   }
 
   // As another one was cut, whose image it is; by itself where it takes other steps.
@@ -183,7 +185,7 @@ class Placer {
     for (std::size_t lanes = now + 1; lanes <= most; ++lanes) {
       std::vector<std::vector<Lane>> wider;
       for (const ConnectionId c : orbit) {
-        auto cut = wider.empty() ? cut_into(connections_[c], lanes)
+        auto cut = wider.empty() ? cut_into(connections_[c], lanes, before)
                                  : cut_like(orbit.front(), wider.front(), c);
         if (!cut || slowest(*cut) >= before) break;
         wider.push_back(*std::move(cut));
