@@ -42,7 +42,7 @@ class MachineHealth {
       if (!gpu.off_fabric.empty()) take_off_fabric(index, gpu.off_fabric);
     }
     for (const auto& [index, gpu] : state_.gpus) {
-      if (!gpu.off_fabric.empty() || gpu.links.empty()) continue;
+      if (!gpu.off_fabric.empty() || !state_.lists_links) continue;
       if (!look_for_missing(index, gpu)) return false;
     }
     for (const auto& [index, missing] : missing_) take_links(index, missing);

@@ -29,6 +29,8 @@ struct GpuState {
 struct MachineState {
   std::string source;
   std::map<std::size_t, GpuState> gpus = {};
+  /// The tool lists the links of each GPU: one without any is cut off.
+  bool lists_links = false;
   /// Pairs of GPUs, the lesser first, that reach each other by PCIe.
   std::vector<std::pair<std::size_t, std::size_t>> by_pcie = {};
 };

@@ -72,6 +72,15 @@ std::optional<std::uint32_t> hexadecimal_after(std::string_view line, std::strin
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+// "node1" and 0 of "2026-11-30 node1:12:34 [0] NCCL INFO …", whatever launchers write before it.
+std::pair<std::string_view, std::optional<std::int64_t>> host_and_gpu(std::string_view line) {
+  const auto words = words_of(line.substr(0, line.find(" NCCL ")));
+  if (words.size() < 2 || !words.back().starts_with("[") || !words.back().ends_with("]")) return {};
+  const std::string_view process = words[words.size() - 2];
+  const std::string_view number = words.back().substr(1, words.back().size() - 2);
+  return {process.substr(0, process.find(':')), natural(number)};
+}
+
 void take_mask(std::uint32_t mask, GpuState& gpu) {
   gpu.doubts.clear();  // the last line holds
   for (const auto& [shift, meaning] : kMaskBits) {
@@ -89,7 +98,7 @@ void take_mask(std::uint32_t mask, GpuState& gpu) {
 std::optional<MachineState> read_fabric(const Dump& dump) {
   MachineState state{.source = "nvidia-smi -q"};
   GpuState* gpu = nullptr;
-  std::size_t sections = 0, indent = 0;
+  std::size_t sections = 0, finished = 0, indent = 0;
   for (const TextLine& line : lines_of(dump.text)) {
     const auto [key, value] = key_and_value(line.text);
     if (key.empty() || key == "--") continue;
@@ -98,12 +107,17 @@ std::optional<MachineState> read_fabric(const Dump& dump) {
       gpu = &state.gpus[sections++];
       indent = indent_of(line.text);
     } else if (gpu != nullptr && indent_of(line.text) > indent) {
+      if (key == "Status") ++finished;
       take_field(key, value, *gpu);
     } else {
       gpu = nullptr;
     }
   }
-  return state;
+  if (sections == finished) return state;
+  dump.findings.error(Code::I02, "",
+                      fmt::format("{} of {} sections Fabric have a status", finished, sections),
+                      "The dump may be cut off: take the output of nvidia-smi -q as it is.");
+  return std::nullopt;
 }
 
 std::optional<MachineState> read_health_mask(const Dump& dump) {
@@ -112,9 +126,7 @@ std::optional<MachineState> read_health_mask(const Dump& dump) {
   for (const TextLine& line : lines_of(dump.text)) {
     const auto mask = hexadecimal_after(line.text, "healthMask 0x");
     if (!mask) continue;
-    const std::size_t open = line.text.find('['), close = line.text.find(']');
-    const bool is_log = open < close && close < line.text.size();
-    const auto gpu = is_log ? natural(line.text.substr(open + 1, close - open - 1)) : std::nullopt;
+    const auto [host, gpu] = host_and_gpu(line.text);
     if (!gpu || *gpu >= kMostGpus) {
       dump.findings.error(Code::I02, "",
                           fmt::format("expected the number of a GPU in brackets before "
@@ -123,7 +135,7 @@ std::optional<MachineState> read_health_mask(const Dump& dump) {
                           "Take the lines of NCCL's log as they are.");
       return std::nullopt;
     }
-    hosts.insert(line.text.substr(0, line.text.find(':')));
+    hosts.insert(host);
     take_mask(*mask, state.gpus[static_cast<std::size_t>(*gpu)]);
   }
   if (hosts.size() <= 1) return state;

@@ -80,6 +80,9 @@ class Table {
     if (begin == lines.end()) return table;
     const auto end = std::find_if(begin, lines.end(), is("END_"));
     if (end == lines.end()) return table.refuse("no END_" + name), std::nullopt;
+    if (std::find_if(end, lines.end(), is("START_")) != lines.end()) {
+      return table.refuse("it a second time"), std::nullopt;
+    }
     const std::size_t from = begin->offset + begin->text.size();
     auto rows = importing::csv_rows(dump.text.substr(from, end->offset - from));
     if (!rows) return table.refuse("a quotation mark that is not closed"), std::nullopt;
@@ -183,7 +186,12 @@ class Reader {
       if (*number == 0) continue;  // a switch's own
       const auto state = ports->number(i, "PortState");
       if (!state) return false;
-      Port& port = ports_[{in_one_form(*guid), *number}];
+      const auto [at, is_new] = ports_.try_emplace({in_one_form(*guid), *number});
+      if (!is_new) {
+        ports->refuse(fmt::format("port {} of {} a second time", *number, topology::quote(*guid)));
+        return false;
+      }
+      Port& port = at->second;
       port.codes = ports->number_or_0(i, "LinkSpeedSup");
       port.widths = ports->number_or_0(i, "LinkWidthSup");
       if (state != kActive) continue;

@@ -8,6 +8,10 @@
 // "NAME".
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include "base/words.hpp"
 #include "forestcoll/topology_text.hpp"
 #include "topology/health/dumps.hpp"
@@ -63,36 +67,84 @@ std::string could_be(std::string_view rest) {
   return std::string(trimmed(rest.substr(open + 1, close - open - 1)));
 }
 
+class IblinkinfoReader {
+ public:
+  explicit IblinkinfoReader(const Dump& dump) : dump_(dump) {}
+
+  std::optional<NetworkState> run() {
+    for (const auto& each : lines_of(dump_.text)) {
+      const std::string_view line = trimmed(each.text);
+      const std::size_t open = line.find("==("), close = line.find(")==>");
+      if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
+        if (!read_port(line, open, close)) return std::nullopt;
+      } else if (const auto name = section_name(line)) {
+        if (!end_section()) return std::nullopt;
+        section_ = *name;
+        heading_ = line;
+      }
+    }
+    if (!end_section()) return std::nullopt;
+    const bool all_down = std::ranges::all_of(
+        state_.ports, [](const PortState& port) { return port.bandwidth == Ratio(0); });
+    if (!all_down) return std::move(state_);
+    // Whoever is not in such a list is up.
+    refuse("no port that is up", "Take the output of iblinkinfo without --down.");
+    return std::nullopt;
+  }
+
+ private:
+  bool read_port(std::string_view line, std::size_t open, std::size_t close) {
+    const std::string_view before = line.substr(0, open), after = line.substr(close + 4);
+    const std::string_view here = quoted_part(before).first;
+    const auto [other, rest] = quoted_part(after);
+    const auto bandwidth = bandwidth_of(line.substr(open + 3, close - open - 3));
+    const std::string_view name = here.empty() ? section_ : here;
+    const bool is_whole = rest.data() != nullptr;
+    if (name.empty() || !bandwidth || !is_whole) return refuse(topology::quote(line));
+    if (!seen_.emplace(here.empty() ? heading_ : std::string_view(), before).second) {
+      return refuse("the port " + topology::quote(before) + " a second time",
+                    "Give dumps of several times as files of their own.");
+    }
+    is_empty_ = false;
+    state_.ports.push_back(
+        {.node = std::string(name), .other = std::string(other), .bandwidth = *bandwidth});
+    if (const std::string more = could_be(rest); !more.empty()) {
+      state_.doubts.push_back(
+          fmt::format("{} to {}: {}", topology::quote(name), topology::quote(other), more));
+    }
+    return true;
+  }
+
+  // iblinkinfo writes a heading where ports follow; one without is where a file was cut off.
+  bool end_section() {
+    const bool is_cut_off = !heading_.empty() && is_empty_;
+    is_empty_ = true;
+    return !is_cut_off || refuse("no port below " + topology::quote(heading_));
+  }
+
+  bool refuse(const std::string& found,
+              const char* remedy =
+                  "Take the output of iblinkinfo as it is, headings and all, or "
+                  "that of iblinkinfo -l.") {
+    dump_.findings.error(
+        Code::I02, "",
+        fmt::format("expected a port of a named switch or adapter with its speed, found {}", found),
+        remedy);
+    return false;
+  }
+
+  const Dump& dump_;
+  NetworkState state_{"iblinkinfo"};
+  std::string_view section_, heading_;
+  bool is_empty_ = true;  // the section
+  // By the heading, if any, and what stands before the state: GUID, name, LID and number.
+  std::set<std::pair<std::string_view, std::string_view>> seen_;
+};
+
 }  // namespace
 
 std::optional<NetworkState> read_iblinkinfo(const Dump& dump) {
-  NetworkState state{"iblinkinfo"};
-  std::string_view section;
-  for (const auto& each : lines_of(dump.text)) {
-    const std::string_view line = trimmed(each.text);
-    if (const auto name = section_name(line)) section = *name;
-    const std::size_t open = line.find("==("), close = line.find(")==>");
-    if (open == std::string_view::npos || close == std::string_view::npos || close < open) continue;
-    const std::string_view here = quoted_part(line.substr(0, open)).first;
-    const auto [other, rest] = quoted_part(line.substr(close + 4));
-    const auto bandwidth = bandwidth_of(line.substr(open + 3, close - open - 3));
-    const std::string_view name = here.empty() ? section : here;
-    if (name.empty() || !bandwidth) {
-      dump.findings.error(
-          Code::I02, "",
-          fmt::format("expected a port of a named switch or adapter with its speed, found {}",
-                      topology::quote(line)),
-          "Take the output of iblinkinfo as it is, headings and all, or that of iblinkinfo -l.");
-      return std::nullopt;
-    }
-    state.ports.push_back(
-        {.node = std::string(name), .other = std::string(other), .bandwidth = *bandwidth});
-    if (const std::string more = could_be(rest); !more.empty()) {
-      state.doubts.push_back(
-          fmt::format("{} to {}: {}", topology::quote(name), topology::quote(other), more));
-    }
-  }
-  return state;
+  return IblinkinfoReader(dump).run();
 }
 
 }  // namespace forestcoll::health

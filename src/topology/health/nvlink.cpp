@@ -47,13 +47,17 @@ bool read_speed(const Dump& dump, std::string_view line, std::string_view text,
   return false;
 }
 
-// "Replay Errors: 12": what is counted, where that is not 0.
-std::optional<std::string> errors_counted(std::string_view text) {
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  const auto count = natural(trimmed(text.substr(colon + 1)));
-  if (!count || *count == 0) return std::nullopt;
-  return fmt::format("{} {}", *count, text.substr(0, colon));
+// "Replay Errors", "Tx discards", "Link recovery failed events". All links count packets, bytes and
+// what their error correction mends ("FEC Errors - 0", "Raw Errors Lane 1").
+bool counts_failures(std::string_view name) {
+  return name.ends_with("Errors") || name.ends_with("discards") || name.ends_with("events");
+}
+
+// A GPU's second section: one machine's lists would hide what is down in the other's.
+void second_time(const Dump& dump, std::string_view line) {
+  dump.findings.error(Code::I02, "",
+                      fmt::format("{} stands there a second time", topology::quote(line)),
+                      "Give the dump of each machine, and of each time, as a file of its own.");
 }
 
 class NvlinkReader {
@@ -64,7 +68,9 @@ class NvlinkReader {
     for (const TextLine& line : lines_of(dump_.text)) {
       if (!read_line(trimmed(line.text))) return std::nullopt;
     }
-    state_.source = counts_errors_ ? "nvidia-smi nvlink -e" : "nvidia-smi nvlink -s";
+    state_.source = state_.lists_links ? "nvidia-smi nvlink -s" : "nvidia-smi nvlink -e";
+    // Capabilities, throughput and the like say nothing of health.
+    if (!state_.lists_links && !says_more_) state_.gpus.clear();
     return std::move(state_);
   }
 
@@ -80,6 +86,7 @@ class NvlinkReader {
     }
     if (gpu_ != nullptr && line.find("all links are inActive") != std::string_view::npos) {
       gpu_->off_fabric = "all of its NVLinks are inactive";
+      says_more_ = true;
     }
     const auto link = numbered_line(line, "Link ");
     if (!link) return true;
@@ -91,23 +98,30 @@ class NvlinkReader {
   }
 
   bool read_link(std::string_view line, std::int64_t number, std::string_view text) {
-    if (text.find("rror") != std::string_view::npos || text.find(':') != std::string_view::npos) {
-      counts_errors_ = true;
-      if (const auto counted = errors_counted(text)) {
-        gpu_->doubts.push_back(fmt::format("NVLink {} counts {}", number, *counted));
-      }
+    if (const std::size_t colon = text.rfind(':'); colon != std::string_view::npos) {
+      read_count(number, text.substr(0, colon), trimmed(text.substr(colon + 1)));
       return true;
     }
     std::optional<Ratio> speed;
     if (!read_speed(dump_, line, text, speed)) return false;
-    gpu_->links[number] = speed;
-    return true;
+    state_.lists_links = true;
+    const bool is_new = gpu_->links.emplace(number, speed).second;
+    if (!is_new) second_time(dump_, line);
+    return is_new;
+  }
+
+  void read_count(std::int64_t number, std::string_view name, std::string_view value) {
+    if (!counts_failures(name)) return;
+    says_more_ = true;
+    const auto count = natural(value);
+    if (!count || *count == 0) return;
+    gpu_->doubts.push_back(fmt::format("NVLink {} counts {} {}", number, *count, name));
   }
 
   const Dump& dump_;
   MachineState state_;
   GpuState* gpu_ = nullptr;
-  bool counts_errors_ = false;
+  bool says_more_ = false;  // than the speeds of links
 };
 
 }  // namespace
@@ -118,7 +132,7 @@ std::optional<MachineState> read_nvlink(const Dump& dump) {
 
 // "    gpuId 0:" and, on the next line, a letter for each link: U up, D down, X disabled, _ none.
 std::optional<MachineState> read_dcgmi(const Dump& dump) {
-  MachineState state{.source = "dcgmi nvlink -s"};
+  MachineState state{.source = "dcgmi nvlink -s", .lists_links = true};
   GpuState* gpu = nullptr;
   for (const TextLine& each : lines_of(dump.text)) {
     const std::string_view line = trimmed(each.text);
@@ -128,7 +142,9 @@ std::optional<MachineState> read_dcgmi(const Dump& dump) {
         malformed(dump, line, fmt::format("a GPU below {}", kMostGpus));
         return std::nullopt;
       }
-      gpu = &state.gpus[static_cast<std::size_t>(number->first)];
+      const auto [at, is_new] = state.gpus.try_emplace(static_cast<std::size_t>(number->first));
+      if (!is_new) return second_time(dump, line), std::nullopt;
+      gpu = &at->second;
       continue;
     }
     if (gpu == nullptr) continue;

@@ -2,6 +2,9 @@
 //   GPU[0]          : XGMI Error count: 1 (Single error detected since last read)
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/words.hpp"
 #include "topology/health/dumps.hpp"
 
@@ -28,13 +31,19 @@ class RocmReader {
       const std::string_view text = trimmed(line.text);
       if (text.starts_with("===")) {
         in_types_ = text.find("Link Type between two GPUs") != std::string_view::npos;
-        columns_.clear();
+        if (in_types_ && has_types_) return malformed("a second matrix"), std::nullopt;
+        has_types_ = has_types_ || in_types_;
       } else if (in_types_) {
         if (!read_row(text)) return std::nullopt;
       } else {
         read_errors(text);
       }
     }
+    if (has_types_ && (rows_.empty() || rows_.size() != columns_.size())) {
+      return malformed(fmt::format("{} of its {} rows", rows_.size(), columns_.size())),
+             std::nullopt;
+    }
+    state_.by_pcie.assign(by_pcie_.begin(), by_pcie_.end());
     return std::move(state_);
   }
 
@@ -52,20 +61,25 @@ class RocmReader {
       return true;
     }
     const auto row = rocm_gpu(words[0]);
-    if (!row || words.size() != columns_.size() + 1) return malformed_row(text);
+    if (!row || words.size() != columns_.size() + 1 || !rows_.insert(*row).second) {
+      return malformed_row(text);
+    }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (words[i + 1] == "PCIE" && *row < columns_[i]) {
-        state_.by_pcie.emplace_back(*row, columns_[i]);
+      if (words[i + 1] == "PCIE" && *row != columns_[i]) {
+        by_pcie_.insert(std::minmax(*row, columns_[i]));
       }
     }
     return true;
   }
 
   bool malformed_row(std::string_view text) {
+    return malformed("the row " + topology::quote(text));
+  }
+  bool malformed(const std::string& found) {
     dump_.findings.error(
         Code::I02, "",
-        fmt::format("expected a row of the matrix of link types, found {}", topology::quote(text)),
-        "Take the output of rocm-smi --showtopo as it is.");
+        fmt::format("expected one matrix of link types between all GPUs, found {}", found),
+        "Take the output of rocm-smi --showtopo, of one machine, as it is.");
     return false;
   }
 
@@ -86,8 +100,10 @@ class RocmReader {
 
   const Dump& dump_;
   MachineState state_;
-  bool in_types_ = false;
+  bool in_types_ = false, has_types_ = false;
   std::vector<std::size_t> columns_;
+  std::set<std::size_t> rows_;
+  std::set<std::pair<std::size_t, std::size_t>> by_pcie_;
 };
 
 }  // namespace

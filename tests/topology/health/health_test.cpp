@@ -129,6 +129,10 @@ TEST(Health, NvlinksBetweenGpusAreFoundAtBothEnds) {
   EXPECT_THAT(
       error_of(cube, nvlink_status(8, 4, {})),
       AllOf(HasSubstr("[I02]"), HasSubstr("gpu0 has 6 NVLinks in the topology, and 4 are")));
+  const std::string whole = nvlink_status(8, 6, {});
+  EXPECT_THAT(
+      error_of(cube, whole.substr(0, whole.rfind("GPU 7")) + "GPU 7: Tesla V100\n"),
+      AllOf(HasSubstr("[I02]"), HasSubstr("gpu7 has 6 NVLinks in the topology, and 0 are")));
   // Links beyond the topology's are not wired.
   const Topology quad = machine("gh200-quad");
   EXPECT_TRUE(report_of(quad, nvlink_status(4, 18, {})).failures.empty());
@@ -160,6 +164,39 @@ TEST(Health, CountsOfErrorsChangeNothing) {
               ElementsAre("gpu5: NVLink 0 counts 42 CRC Errors; nothing is changed by it"));
 }
 
+// What a healthy B300 counted, with one failed recovery.
+TEST(Health, CountsOfHealthyLinksAreNoErrors) {
+  const auto report =
+      report_of(machine("dgx-b300"),
+                "GPU 0: NVIDIA B300 SXM6 AC (UUID: GPU-0)\n"
+                "\t Link 0: Tx packets: 5\n\t Link 0: Tx bytes: 640\n"
+                "\t Link 0: Rx Errors: 0\n\t Link 0: Tx discards: 0\n"
+                "\t Link 0: Link recovery successful events: 0\n"
+                "\t Link 0: Link recovery failed events: 1\n"
+                "\t Link 0: Effective Errors: 0\n\t Link 0: Effective BER: 15e-255\n"
+                "\t Link 0: FEC Errors - 0: 36140749276\n\t Link 0: FEC Errors - 1: 9\n"
+                "\t Link 0: Raw BER Lane 0: 2061\n\t Link 0: Raw Errors Lane 0: 82\n");
+  EXPECT_EQ(report.source, "nvidia-smi nvlink -e");
+  EXPECT_THAT(messages_of(report.warnings),
+              ElementsAre(HasSubstr("NVLink 0 counts 1 Link recovery failed events")));
+}
+
+// Of a second machine or time: what is down in the first must not be lost.
+TEST(Health, TwoDumpsInOneFileAreRefused) {
+  const Topology dgx = machine("dgx-a100");
+  EXPECT_THAT(
+      error_of(dgx, nvlink_status(8, 12, {{2, {3}}}) + nvlink_status(8, 12, {})),
+      AllOf(HasSubstr("[I02]"), HasSubstr("\"Link 0: 26.562 GB/s\" stands there a second")));
+  const std::string dcgmi = "| NvLink Link Status |\ngpuId 0:\n U D U\n";
+  EXPECT_THAT(error_of(dgx, dcgmi + dcgmi), HasSubstr("\"gpuId 0:\" stands there a second time"));
+  // States and counts of one machine may stand in one file.
+  const auto both =
+      report_of(dgx, nvlink_status(1, 12, {{0, {3}}}) + "GPU 0: x\n Link 1: CRC Errors: 7\n");
+  EXPECT_EQ(both.source, "nvidia-smi nvlink -s");
+  EXPECT_THAT(both.failures.drop, ElementsAre("gpu0~nvsw*1"));
+  EXPECT_EQ(both.warnings.size(), 1U);
+}
+
 TEST(Health, DcgmiHasALetterForEachLink) {
   const Topology dgx = machine("dgx-a100");
   std::string dump = "+----------------------+\n|  NvLink Link Status  |\n";
@@ -172,7 +209,9 @@ TEST(Health, DcgmiHasALetterForEachLink) {
   const auto report = report_of(dgx, dump);
   EXPECT_EQ(report.source, "dcgmi nvlink -s");
   EXPECT_THAT(report.failures.drop, ElementsAre("gpu6~nvsw*2"));
-  EXPECT_THAT(error_of(dgx, dump + "    gpuId 7:\n        U Q U\n"), HasSubstr("[I02]"));
+  const std::string cut_off = dump.substr(0, dump.find("gpuId 7:") + 9);
+  EXPECT_THAT(error_of(dgx, cut_off), HasSubstr("gpu7 has 12 NVLinks in the topology, and 0 are"));
+  EXPECT_THAT(error_of(dgx, cut_off + "        U Q U\n"), HasSubstr("a letter for each link"));
 }
 
 std::string fabric_section(const std::string& state, const std::string& status,
@@ -203,6 +242,8 @@ TEST(Health, GpusOffTheNvlinkFabricLoseIt) {
   EXPECT_THAT(report.failures.drop, ElementsAre("box1/gpu5~box1/nvsw"));
   EXPECT_THAT(report.found, ElementsAre(HasSubstr("box1/gpu5: it is not on the NVLink fabric, "
                                                   "status \"Insufficient Resources\"")));
+  EXPECT_THAT(error_of(racks, dump.substr(0, dump.rfind("        Status")), "box1/gpu[4-7]"),
+              AllOf(HasSubstr("[I02]"), HasSubstr("3 of 4 sections Fabric have a status")));
   EXPECT_THAT(messages_of(report.warnings),
               ElementsAre(HasSubstr("box1/gpu6: its health on the NVLink fabric is \"Unhealthy\""),
                           HasSubstr("its NVLink bandwidth is degraded"),
@@ -225,6 +266,13 @@ TEST(Health, MasksOfNcclsLogAreBits) {
               ElementsAre(HasSubstr("gpu1: its NVLink bandwidth is degraded"),
                           HasSubstr("gpu1: a route of it is being recovered"),
                           HasSubstr("gpu2: it is configured wrongly")));
+  // As launchers and NCCL_DEBUG_TIMESTAMP_LEVELS write it.
+  for (const std::string prefix : {"[2026-11-30 10:11:12] ", "3: ", "[1,3]<stdout>: "}) {
+    EXPECT_EQ(report_of(rack, prefix + line(0, "aa") + "9: " + line(1, "1a5"), "gpu[0-1]")
+                  .warnings.size(),
+              2U)
+        << prefix;
+  }
   std::string two = line(0, "aa");
   two += "node2" + line(1, "aa").substr(5);
   EXPECT_THAT(error_of(rack, two, "gpu[0-3]"), HasSubstr("healthMask of 2 hosts"));
@@ -262,6 +310,28 @@ TEST(Health, XgmiThatIsMissing) {
   EXPECT_THAT(
       error_of(box, link_types(8, {}) + "=== Link Type between two GPUs\nGPU0 GPU1\nGPU0 0\n"),
       HasSubstr("[I02]"));
+}
+
+TEST(Health, AMatrixOfLinkTypesIsWhole) {
+  const Topology box = machine("mi300x");
+  const std::string whole = link_types(8, {{1, 6}});
+  const auto error_without = [&](const std::string& from, const std::string& to) {
+    std::string text = whole;
+    const std::size_t begin = text.find(from), end = text.find(to);
+    return error_of(box, text.replace(begin, end - begin, "\n"));
+  };
+  EXPECT_THAT(error_without("\nGPU1  ", "\n====="),
+              AllOf(HasSubstr("[I02]"), HasSubstr("found 1 of its 8 rows")));
+  EXPECT_THAT(error_without("\nGPU0  ", "\n====="), HasSubstr("found 0 of its 8 rows"));
+  EXPECT_THAT(error_without("       GPU0", "\n====="), HasSubstr("found 0 of its 0 rows"));
+  EXPECT_THAT(error_of(box, whole + whole), HasSubstr("found a second matrix"));
+  std::string twice = whole;
+  twice.replace(twice.find("\nGPU1"), 5, "\nGPU0");
+  EXPECT_THAT(error_of(box, twice), HasSubstr("found the row \"GPU0 "));
+  // Where the two halves differ, one end is by PCIe.
+  std::string half = whole;
+  half.replace(half.find("PCIE"), 4, "XGMI");
+  EXPECT_THAT(report_of(box, half).failures.drop, ElementsAre("gpu1~gpu6"));
 }
 
 // Two hosts of two adapters, each cabled with 25 GB/s.
@@ -304,6 +374,24 @@ TEST(Health, PortsOfInfiniBand) {
   EXPECT_THAT(messages_of(report.warnings),
               ElementsAre(HasSubstr("does not name 1 box of the topology, such as \"node3\"")));
   left_of(fabric, report);
+}
+
+TEST(Health, IblinkinfoThatIsNotWhole) {
+  const Topology fabric = two_hosts();
+  const std::string up = " 4X        53.125 Gbps Active/  LinkUp";
+  const std::string whole = adapter("node1 mlx5_0", up) + adapter("node1 mlx5_1", up);
+  EXPECT_TRUE(report_of(fabric, whole).failures.empty());
+  // A port that is not listed would be taken for one that is down.
+  EXPECT_THAT(error_of(fabric, whole.substr(0, whole.size() - 15)),
+              AllOf(HasSubstr("[I02]"), HasSubstr("headings and all")));
+  EXPECT_THAT(error_of(fabric, whole + "CA: node2 mlx5_0:\n"),
+              HasSubstr("found no port below \"CA: node2 mlx5_0:\""));
+  EXPECT_THAT(error_of(fabric, "CA: node2 mlx5_0:\n" + whole), HasSubstr("found no port below"));
+  // Of another time: the sum of both would be taken for the speed.
+  EXPECT_THAT(error_of(fabric, whole + adapter("node1 mlx5_0", up)),
+              AllOf(HasSubstr("found the port \"0x0c42a10300aabb01"), HasSubstr("a second time")));
+  EXPECT_THAT(error_of(fabric, adapter("node1 mlx5_0", "     Down/ Polling")),
+              AllOf(HasSubstr("found no port that is up"), HasSubstr("--down")));
 }
 
 // `ibdiagnet2.db_csv` of the two adapters of three hosts on one switch: by port of the switch, its
@@ -372,6 +460,10 @@ TEST(Health, IbdiagnetThatCannotBeRead) {
   EXPECT_THAT(error_where(",2,19,1024", ",3,19,1024"), HasSubstr("LinkWidthActv 3"));
   EXPECT_THAT(error_where(",2,19,1024", ",2,19,N/A"), HasSubstr("\"N/A\" for LinkSpeedActv"));
   EXPECT_THAT(error_where("\"node1 mlx5_1\"", "\"node1 mlx5_1"), HasSubstr("quotation mark"));
+  EXPECT_THAT(error_of(fabric, whole + whole),
+              HasSubstr("NODES as ibdiagnet writes it, found it a"));
+  EXPECT_THAT(error_where("0x00c2,0xc2,1,", "0xc1,0xc1,1,"),
+              HasSubstr("found port 1 of \"0xc1\" a second time"));
   EXPECT_THAT(error_where("node1 mlx5_0", "other mlx5_0"), ::testing::Not(HasSubstr("[I02]")));
   EXPECT_THAT(error_of(fabric, db_csv({{"other mlx5_0"}})), HasSubstr("[I02]"));
 }
@@ -379,14 +471,15 @@ TEST(Health, IbdiagnetThatCannotBeRead) {
 TEST(Health, PortsOfOneLineAndOfSwitchesAlone) {
   const Topology fabric = two_hosts();
   std::string dump;
+  int port = 0;
   for (const char* node : {"node1", "node2", "node3"}) {
     for (const char* nic : {"mlx5_0", "mlx5_1"}) {
       if (std::string(node) + nic == "node3mlx5_1") continue;  // its cable is out
       dump += fmt::format(
-          "0xb8599f03001a2b3c \"    MF0;leaf1:MQM8700/U1\"      3   22[  ] ==( 4X        53.125 "
+          "0xb8599f03001a2b3c \"    MF0;leaf1:MQM8700/U1\"      3   {}[  ] ==( 4X        53.125 "
           "Gbps Active/  LinkUp)==>  0x0c42a10300aabb01      9    1[  ] \"{} {}\" ( Could be "
           "106.25 Gbps)\n",
-          node, nic);
+          ++port, node, nic);
     }
   }
   const auto report = report_of(fabric, dump);
@@ -402,6 +495,12 @@ TEST(Health, WhatIsNone) {
   for (const std::string text :
        {"hello", "GPU 0: x\n", "0 1 2\n", "{\"format\": \"forestcoll-topology\"}"}) {
     EXPECT_THAT(error_of(dgx, text), AllOf(HasSubstr("dump.txt"), HasSubstr("[I01]"))) << text;
+  }
+  // Other lists of nvidia-smi nvlink: -c, -R, -gt d.
+  for (const std::string list :
+       {"Link 0, P2P is supported: true", "Link 0: Remote Device 00000000:C6:00.0: Link 33",
+        "Link 0: Data Tx: 123 KiB"}) {
+    EXPECT_THAT(error_of(dgx, "GPU 0: x\n\t " + list + "\n"), HasSubstr("[I01]")) << list;
   }
   EXPECT_THAT(error_of(dgx, ""), HasSubstr("[E01]"));
   EXPECT_THAT(error_of(dgx, "GPU 0: x\n Link 0: fast\n"), HasSubstr("[I02]"));
