@@ -28,7 +28,7 @@ struct HealthReport {
 ///   NCCL's log                   lines with `healthMask`, of one host
 ///   rocm-smi --showtopo, --showxgmierr     xGMI that is missing; errors counted
 ///   iblinkinfo                   ports of InfiniBand: down, slower than the topology says
-///   ibdiagnet                    the same, from its file ibdiagnet2.db_csv
+///   ibdiagnet                    the same, from its files ibdiagnet2.db_csv or ibdiagnet2.lst
 /// `gpus` names the GPUs that the dump numbers 0, 1, …, as for `members`: a box or ids; empty where
 /// the topology has one box. The last two name hosts, which are boxes of the same name.
 /// `file` is for messages. What is neither named in the dump nor in the topology is left alone.

@@ -61,6 +61,7 @@ struct Dump {
 [[nodiscard]] std::optional<MachineState> read_rocm(const Dump& dump);
 [[nodiscard]] std::optional<NetworkState> read_iblinkinfo(const Dump& dump);
 [[nodiscard]] std::optional<NetworkState> read_ibdiagnet(const Dump& dump);
+[[nodiscard]] std::optional<NetworkState> read_ibdiagnet_list(const Dump& dump);
 
 /// More of them in one machine, or at one GPU, are a damaged file.
 inline constexpr std::int64_t kMostGpus = 4096, kMostLinks = 1024;

@@ -44,6 +44,7 @@ std::optional<std::optional<MachineState>> read_machine_state(const Dump& dump) 
 std::optional<std::optional<NetworkState>> read_network_state(const Dump& dump) {
   if (has(dump.text, "==(") && has(dump.text, ")==>")) return health::read_iblinkinfo(dump);
   if (has(dump.text, "START_PORTS")) return health::read_ibdiagnet(dump);
+  if (has(dump.text, " } PHY=")) return health::read_ibdiagnet_list(dump);
   return std::nullopt;
 }
 
@@ -71,7 +72,7 @@ Diagnostic not_health(std::string_view file) {
   return make_error(Code::I01, "this is no dump of health that is known",
                     "Known are nvidia-smi nvlink -s and -e, nvidia-smi -q, dcgmi nvlink -s, NCCL's "
                     "log with healthMask, rocm-smi --showtopo and --showxgmierr, iblinkinfo, and "
-                    "ibdiagnet2.db_csv of ibdiagnet.",
+                    "ibdiagnet2.db_csv and .lst of ibdiagnet.",
                     {.file = std::string(file)});
 }
 

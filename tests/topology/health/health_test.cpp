@@ -468,6 +468,54 @@ TEST(Health, IbdiagnetThatCannotBeRead) {
   EXPECT_THAT(error_of(fabric, db_csv({{"other mlx5_0"}})), HasSubstr("[I02]"));
 }
 
+// `ibdiagnet2.lst`: a cable of an adapter to a port of the switch, its state and speed.
+std::string listed_cable(const std::string& adapter, int number, const std::string& state) {
+  const auto end = [](const std::string& kind, const std::string& guid, const std::string& name,
+                      int port) {
+    return fmt::format(
+        "{{ {0} Ports:01 SystemGUID:{1} NodeGUID:{1} PortGUID:{1} VenID:0002C9 DevID:1013 "
+        "Rev:00000000 {{{2}}} LID:0032 PN:{3:02X} }}",
+        kind, guid, name, port);
+  };
+  return end("CA", fmt::format("7cfe90000{}", number), adapter, 1) + " " +
+         end("SW", "7cfe9003", "MF0;leaf1:CS7500/L17/U2", number) + " " + state + "\n";
+}
+
+TEST(Health, CablesOfIbdiagnetsList) {
+  const Topology fabric = two_hosts();
+  const std::string up = "PHY=4x LOG=ACT SPD=50";
+  const std::string whole =
+      "# Running version: \"IBDIAGNET 2.9.0\"\n" + listed_cable("node1 mlx5_0", 1, up) +
+      listed_cable("node1 mlx5_10", 2, "PHY=4x LOG=ACT SPD=25") +
+      listed_cable("node2 mlx5_0", 3, "PHY=4x LOG=INI SPD=2.5") +
+      listed_cable("node2 mlx5_10", 4, up) + listed_cable("node3 mlx5_0", 5, up) +
+      listed_cable("Mellanox Technologies Aggregation Node", 6, up);
+  const auto report = report_of(fabric, whole);
+  EXPECT_EQ(report.source, "ibdiagnet2.lst");
+  EXPECT_THAT(report.failures.drop, ElementsAre("node2/nic0~sw0", "node3/nic1~sw1"));
+  EXPECT_THAT(report.failures.derate, ElementsAre("node1/nic1~sw1=0.5"));
+  EXPECT_THAT(report.warnings, IsEmpty());
+  // A cable that is there twice counts once, and at one speed.
+  EXPECT_EQ(report_of(fabric, whole + whole).failures.derate, report.failures.derate);
+  EXPECT_THAT(error_of(fabric, whole + listed_cable("node1 mlx5_0", 1, "PHY=1x LOG=ACT SPD=50")),
+              AllOf(HasSubstr("[I02]"), HasSubstr("expected each cable at one speed")));
+  for (const auto& [part, with] :
+       std::vector<std::pair<std::string, std::string>>{{" {node1 mlx5_0}", ""},
+                                                        {"NodeGUID:7cfe900001", ""},
+                                                        {"{ CA", "CA"},
+                                                        {"PHY=4x", "PHY=16x"},
+                                                        {"PHY=4x", "PHY=4"},
+                                                        {"SPD=50", "SPD=99"},
+                                                        {" SPD=50", ""},
+                                                        {"LOG=", ""},
+                                                        {"PN:01 }", "PN:01"}}) {
+    std::string text = whole;
+    text.replace(text.find(part), part.size(), with);
+    EXPECT_THAT(error_of(fabric, text), HasSubstr("expected a cable with both ends")) << part;
+  }
+  EXPECT_THAT(error_of(fabric, whole.substr(0, whole.size() - 30)), HasSubstr("a cable with both"));
+}
+
 TEST(Health, PortsOfOneLineAndOfSwitchesAlone) {
   const Topology fabric = two_hosts();
   std::string dump;

@@ -345,9 +345,9 @@ Command add_topo_import(CLI::App& program) {
                  "the hosts that are machines of --box. * and ? as in a shell");
   general.list("--health", options->health, "[GPUS=]FILE",
                "Dump of what is down today: nvidia-smi nvlink -s or -e, nvidia-smi -q, dcgmi\n"
-               "nvlink -s, NCCL's log, rocm-smi, iblinkinfo or ibdiagnet2.db_csv; several\n"
-               "times. GPUS, a box or ids, are the GPUs that the dump numbers from 0. FILE\n"
-               "above may then be a topology file");
+               "nvlink -s, NCCL's log, rocm-smi, iblinkinfo, or ibdiagnet's .db_csv or .lst;\n"
+               "several times. GPUS, a box or ids, are the GPUs that the dump numbers from 0.\n"
+               "FILE above may then be a topology file");
   add_jobs_option(*command);
   add_machine_options(*command, *options);
   add_cluster_options(*command, *options);
