@@ -49,6 +49,9 @@ TEST(Fuzz, ExecutionPlan) {
 TEST(Fuzz, ForestJson) {
   replay("forest", fuzz::forest_json);
 }
+TEST(Fuzz, NcclFile) {
+  replay("nccl", fuzz::nccl_file);
+}
 TEST(Fuzz, TopologyJson) {
   replay("topology", fuzz::topology_json);
 }

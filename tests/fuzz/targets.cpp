@@ -33,10 +33,11 @@ void check(const forestcoll::Diagnostics& list) {
   }
 }
 
-void judge(std::string_view text, const std::string& target) {
+void judge(std::string_view text, const std::string& target,
+           const forestcoll::Topology* topology = nullptr) {
   forestcoll::VerifyOptions options;
   options.target = target;
-  const auto verdict = forestcoll::verify(text, "fuzz", nullptr, options);
+  const auto verdict = forestcoll::verify(text, "fuzz", topology, options);
   if (!verdict) {
     require(!verdict.errors().empty(), "a failure has an error");
     return check(verdict.errors());
@@ -59,6 +60,15 @@ void execution_plan(std::string_view text) {
 
 void forest_json(std::string_view text) {
   judge(text, "azure");
+}
+
+void nccl_file(std::string_view text) {
+  judge(text, "azure");
+  const auto document = forestcoll::generate("ring", {{"nodes", "4"}});
+  require(document.has_value(), "a generator works");
+  const auto parsed = forestcoll::parse_topology(to_topology_json(*document), "ring");
+  require(parsed.has_value(), "a generated file is valid");
+  judge(text, "azure", &parsed->topology);
 }
 
 void topology_json(std::string_view text) {

@@ -10,6 +10,8 @@ namespace fuzz {
 void schedule_xml(std::string_view text);
 void execution_plan(std::string_view text);
 void forest_json(std::string_view text);
+/// Graphs and tuner's rules of stock NCCL, alone and for a ring of four GPUs.
+void nccl_file(std::string_view text);
 void topology_json(std::string_view text);
 /// A dump of health, of a box on NVSwitches, of one without, and of hosts.
 void health(std::string_view text);
