@@ -136,7 +136,7 @@ ChosenGpu choose_gpu(const Topology& topology, const Metadata& metadata) {
   if (const auto gpu = gpu_by_links(topology)) {
     return {*gpu, "by the bandwidth of its links"};
   }
-  return {assumed, "assumed: the fabric names no GPU, `gpu` does"};
+  return {assumed, "assumed: the fabric names no GPU that is known, `gpu` does"};
 }
 
 }  // namespace forestcoll
