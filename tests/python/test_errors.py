@@ -1,5 +1,6 @@
 """Wrong inputs are exceptions with code, place and remedy."""
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -89,9 +90,50 @@ def test_what_is_not_here() -> None:
     with pytest.raises(ValueError):
         fc.run("batch", str(TOPOLOGIES))
     with pytest.raises(ValueError):
+        fc.run("--quiet", "batch", str(TOPOLOGIES))
+    with pytest.raises(ValueError):
         fc.Schedule("<algo/>").simulate()
     with pytest.raises(fc.Error):  # no standard input of the process is read
         fc.run("bound", "-")
+
+
+@pytest.mark.parametrize("fabric", [5, None, [1, 2], b"fabric.json"])
+def test_what_is_no_fabric(fabric) -> None:
+    with pytest.raises(TypeError, match="a fabric is .*, not "):
+        fc.bound(fabric)
+
+
+def test_numbers_are_no_files() -> None:
+    for call in (lambda: fc.load(0), lambda: fc.read_schedule(0), lambda: fc.verify(0)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_a_schedule_of_others_has_no_rates() -> None:
+    for rate in ("algbw", "optimum"):
+        with pytest.raises(ValueError, match="not made here"):
+            getattr(fc.Schedule("<algo/>"), rate)
+
+
+def test_part_of_a_byte() -> None:
+    ring = fc.generate("ring", nodes=2)
+    for amount in (1.5, float("nan"), "many"):
+        with pytest.raises(ValueError):
+            fc.synthesize(ring, "alltoall", format="flows", demand=[[0, amount], [8192, 0]])
+    for amount in (4096, 4096.0):
+        assert fc.synthesize(ring, "alltoall", format="flows", demand=[[0, amount], [8192, 0]])
+
+
+def test_pickle() -> None:
+    with pytest.raises(fc.Error) as raised:
+        fc.Topology.from_dict({**PAIR, "nodes": 3, "links": []})
+    error = raised.value
+    copy = pickle.loads(pickle.dumps(error))
+    assert str(copy) == str(error)
+    assert (copy.code, copy.place, copy.remedy) == (error.code, error.place, error.remedy)
+    assert copy.exit_code == error.exit_code
+    assert list(map(str, copy.diagnostics)) == list(map(str, error.diagnostics))
+    assert str(pickle.loads(pickle.dumps(fc.Error([], 70, "said")))) == "said"
 
 
 def test_warnings() -> None:

@@ -33,6 +33,13 @@ def test_rates_are_exact(fabric: fc.Topology) -> None:
     assert "98.9 % of the optimum" in str(schedule)
 
 
+def test_files_are_named_by_paths(fabric: fc.Topology, tmp_path: Path) -> None:
+    file = tmp_path / "allgather.xml"
+    fc.synthesize(fabric, "allgather", k=1).save(file)
+    for name in (file, str(file)):
+        assert fc.verify(name, A100).algbw == fc.read_schedule(name, str(A100)).verify().algbw
+
+
 def test_loads_are_those_of_the_trees(fabric: fc.Topology) -> None:
     """Adds up in Fractions what the checker says of the links."""
     pytest.importorskip("networkx")

@@ -3,6 +3,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <array>
 #include <chrono>
 #include <future>
 #include <map>
@@ -97,6 +98,8 @@ PYBIND11_MODULE(_native, module) {
   using forestcoll::python::kError;
   using forestcoll::python::kWarning;
 
+  using Words = std::array<std::string, 6>;
+
   module.attr("version") = forestcoll::kVersion;
 
   py::class_<Diagnostic>(module, "Diagnostic")
@@ -113,6 +116,20 @@ PYBIND11_MODULE(_native, module) {
       .def_readonly("where", &Diagnostic::where)
       .def_readonly("message", &Diagnostic::message)
       .def_readonly("remedy", &Diagnostic::remedy)
+      // Errors come out of the processes of a pool by it.
+      .def(py::pickle(
+          [](const Diagnostic& finding) {
+            return Words{std::string(forestcoll::name_of(finding.code)),
+                         finding.severity == Severity::error ? kError : kWarning,
+                         finding.file,
+                         finding.where,
+                         finding.message,
+                         finding.remedy};
+          },
+          [](const Words& words) {
+            const auto& [code, severity, file, where, message, remedy] = words;
+            return forestcoll::python::diagnostic_of(code, severity, file, where, message, remedy);
+          }))
       .def("__str__", [](const Diagnostic& finding) { return forestcoll::to_string(finding); })
       .def("__repr__", [](const Diagnostic& finding) {
         return "<Diagnostic " + forestcoll::to_string(finding) + ">";

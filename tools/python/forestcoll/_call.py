@@ -44,6 +44,10 @@ class Error(Exception):
         self.remedy = first.remedy if first else ""
         super().__init__("\n".join(map(str, errors)) or said.strip())
 
+    def __reduce__(self) -> Tuple[Any, ...]:
+        """For pickle, which carries it out of the processes of a pool."""
+        return type(self), (self.diagnostics, self.exit_code, str(self))
+
 
 class ForestcollWarning(UserWarning):
     """A warning about an input, such as a topology with a useless link."""
@@ -79,7 +83,7 @@ def run(*words: str, files: Optional[Mapping[str, bytes]] = None) -> _native.Ans
 
     >>> run("topo", "check", "fabric.json", files={"fabric.json": text}).out
     """
-    if "batch" in words[:1]:
+    if next((word for word in map(os.fsdecode, words) if not word.startswith("-")), "") == "batch":
         raise ValueError("batch starts processes of the program: run it from the command line")
     return call(words, files)
 
@@ -109,13 +113,21 @@ def words_of(options: Mapping[str, Any]) -> Tuple[List[str], Files]:
 def _values(name: str, value: Any) -> List[Any]:
     """What an option is given for one keyword: each is a word, or a Document."""
     if name == "demand" and not isinstance(value, (str, os.PathLike, Document)):
-        rows = [[int(amount) for amount in row] for row in value]
+        rows = [[_whole(amount) for amount in row] for row in value]
         return [Document(json.dumps(rows), "demand.json")]
     if isinstance(value, Mapping):
         return [f"{key}={each}" for key, each in value.items()]
     if isinstance(value, (list, tuple)):
         return [",".join(map(str, value))] if name in _WITH_COMMAS else list(value)
     return [value]
+
+
+def _whole(amount: Any) -> int:
+    """A number of bytes, of any type. Errors: ValueError where it is not whole."""
+    whole = int(amount)
+    if whole != amount:
+        raise ValueError(f"demand: expected whole numbers of bytes, found {amount!r}")
+    return whole
 
 
 class Document:

@@ -1,6 +1,7 @@
 """Schedules: made, checked, simulated and saved; and the forests that they are made of."""
 
 import json
+import os
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
@@ -10,6 +11,8 @@ from ._topology import Topology, TopologyLike, topology_of
 
 if TYPE_CHECKING:
     import networkx
+
+Path = Union[str, "os.PathLike[str]"]
 
 #: Options that write elsewhere than into a Schedule, or are about what is written.
 _NOT_HERE = ("deploy", "json", "o", "output", "tune")
@@ -95,13 +98,21 @@ class Schedule(Document):
 
     @property
     def algbw(self) -> Fraction:
-        """GB/s: what the links carry, phases of an allreduce at once."""
-        return Fraction(self.report["algbw"])
+        """GB/s: what the links carry, phases of an allreduce at once.
+
+        Errors: ValueError of a schedule that was not made here.
+        """
+        return self._rate("algbw")
 
     @property
     def optimum(self) -> Fraction:
-        """GB/s: what nothing exceeds on the fabric."""
-        return Fraction(self.report["optimum"])
+        """GB/s: what nothing exceeds on the fabric. Errors: as of algbw."""
+        return self._rate("optimum")
+
+    def _rate(self, key: str) -> Fraction:
+        if key not in self.report:
+            raise ValueError("a schedule that was not made here says no rates: see check()")
+        return Fraction(self.report[key])
 
     @property
     def forest(self) -> Forest:
@@ -179,14 +190,15 @@ def _extension(form: Optional[str], text: str) -> str:
     return "json" if text.startswith("{") else "xml"
 
 
-def read_schedule(path: str, topology: Optional[TopologyLike] = None) -> Schedule:
+def read_schedule(path: Path, topology: Optional[TopologyLike] = None) -> Schedule:
     """A schedule from a file, anybody's. Errors: OSError where it cannot be read."""
-    with open(path, "rb") as file:
-        return Schedule(file.read().decode(errors="surrogateescape"), topology, path)
+    name = os.fsdecode(path)
+    with open(name, "rb") as file:
+        return Schedule(file.read().decode(errors="surrogateescape"), topology, name)
 
 
 def verify(
-    schedule: Union[Schedule, str], topology: Optional[TopologyLike] = None, **options: Any
+    schedule: Union[Schedule, Path], topology: Optional[TopologyLike] = None, **options: Any
 ) -> Verdict:
     """What the independent checker says of a schedule or of a file; true where it is valid.
 

@@ -136,8 +136,9 @@ def load(path: Union[str, "os.PathLike[str]"]) -> Topology:
 
     Errors: OSError where it cannot be read, Error where it is no topology.
     """
-    with open(path, "rb") as file:
-        return Topology(file.read().decode(errors="surrogateescape"), os.fspath(path))
+    name = os.fsdecode(path)  # no number, which open() takes for a file that is open
+    with open(name, "rb") as file:
+        return Topology(file.read().decode(errors="surrogateescape"), name)
 
 
 def generate(name: Union[str, "os.PathLike[str]"], **parameters: Any) -> Topology:
@@ -164,11 +165,19 @@ def import_dump(kind: str, path: Union[str, "os.PathLike[str]"], **options: Any)
 
 
 def topology_of(source: TopologyLike) -> Topology:
-    """The fabric that a function was given: a topology, a file's name, its content or a graph."""
+    """The fabric that a function was given: a topology, a file's name, its content or a graph.
+
+    Errors: TypeError where it is something else.
+    """
     if isinstance(source, Topology):
         return source
     if isinstance(source, Mapping) and not hasattr(source, "nodes"):
         return Topology.from_dict(source)
     if isinstance(source, (str, os.PathLike)):
         return load(source)
+    if not hasattr(source, "is_multigraph"):
+        raise TypeError(
+            "a fabric is a Topology, the name of a file, a dictionary or a graph of networkx, not "
+            + type(source).__name__
+        )
     return Topology.from_networkx(source)
