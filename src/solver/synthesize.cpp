@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -251,9 +252,9 @@ constexpr std::array<int, 5> kRoundedBits = {22, 20, 17, 14, 10};
 
 bool is_worth_rounding(const Known& known, const SynthesizeOptions& options,
                        const Expected<Synthesis>& packed) {
+  if (!packed) return packed.errors().front().code == Code::E14;
   if (options.trees_per_root.mode != TreesPerRoot::Mode::optimal || options.max_height)
     return false;
-  if (!packed) return packed.errors().front().code == Code::E14;
   if (packed->stopped) return false;
   return known.both.is_open || packed->forest.algbw < known.optimum();
 }
@@ -284,7 +285,9 @@ void try_rounded(const Known& known, const SynthesizeOptions& options,
     found->broadcast_rate = known.problem.broadcast_rate();
     found->reduce_rate = known.problem.reduce_rate();
     packed = std::move(found);
-    return;
+    // All of a cut that is not rounded away.
+    const double kept = 1 - std::ldexp(1.0, 1 - bits);
+    if (packed->forest.algbw.to_double() >= kept * known.optimum().to_double()) return;
   }
 }
 
