@@ -52,7 +52,15 @@ struct BaselineOptions {
   const NcclGraph* graph = nullptr;
   bool cross_nic = false;       ///< nccl-ring, several boxes: rails change places in pairs
   bool nccl_constants = false;  ///< search for rings at the speeds of NCCL's own table only
-  bool with_trees = false;      ///< B10 as soon as no trees describe it, without its rate
+  /// Rings that go through another GPU between two links (NCCL's type NVB): for what they reach, as
+  /// no trees have such a hop.
+  enum class ThroughGpus {
+    no,
+    as_nccl,  ///< where the search found no others at speeds as high
+    always,
+  };
+  ThroughGpus through_gpus = ThroughGpus::no;
+  bool with_trees = false;  ///< B10 as soon as no trees describe it, without its rate
 };
 
 struct BaselineResult {

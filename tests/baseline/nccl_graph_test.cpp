@@ -157,6 +157,41 @@ TEST(NcclGraphs, BeatTheSearchOnAHypercube) {
   EXPECT_EQ(made.graphs.own_algbw, Ratio(16, 5));
 }
 
+NcclGraphs graphs_of_four(const std::string& links) {
+  const auto parsed = parse_topology(
+      R"({"format": "forestcoll-topology", "version": 1, "name": "four",
+          "nodes": [{"id": "g[0-3]", "type": "compute"}], "links": [)" +
+          links + "]}",
+      "four");
+  EXPECT_TRUE(parsed) << to_string(parsed.errors().front());
+  auto graphs = make_nccl_graphs(parsed->topology, *to_digraph(parsed->topology), {}, false);
+  EXPECT_TRUE(graphs) << to_string(graphs.errors().front());
+  const std::string text = to_nccl_graph_xml(*graphs, parsed->topology);
+  EXPECT_THAT(text, HasSubstr("typeintra=\"NVB\""));
+  const auto verdict = verify(text, "graph", &parsed->topology, {});
+  EXPECT_TRUE(verdict && verdict->ok) << to_string(verdict->findings.front());
+  return *std::move(graphs);
+}
+
+// Two GPUs are joined by no link. NCCL 2.28 itself finds three rings of 20 GB/s through a third: at
+// 40 GB/s there is a ring of such ways alone.
+TEST(NcclGraphs, OwnRingsGoThroughGpusWhereThereAreNoOthers) {
+  const NcclGraphs graphs = graphs_of_four(
+      R"({"src": "g0", "dst": "g[1-2]", "bandwidth": 40}, {"src": "g1", "dst": "g[2-3]", "bandwidth": 40},
+         {"src": "g0", "dst": "g3", "bandwidth": 20})");
+  EXPECT_EQ(graphs.algbw, Ratio(80));
+  EXPECT_EQ(graphs.own_algbw, Ratio(80));
+}
+
+// Here it finds two of links alone and looks no further, but takes three from a file.
+TEST(NcclGraphs, RingsThroughGpusAreWrittenWhereTheyAreFaster) {
+  const NcclGraphs graphs = graphs_of_four(
+      R"({"src": "g0", "dst": "g[1-3]", "bandwidth": 40}, {"src": "g1", "dst": "g[2-3]", "bandwidth": 20})");
+  EXPECT_EQ(graphs.algbw, Ratio(80));
+  EXPECT_EQ(graphs.own_algbw, Ratio(160, 3));
+  EXPECT_EQ(graphs.origin, "rings through other GPUs");
+}
+
 // Every rail has as many channels, which begin at its GPU.
 TEST(NcclGraphs, ChannelsBeginAtTheNicsOfTheirRails) {
   const Made made = made_for("dgx-a100-x2");

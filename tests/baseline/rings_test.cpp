@@ -33,8 +33,8 @@ TEST(RingSearch, FindsRingsThatFit) {
       const auto fabric = bundled(name);
       const auto boxes = baseline::group_boxes(fabric.topology, fabric.network);
       baseline::PathFinder finder(fabric.network, boxes.box_of);
-      const auto found =
-          baseline::search_rings(fabric.network, finder, all_ranks(fabric), constants);
+      const auto found = baseline::search_rings(fabric.network, finder, all_ranks(fabric),
+                                                {.nccl_constants = constants});
       ASSERT_FALSE(found.orders.empty()) << name;
       std::map<ArcId, Ratio> used;
       for (const auto& order : found.orders) {
@@ -62,7 +62,7 @@ baseline::RingOrders search_in(const std::string& links) {
       links + "]}"));
   const auto boxes = baseline::group_boxes(fabric.topology, fabric.network);
   baseline::PathFinder finder(fabric.network, boxes.box_of);
-  return baseline::search_rings(fabric.network, finder, all_ranks(fabric), false);
+  return baseline::search_rings(fabric.network, finder, all_ranks(fabric), {});
 }
 
 // Both directions of the one cycle are found; that over the wide link comes first.
@@ -272,8 +272,23 @@ TEST(GraphFile, ThatDoesNotFitIsRefused) {
   NcclGraph empty = graph_of({0});
   empty.channels.clear();
   EXPECT_EQ(code(dgx1, empty), Code::B07);
-  // 1 and 2 are joined, 0 and 7 are not.
-  EXPECT_EQ(code(dgx1, graph_of({0, 7, 6, 5, 4, 3, 2, 1})), Code::B08);
+  // Three links apart.
+  const TestFabric ring(test::parse(R"({"format": "forestcoll-topology", "version": 1,
+    "nodes": [{"id": "g[0-5]", "type": "compute"}],
+    "links": [{"src": "g[0-5]", "dst": "g[1-5,0]", "bandwidth": 1,
+               "pair": "zip"}]})"));
+  EXPECT_EQ(code(ring, graph_of({0, 3, 4, 5, 2, 1})), Code::B08);
+}
+
+// 0 and 7 are not joined; 3 and 4 are joined with both. Trees have no such hop.
+TEST(GraphFile, GoesThroughAGpuForItsRate) {
+  const auto dgx1 = bundled("dgx-1-v100");
+  const NcclGraph graph = graph_of({0, 7, 6, 5, 4, 3, 2, 1});
+  const auto result = make("nccl-ring", dgx1, Collective::allgather, {.graph = &graph});
+  EXPECT_FALSE(result.forest);
+  EXPECT_THAT(result.note, HasSubstr("relayed by GPUs"));
+  // One ring, whose busiest link carries seven eighths.
+  EXPECT_EQ(result.algbw, Ratio(200, 7));
 }
 
 std::string line_of_three() {

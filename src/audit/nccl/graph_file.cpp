@@ -33,7 +33,8 @@ struct GraphChannel {
 
 struct Graph {
   std::int64_t id = 0, pattern = 0;
-  std::string place;  // "graph 0"
+  std::string place;               // "graph 0"
+  bool goes_through_gpus = false;  // where no link leads from one to the next
   std::vector<GraphChannel> channels;
 };
 
@@ -111,6 +112,8 @@ class GraphReader {
     const std::int64_t claimed = integer(element, "nchannels", graph.place, 1, kMostGraphChannels);
     for (const char* name : {"speedintra", "speedinter"}) check_speed(element, name, graph.place);
     for (const char* name : {"typeintra", "typeinter"}) check_type(element, name, graph.place);
+    const std::string_view type = element.attribute("typeintra").value();
+    graph.goes_through_gpus = type != "LOC" && type != "NVL";
     for (const pugi::xml_node& channel : element.children("channel")) {
       if (std::ssize(graph.channels) == kMostGraphChannels) break;
       graph.channels.push_back(read_channel(channel, graph));
@@ -210,6 +213,14 @@ BoxMembers members_of(const Topology& topology) {
   return members;
 }
 
+// Over two links, through another GPU of the box.
+bool is_beside_next(const Network& network, const std::vector<Rank>& box, NodeId from, NodeId to) {
+  return std::ranges::any_of(box, [&](Rank between) {
+    const NodeId gpu = network.ranks[between.index()];
+    return network.graph.find(from, gpu).valid() && network.graph.find(gpu, to).valid();
+  });
+}
+
 void check_steps(const Graph& rings, const Topology& topology, Findings& findings) {
   const auto network = to_digraph(without_relays(topology));
   if (!network) return;
@@ -224,12 +235,13 @@ void check_steps(const Graph& rings, const Topology& topology, Findings& finding
       for (std::size_t i = 0; i + (is_closed ? 0 : 1) < gpus.size() && gpus.size() > 1; ++i) {
         const auto from = static_cast<std::size_t>(gpus[i]);
         const auto to = static_cast<std::size_t>(gpus[(i + 1) % gpus.size()]);
+        const NodeId tail = network->ranks[box[from].index()];
         const NodeId head = network->ranks[box[to].index()];
         if (reached[from][head]) continue;
+        if (rings.goes_through_gpus && is_beside_next(*network, box, tail, head)) continue;
         findings.add(Rule::fabric, fmt::format("{}, channel {}", rings.place, c),
                      fmt::format("no link leads from {} to {}, the next of the ring",
-                                 topology.nodes[network->ranks[box[from].index()]].id,
-                                 topology.nodes[head].id),
+                                 topology.nodes[tail].id, topology.nodes[head].id),
                      "give the topology that the graphs were made for");
       }
     }

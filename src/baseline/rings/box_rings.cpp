@@ -52,7 +52,10 @@ std::vector<Rank> turned(const std::vector<Rank>& order, Rank first) {
 }
 
 BoxRings::BoxRings(const Request& request, const Network& network)
-    : boxes_(std::make_unique<Boxes>(group_boxes(request.topology, network))),
+    : network_(&network),
+      through_gpus_(request.options.graph != nullptr ||
+                    request.options.through_gpus != BaselineOptions::ThroughGpus::no),
+      boxes_(std::make_unique<Boxes>(group_boxes(request.topology, network))),
       finder_(std::make_unique<PathFinder>(network, boxes_->box_of)) {}
 
 Expected<BoxRings> BoxRings::make(const Request& request, const Network& network) {
@@ -71,7 +74,7 @@ BoxRings::Found BoxRings::find(const Request& request, const std::vector<Rank>& 
             fmt::format("{}'s rings for {}", vendor->library, vendor->box)};
   }
   PathFinder finder(network, boxes_->box_of);
-  return {search_rings(network, finder, box, search), "NCCL search"};
+  return {search_rings(network, finder, box, request.options), "NCCL search"};
 }
 
 Expected<void> BoxRings::find_all(const Request& request) {
@@ -151,7 +154,10 @@ std::vector<std::vector<Rank>> BoxRings::doors_by_rail() {
 
 Path BoxRings::step(Rank from, Rank to) {
   Path path = finder_->take(from, to, Through::box);
-  return path.empty() ? finder_->take(from, to, Through::switches) : path;
+  if (path.empty()) path = finder_->take(from, to, Through::switches);
+  if (!path.empty() || !through_gpus_) return path;
+  const std::int32_t box = boxes_->box_of[network_->ranks[from.index()]];
+  return through_gpu(*network_, *finder_, boxes_->members[static_cast<std::size_t>(box)], from, to);
 }
 
 }  // namespace forestcoll::baseline

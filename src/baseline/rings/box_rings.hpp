@@ -35,8 +35,8 @@ class BoxRings {
 
   /// By box, its doors by rail: see `baseline::doors_by_rail`.
   [[nodiscard]] std::vector<std::vector<Rank>> doors_by_rail();
-  /// The path from a rank to the next in its box: through the box's switches, else through others.
-  /// Empty: there is none.
+  /// The path from a rank to the next in its box: through the box's switches, else through others,
+  /// else, where rings may (those of a graph file do), through another GPU of it. Empty: none.
   [[nodiscard]] Path step(Rank from, Rank to);
 
  private:
@@ -50,6 +50,8 @@ class BoxRings {
   [[nodiscard]] Expected<void> find_all(const Request& request);
   [[nodiscard]] Expected<void> take_graph(const Request& request);
 
+  const Network* network_;
+  bool through_gpus_;
   std::unique_ptr<Boxes> boxes_;  ///< stay where they are: the finder refers to them
   std::unique_ptr<PathFinder> finder_;
   std::vector<BoxOrders> orders_;

@@ -97,7 +97,9 @@ class GraphMaker {
         network_(network),
         options_(options),
         most_of_channel_(is_hopper_or_later ? 40 : 25),
-        boxes_(baseline::group_boxes(topology, network)) {}
+        boxes_(baseline::group_boxes(topology, network)) {
+    options_.through_gpus = BaselineOptions::ThroughGpus::as_nccl;
+  }
 
   Expected<NcclGraphs> make() {
     for (const auto& box : boxes_.members) {
@@ -106,8 +108,10 @@ class GraphMaker {
                         "take the boxes of one size alone, with `ranks`");
     }
     const auto own = judged(nullptr);
-    std::optional<NcclGraphs> best = of_every_box(own);
+    std::optional<NcclGraphs> best;
+    if (own) add_of_every_box(options_, best);
     add_packed(best);
+    add_through_gpus(best);
     if (!best) return own.errors();
     if (own) {
       best->own_algbw = own->algbw;
@@ -134,16 +138,16 @@ class GraphMaker {
   }
 
   // NCCL's own for each kind of box; the first are its own wherever all boxes are alike.
-  std::optional<NcclGraphs> of_every_box(const Expected<BaselineResult>& own) {
-    std::optional<NcclGraphs> best;
-    if (!own) return best;
+  void add_of_every_box(const BaselineOptions& options, std::optional<NcclGraphs>& best,
+                        std::string origin = {}) {
     const baseline::Request request{topology_, network_, Collective::allgather, std::nullopt,
-                                    options_};
+                                    options};
     auto rings = BoxRings::make(request, network_);
-    if (!rings) return best;
+    if (!rings) return;
+    if (origin.empty()) origin = rings->origin();
     std::set<std::vector<std::vector<std::int32_t>>> known;
     for (std::size_t b = 0; b < boxes_.size(); ++b) {
-      RingSet set{{}, rings->origin()};
+      RingSet set{{}, origin};
       for (const auto& order : rings->orders(b)) {
         set.rings.orders.emplace_back();
         for (const Rank rank : order) set.rings.orders.back().push_back(position_of(rank, b));
@@ -154,7 +158,13 @@ class GraphMaker {
       set.rings.speed = speed / network_.unit;
       if (known.insert(set.rings.orders).second) take_if_better(best, set);
     }
-    return best;
+  }
+
+  // NCCL takes such rings from a file, also where its own search would not have come to them.
+  void add_through_gpus(std::optional<NcclGraphs>& best) {
+    BaselineOptions options = options_;
+    options.through_gpus = BaselineOptions::ThroughGpus::always;
+    add_of_every_box(options, best, "rings through other GPUs");
   }
 
   void add_packed(std::optional<NcclGraphs>& best) {
@@ -175,7 +185,7 @@ class GraphMaker {
     made.gpus = boxes_.members.front().size();
     made.rings = static_cast<std::int64_t>(set.rings.orders.size());
     made.ring_speed = set.rings.speed * network_.unit;
-    made.type_intra = type_of_links(topology_);
+    made.type_intra = goes_through_gpus(set.rings) ? "NVB" : type_of_links(topology_);
     made.type_inter = "PIX";
     NcclGraph rings{.id = 0, .pattern = kRingPattern, .file = "rings"};
     if (boxes_.size() > 1) {
@@ -191,6 +201,21 @@ class GraphMaker {
     trees.pattern = kTreePattern;
     made.graphs = {std::move(rings), std::move(trees)};
     return made;
+  }
+
+  [[nodiscard]] bool goes_through_gpus(const RingOrders& rings) const {
+    const std::vector<Rank>& box = boxes_.members.front();
+    baseline::PathFinder finder(network_, boxes_.box_of);
+    const auto has_way = [&](std::int32_t from, std::int32_t to) {
+      return finder.arcs(box[static_cast<std::size_t>(from)], box[static_cast<std::size_t>(to)],
+                         baseline::Through::switches) > 0;
+    };
+    return std::ranges::any_of(rings.orders, [&](const std::vector<std::int32_t>& order) {
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        if (order.size() > 1 && !has_way(order[i], order[(i + 1) % order.size()])) return true;
+      }
+      return false;
+    });
   }
 
   // So many channels that one carries no more than a threadblock can.
@@ -256,7 +281,7 @@ class GraphMaker {
 
   const Topology& topology_;
   const Network& network_;
-  const BaselineOptions& options_;
+  BaselineOptions options_;
   const Ratio most_of_channel_;
   Boxes boxes_;
 };

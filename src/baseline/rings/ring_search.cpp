@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -26,14 +27,15 @@ struct Neighbour {
   std::vector<std::int32_t> links;  ///< dense numbers of the arcs on the path
 };
 
-/// The box as the search sees it.
+/// The box as the search sees it. `through_gpus`: with ways through another rank of it.
 class Candidates {
  public:
-  Candidates(const Network& network, PathFinder& finder, const std::vector<Rank>& box)
+  Candidates(const Network& network, PathFinder& finder, const std::vector<Rank>& box,
+             bool through_gpus)
       : network_(network), number_(network.graph.arc_count(), -1) {
-    collect(finder, box, Through::box);
+    collect(finder, box, Through::box, through_gpus);
     // A box whose switches do not join its ranks: those outside do.
-    if (stuck()) collect(finder, box, Through::switches);
+    if (stuck()) collect(finder, box, Through::switches, through_gpus);
   }
 
   [[nodiscard]] std::int32_t size() const { return static_cast<std::int32_t>(near_.size()); }
@@ -46,7 +48,8 @@ class Candidates {
   }
 
  private:
-  void collect(PathFinder& finder, const std::vector<Rank>& box, Through through) {
+  void collect(PathFinder& finder, const std::vector<Rank>& box, Through through,
+               bool through_gpus) {
     near_.assign(box.size(), {});
     const auto n = static_cast<std::int32_t>(box.size());
     for (std::int32_t u = 0; u < n; ++u) {
@@ -54,18 +57,25 @@ class Candidates {
       for (std::int32_t i = 1; i < n; ++i) {
         const std::int32_t v = (u + i) % n;
         const Rank from = box[static_cast<std::size_t>(u)], to = box[static_cast<std::size_t>(v)];
-        const std::int32_t arcs = finder.arcs(from, to, through);
-        if (arcs == 0 || (arcs > 1 && i != 1 && i != n - 1)) continue;
-        Neighbour neighbour{v, arcs, finder.width(from, to, through), {}};
-        for (const ArcId a : arcs_of(network_, finder.find(from, to, through))) {
-          neighbour.links.push_back(number(a));
-        }
-        near.push_back(std::move(neighbour));
+        Path path = finder.find(from, to, through);
+        if (path.size() > 2 && i != 1 && i != n - 1) continue;
+        if (path.empty() && through_gpus) path = through_gpu(network_, finder, box, from, to);
+        if (!path.empty()) near.push_back(neighbour(v, path));
       }
       std::stable_sort(near.begin(), near.end(), [](const Neighbour& a, const Neighbour& b) {
         return a.width != b.width ? a.width > b.width : a.arcs < b.arcs;
       });
     }
+  }
+
+  Neighbour neighbour(std::int32_t to, const Path& path) {
+    Neighbour found{
+        to, static_cast<std::int32_t>(path.size()) - 1, std::numeric_limits<Capacity>::max(), {}};
+    for (const ArcId a : arcs_of(network_, path)) {
+      found.width = std::min(found.width, network_.capacity[a]);
+      found.links.push_back(number(a));
+    }
+    return found;
   }
 
   std::int32_t number(ArcId a) {
@@ -227,25 +237,46 @@ Int128 most_out(const Candidates& box, const std::vector<Int128>& capacity) {
 
 }  // namespace
 
+Path through_gpu(const Network& network, PathFinder& finder, const std::vector<Rank>& box,
+                 Rank from, Rank to) {
+  Path path = finder.find(from, to, Through::ranks);
+  const auto is_between = [&](Rank rank) { return network.ranks[rank.index()] == path[1]; };
+  if (path.size() != 3 || std::ranges::none_of(box, is_between)) return {};
+  return path;
+}
+
 RingOrders search_rings(const Network& network, PathFinder& finder, const std::vector<Rank>& box,
-                        bool nccl_constants) {
+                        const BaselineOptions& options) {
   if (box.size() == 1) return {{{0}}, 0};
-  const Candidates candidates(network, finder, box);
+  std::vector<Candidates> ways = {Candidates(network, finder, box, false)};
+  using Gpus = BaselineOptions::ThroughGpus;
+  if (options.through_gpus != Gpus::no) ways.emplace_back(network, finder, box, true);
   RingOrders best;
-  if (candidates.stuck()) return best;
-  std::vector<Int128> capacity;
-  for (const Capacity c : candidates.capacities()) capacity.push_back(refinement(network) * c);
-  const Int128 limit = most_out(candidates, capacity);
+  if (ways.back().stuck()) return best;
+  std::vector<std::vector<Int128>> capacities;
+  for (const Candidates& each : ways) {
+    capacities.emplace_back();
+    for (const Capacity c : each.capacities()) {
+      capacities.back().push_back(refinement(network) * c);
+    }
+  }
+  const Int128 limit = most_out(ways.back(), capacities.back());
   Int128 best_sum = 0;
-  for (const Int128 speed : speeds(candidates, network, nccl_constants)) {
-    for (const bool replay : {true, false}) {
-      if (best_sum == limit) return best;
-      auto orders = SpeedSearch(candidates, capacity, speed).run(replay);
-      const Int128 sum = speed * static_cast<std::int64_t>(orders.size());
-      if (sum <= best_sum) continue;
-      best_sum = sum;
-      const auto gbs = Ratio::reduced(speed, Int128{840} * network.unit.den());
-      best = {std::move(orders), gbs.value_or(Ratio(0))};
+  std::size_t best_way = 0;
+  for (const Int128 speed : speeds(ways.back(), network, options.nccl_constants)) {
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      const bool is_spared = w > best_way && best_sum > 0 && options.through_gpus == Gpus::as_nccl;
+      if (is_spared) continue;
+      for (const bool replay : {true, false}) {
+        if (best_sum == limit) return best;
+        auto orders = SpeedSearch(ways[w], capacities[w], speed).run(replay);
+        const Int128 sum = speed * static_cast<std::int64_t>(orders.size());
+        if (sum <= best_sum) continue;
+        best_sum = sum;
+        best_way = w;
+        const auto gbs = Ratio::reduced(speed, Int128{840} * network.unit.den());
+        best = {std::move(orders), gbs.value_or(Ratio(0))};
+      }
     }
   }
   return best;

@@ -96,6 +96,15 @@ TEST(GraphFile, RingsGoOverLinks) {
   EXPECT_THAT(verdict.findings.front().message, HasSubstr("no link leads from g2 to g0"));
 }
 
+// NCCL's NVB: over two links, through a GPU.
+TEST(GraphFile, RingsMayGoThroughAGpu) {
+  const Topology topology = line_of_three();
+  std::string bridged = kRight;
+  const std::string type = "typeintra=\"NVL\"";
+  bridged.replace(bridged.find(type), type.size(), "typeintra=\"NVB\"");
+  EXPECT_TRUE(judged_graph(bridged, &topology).ok);
+}
+
 TEST(GraphFile, ChannelsHaveGpus) {
   const Verdict verdict = judged_graph(
       "<graphs version=\"1\"><graph id=\"0\" pattern=\"4\" crossnic=\"0\" nchannels=\"1\" "
