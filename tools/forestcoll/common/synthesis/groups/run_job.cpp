@@ -167,14 +167,14 @@ Expected<void> write_job(const SynthArguments& arguments, const Job& job,
   std::vector<NamedText> files = files_of(steps, report);
   const bool deploys = !arguments.deploy.empty();
   const std::string& directory = deploys ? arguments.deploy : arguments.output;
-  std::string first_key;  // what run.sh may be asked for
+  std::string to_test;
   if (deploys) {
     const JobDeployment deployment = deployment_of(job, steps, fabric);
     auto more = job_deployment_files(deployment);
     if (!more) return more.errors();
     std::ranges::move(*more, std::back_inserter(files));
     for (const std::string& sentence : mistakable(deployment)) note(console, sentence);
-    first_key = deployment.operations.front().key;
+    to_test = operation_to_test(deployment);
   }
   if (auto done = write_files(directory, files); !done) return done;
   const auto in_directory = [&](const char* name) {
@@ -183,9 +183,10 @@ Expected<void> write_job(const SynthArguments& arguments, const Job& job,
   const std::string verify =
       verify_command(arguments, (std::filesystem::path(directory) / "job.json").string());
   if (deploys) {
-    note(console, fmt::format("next: put the hosts' names into {}, then bash {} {}; {}; {}",
-                              in_directory("hosts"), in_directory("run.sh"), first_key,
-                              in_directory("README.txt"), verify));
+    const std::string run =
+        to_test.empty() ? "" : fmt::format(", then bash {} {}", in_directory("run.sh"), to_test);
+    note(console, fmt::format("next: put the hosts' names into {}{}; {}; {}", in_directory("hosts"),
+                              run, in_directory("README.txt"), verify));
   } else {
     note(console, fmt::format("each group's schedule, its part of the links as a topology, and "
                               "job.json are in {}; next: {}",

@@ -148,8 +148,11 @@ std::string env_text(const JobDeployment& job, const Folders& folders) {
   text += exports_of(
       runtime_settings(options, folder, files, sizes.size() == 1 ? *sizes.begin() : 0), options);
   if (sizes.size() > 1) {
-    text += fmt::format("# NCCL_BUFFSIZE: schedules are for {} (0: the default); choose one.\n",
-                        fmt::join(sizes, ", "));
+    text += fmt::format(
+        "# NCCL_BUFFSIZE is one for a process, and is left as it is: schedules are fastest with "
+        "{}\n"
+        "# (0: the default), and right with any.\n",
+        fmt::join(sizes, ", "));
   }
   return text + "unset forestcoll_here forestcoll_rank\n";
 }
@@ -185,22 +188,27 @@ std::optional<DeployedSchedule> common_window(const DeployedOperation& operation
   return window;
 }
 
-std::string case_of(const DeployedOperation& each, std::size_t ranks) {
+// How nccl-tests runs an operation, as settings of a shell; or why it does not.
+struct TestRun {
+  std::string settings, obstacle = {};
+};
+
+TestRun test_run_of(const DeployedOperation& each, std::size_t ranks) {
   const std::string_view test = nccl_test_of(each.operation.collective);
   const std::string split = split_of(each.operation.groups, ranks);
-  if (test.empty() || split.empty()) {
-    return fmt::format("  {}) echo \"run.sh: nccl-tests cannot run these groups\" >&2; exit 2 ;;\n",
-                       each.key);
-  }
+  if (test.empty() || split.empty()) return {"", "nccl-tests cannot run these groups"};
   const auto window = common_window(each);
   std::string sizes =
       window ? size_words(std::span(&*window, 1), each.groups.front().made->options) : "";
-  if (sizes.empty()) {
-    return fmt::format("  {}) echo \"run.sh: no size is for all groups\" >&2; exit 2 ;;\n",
-                       each.key);
-  }
+  if (sizes.empty()) return {"", "no size is for all groups"};
   if (each.operation.root) sizes += fmt::format(" -r {}", *each.operation.root);
-  return fmt::format("  {}) test={} split=\"{}\" sizes=\"{}\" ;;\n", each.key, test, split, sizes);
+  return {fmt::format("test={} split=\"{}\" sizes=\"{}\"", test, split, sizes)};
+}
+
+std::string case_of(const DeployedOperation& each, std::size_t ranks) {
+  const TestRun run = test_run_of(each, ranks);
+  if (run.obstacle.empty()) return fmt::format("  {}) {} ;;\n", each.key, run.settings);
+  return fmt::format("  {}) echo \"run.sh: {}\" >&2; exit 2 ;;\n", each.key, run.obstacle);
 }
 
 std::string launch_text(const JobDeployment& job, const RankOrder& order) {
@@ -404,6 +412,13 @@ Expected<std::vector<NamedText>> job_deployment_files(const JobDeployment& job) 
   files.push_back({"hosts", hosts_text(order)});
   files.push_back({"run.sh", launch_text(job, order)});
   return files;
+}
+
+std::string operation_to_test(const JobDeployment& job) {
+  for (const DeployedOperation& each : job.operations) {
+    if (test_run_of(each, job.topology.ranks.size()).obstacle.empty()) return each.key;
+  }
+  return "";
 }
 
 }  // namespace forestcoll::cli

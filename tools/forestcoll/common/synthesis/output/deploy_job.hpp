@@ -49,4 +49,7 @@ struct JobDeployment {
 /// kind of call; the data would be right, over other links.
 [[nodiscard]] std::vector<std::string> mistakable(const JobDeployment& job);
 
+/// The first operation that `run.sh` can run; empty: none.
+[[nodiscard]] std::string operation_to_test(const JobDeployment& job);
+
 }  // namespace forestcoll::cli
