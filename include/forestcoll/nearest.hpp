@@ -15,17 +15,19 @@ namespace forestcoll {
 
 /// Finds the nearest of the candidates that it is offered; the first of equals. Capital letters do
 /// not count. Nearest of all is an id of which it is the last part, as "nic3" is of "box0/nic3".
-/// Where none is near, it is the first name that has it as a part, as "double-tree" has "tree".
+/// Two slips are further than an ending that one of the two lacks, as "--out" of "--output", or
+/// "synth" of "synthesise". Where none is near, it is the first name that has it as a part, as
+/// "double-tree" has "tree".
 class NearestText {
  public:
   explicit NearestText(std::string_view wanted);
   void offer(std::string_view candidate);
   /// Empty where none is near enough to be meant.
-  [[nodiscard]] std::string_view best() const { return best_.empty() ? with_part_ : best_; }
+  [[nodiscard]] std::string_view best() const;
 
  private:
   std::string wanted_;
-  std::string_view best_, with_part_;
+  std::string_view best_, begun_, with_part_;
   std::size_t limit_;
 };
 

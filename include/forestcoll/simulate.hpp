@@ -66,7 +66,7 @@ inline constexpr std::int64_t kDefaultBufferBytes = std::int64_t{4} << 20;
 
 /// "ideal", and the GPUs of which figures are built in, "a100" first.
 [[nodiscard]] std::vector<std::string> simulation_gpus();
-/// Errors: M03, no such GPU.
+/// Capital letters do not count. Errors: M03, no such GPU.
 [[nodiscard]] Expected<SimulationParameters> find_simulation_parameters(std::string_view name);
 /// Reads {"format": "forestcoll-simulation-parameters", "version": 1, …}; keys that are left out
 /// keep their ideal values. Errors: M02, with the place of what is wrong.

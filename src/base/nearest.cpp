@@ -43,15 +43,23 @@ bool names_last_part(std::string_view candidate, std::string_view part) {
          candidate[candidate.size() - part.size() - 1] == '/';
 }
 
-constexpr std::size_t kLeastPart = 4;  // characters
+constexpr std::size_t kLeastPart = 4, kLeastBegin = 3;  // characters
 
-// "double-tree", where "tree" is meant, or "completion", where "complet" is.
+// "--output", of which "--out" is the beginning, or "synth", with which "synthesise" begins.
+bool begins_alike(std::string_view candidate, std::string_view word) {
+  const std::size_t shorter = std::min(candidate.size(), word.size());
+  const std::size_t longer = std::max(candidate.size(), word.size());
+  return shorter >= kLeastPart && longer <= 2 * shorter &&
+         candidate.substr(0, shorter) == word.substr(0, shorter);
+}
+
+// "double-tree", where "tree" is meant, or "simulate", where "sim" is.
 bool has_part(std::string_view candidate, std::string_view word) {
+  if (word.size() >= kLeastBegin && candidate.starts_with(word)) return true;
   const std::size_t at = candidate.find(word);
   if (word.size() < kLeastPart || at == std::string_view::npos) return false;
   const std::size_t end = at + word.size();
-  return at == 0 ||
-         (candidate[at - 1] == '-' && (end == candidate.size() || candidate[end] == '-'));
+  return at > 0 && (candidate[at - 1] == '-' && (end == candidate.size() || candidate[end] == '-'));
 }
 
 }  // namespace
@@ -70,6 +78,7 @@ void NearestText::offer(std::string_view candidate) {
     limit_ = 0;
     return;
   }
+  if (begun_.empty() && begins_alike(lower, wanted_)) begun_ = candidate;
   if (with_part_.empty() && has_part(lower, wanted_)) with_part_ = candidate;
   // Once something was found, only something nearer replaces it.
   if (!best_.empty() && limit_ == 0) return;
@@ -77,6 +86,13 @@ void NearestText::offer(std::string_view candidate) {
   if (!distance) return;
   best_ = candidate;
   limit_ = *distance;
+}
+
+std::string_view NearestText::best() const {
+  const bool is_one_slip = !best_.empty() && limit_ <= 1;
+  if (is_one_slip) return best_;
+  if (!begun_.empty()) return begun_;
+  return best_.empty() ? with_part_ : best_;
 }
 
 }  // namespace forestcoll

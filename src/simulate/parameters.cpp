@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "audit/common/line_index.hpp"
+#include "base/words.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/simulate.hpp"
 #include "simulate/gpus.hpp"
@@ -192,9 +193,10 @@ std::vector<std::string> simulation_gpus() {
 }
 
 Expected<SimulationParameters> find_simulation_parameters(std::string_view name) {
-  if (name == SimulationParameters{}.name) return SimulationParameters{};
+  const std::string wanted = lower_case(name);
+  if (wanted == SimulationParameters{}.name) return SimulationParameters{};
   for (const simulate::GpuParameters& gpu : simulate::gpu_parameters()) {
-    if (gpu.name == name) return parse_simulation_parameters(gpu.json, name);
+    if (gpu.name == wanted) return parse_simulation_parameters(gpu.json, gpu.name);
   }
   return make_error(
       Code::M03, fmt::format("there are no parameters for a GPU \"{}\"", name.substr(0, kShown)),

@@ -66,13 +66,28 @@ TEST(NearestText, CapitalLettersDoNotCount) {
 
 TEST(NearestText, APartOfANameIsMeantWhereNothingIsNear) {
   NearestText nearest("tree");
-  for (const char* id : {"multitree", "double-tree", "tree-two"}) nearest.offer(id);
+  for (const char* id : {"multitree", "double-tree", "trees-of-two"}) nearest.offer(id);
   EXPECT_EQ(nearest.best(), "double-tree");
   nearest.offer("tre");
   EXPECT_EQ(nearest.best(), "tre");
   NearestText begun("complet");
   for (const char* id : {"compare", "completion"}) begun.offer(id);
   EXPECT_EQ(begun.best(), "completion");
+  NearestText short_one("sim");
+  for (const char* command : {"bound", "simulate"}) short_one.offer(command);
+  EXPECT_EQ(short_one.best(), "simulate");
+}
+
+TEST(NearestText, AnEndingThatIsMissingIsNearerThanTwoSlips) {
+  NearestText begun("--out");
+  for (const char* option : {"--root", "--output", "--outofplace"}) begun.offer(option);
+  EXPECT_EQ(begun.best(), "--output");
+  NearestText longer("synthesize");
+  for (const char* command : {"simulate", "synth"}) longer.offer(command);
+  EXPECT_EQ(longer.best(), "synth");
+  NearestText slip("--sizs");
+  for (const char* option : {"--sizs-of-all", "--sizes"}) slip.offer(option);
+  EXPECT_EQ(slip.best(), "--sizes");
 }
 
 TEST(NearestText, NothingFarIsSuggested) {

@@ -43,6 +43,7 @@ std::vector<Golden> mistakes_of_files() {
            four_gpus(star + R"(, {"src": "gpu[0-2]", "dst": "gpu[1-3]", "bandwidth": 50})")},
           {"mistake-order", {"topo", "show", "-"}, four_gpus(star, "gpu[2-3,0-1]")},
           {"mistake-type", check, four_gpus(star, "gpu[0-3]", "host")},
+          {"mistake-range", check, four_gpus(R"({"src": "gpu0-3", "dst": "sw", "bandwidth": 25})")},
           {"mistake-unit", check,
            four_gpus(R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth": "200 gb"})")}};
 }
@@ -61,6 +62,9 @@ std::vector<Golden> goldens_of_commands() {
           {"topo-show", {"topo", "show", topology("dgx-h100-x4-rail-2to1")}},
           {"mistake-command", {"syth", topology("dgx-a100-x1")}},
           {"mistake-option", {"synth", topology("dgx-a100-x1"), "--colective", "allgather"}},
+          {"mistake-beginning", {"synth", topology("dgx-a100-x1"), "--out", "a.xml"}},
+          {"mistake-required", {"design", "direct", "--node", "8", "--ports", "2"}},
+          {"mistake-parameter", {"topo", "gen", "dgx-h100", "--box", "2"}},
           {"mistake-simulate", {"simulate", topology("dgx-a100-x1"), "schedule.xml"}},
           {"mistake-verify", {"verify", topology("dgx-a100-x1")}},
           {"mistake-second-file", {"verify", "schedule.xml", "topology.json"}},

@@ -69,6 +69,9 @@ TEST(Parameters, EveryBuiltInGpuHasASource) {
     EXPECT_GE(found->simple.network_message_us, found->simple.message_us);
     EXPECT_LE(found->simple.reduction_gbs, found->simple.threadblock_gbs);
   }
+  const auto capitals = forestcoll::find_simulation_parameters("H100");
+  ASSERT_TRUE(capitals);
+  EXPECT_EQ(capitals->name, "h100");
   const auto unknown = forestcoll::find_simulation_parameters("a1000");
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.errors()[0].code, Code::M03);

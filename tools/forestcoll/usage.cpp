@@ -20,6 +20,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
+// "forestcoll topo show"
+std::string words_of(const CLI::App& command) {
+  std::string words = command.get_name();
+  for (const CLI::App* app = command.get_parent(); app != nullptr; app = app->get_parent()) {
+    words = app->get_name() + " " + words;
+  }
+  return words;
+}
+
 // "--output" of all options of the command, and of those before the command.
 Words long_options(const CLI::App& command) {
   Words names;
@@ -67,14 +76,36 @@ std::string command_within(const std::string& word, const CLI::App& program) {
   return "";
 }
 
+// "forestcoll-run" of "run": a program of its own. "--version" of "verison".
+std::string meant_beside_commands(const std::string& word, const CLI::App& group) {
+  if (group.get_parent() == nullptr && word == "run") return "forestcoll-run";
+  return nearest_word("--" + word, long_options(group));
+}
+
 std::string unknown_command(const std::string& word, const CLI::App& group) {
   const Words names = names_of_commands(group);
   std::string meant = nearest_word(word, names);
   if (meant.empty()) meant = command_within(word, group);
+  if (meant.empty()) meant = meant_beside_commands(word, group);
   if (!meant.empty()) {
     return fmt::format("there is no command \"{}\"; did you mean \"{}\"?", word, meant);
   }
   return fmt::format("there is no command \"{}\"; there are {}", word, fmt::join(names, ", "));
+}
+
+// "--json" of a report that was to go to a file: it is printed.
+std::string printed_report(const std::string& word, const CLI::App& command) {
+  for (const char* format : {"json", "csv"}) {
+    const CLI::Option* flag = command.get_option_no_throw(fmt::format("--{}", format));
+    if (flag == nullptr || flag->count() == 0) continue;
+    if (!word.ends_with(fmt::format(".{}", format))) continue;
+    return fmt::format("; --{} prints to standard output: write > {}", format, word);
+  }
+  return "";
+}
+
+bool takes_sizes(const CLI::App& command) {
+  return command.get_option_no_throw("--sizes") != nullptr;
 }
 
 // What words stand for whose option was left out, or that spaces divide in place of commas.
@@ -82,8 +113,10 @@ std::string meant_as_value(const std::string& word, const CLI::App& command) {
   if (parse_spelling(word) && command.get_option_no_throw("--collective") != nullptr) {
     return fmt::format("; a collective is given as -c {}", word);
   }
-  if (parse_size(word)) return "; several sizes are written with commas, such as 1M,64M";
-  return "";
+  if (takes_sizes(command) && parse_size(word)) {
+    return "; several sizes are written with commas, such as 1M,64M";
+  }
+  return printed_report(word, command);
 }
 
 // Words that nothing takes.
@@ -93,6 +126,10 @@ std::string unknown_words(const Words& rest, const CLI::App& command) {
       std::ranges::find_if(rest, [](const std::string& word) { return word.starts_with("--"); });
   if (option != rest.end()) return unknown_option(*option, command);
   const std::string& word = rest.front();
+  if (word == "help") {
+    return fmt::format("there is no command \"help\"; did you mean `{} --help`?",
+                       words_of(command));
+  }
   if (word.starts_with('-') && word.size() > 1) return unknown_option(word, command);
   if (command.get_require_subcommand_min() > 0) return unknown_command(word, command);
   return fmt::format("\"{}\" is one argument too many{}", word, meant_as_value(word, command));
@@ -121,7 +158,10 @@ std::string in_words(const CLI::App& command, const CLI::ParseError& error, cons
   const bool is_group = command.get_require_subcommand_min() > 0;
   const bool is_incomplete = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
   const bool has_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-  if (!rest.empty() && (has_unknown || is_group)) return unknown_words(rest, command);
+  // What is required may be missing because its option is misspelt.
+  if (!rest.empty() && (has_unknown || is_group || is_incomplete)) {
+    return unknown_words(rest, command);
+  }
   if (!is_incomplete || !is_group) return error.what();
   return fmt::format("a command is missing: one of {}",
                      fmt::join(names_of_commands(command), ", "));
@@ -156,16 +196,13 @@ const CLI::App& innermost_command(const CLI::App& program) {
 Diagnostic usage_error(const CLI::App& program, const CLI::ParseError& error,
                        const std::vector<Command>& commands) {
   const CLI::App& last = innermost_command(program);
-  std::string name = last.get_name();
-  for (const CLI::App* app = last.get_parent(); app != nullptr; app = app->get_parent()) {
-    name = app->get_name() + " " + name;
-  }
   const Words rest = program.remaining(true);
   const auto chosen = std::ranges::find(commands, &last, &Command::parser);
   std::string message;
   if (chosen != commands.end() && chosen->explain && !rest.empty()) message = chosen->explain(rest);
   if (message.empty()) message = in_words(last, error, rest);
-  return as_finding(std::move(message), code_of(error), fmt::format("see `{} --help`", name));
+  return as_finding(std::move(message), code_of(error),
+                    fmt::format("see `{} --help`", words_of(last)));
 }
 
 }  // namespace forestcoll::cli

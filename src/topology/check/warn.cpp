@@ -156,7 +156,7 @@ class Warnings {
     if (one_way_pairs >= both_ways) one_way.clear();
     report(
         opposite, Code::W03, "is linked a second time, from the other end",
-        "A link goes both ways already, so the bandwidth is doubled: remove this entry, or write "
+        "A link goes both ways already, so the two bandwidths add up: remove this entry, or write "
         "\"duplex\": \"simplex\" in both.");
     report(repeated, Code::W03, "is linked a second time",
            "The bandwidths are summed; write \"count\" for parallel links.");

@@ -263,8 +263,19 @@ class Expander {
     return found;
   }
 
+  // "gpu0" of "gpu0-3", which is a range where the former is a node.
+  static std::string_view first_of_range(std::string_view id) {
+    const std::size_t dash = id.rfind('-');
+    const bool has_end = dash != std::string_view::npos && dash + 1 < id.size() &&
+                         id.find_first_not_of("0123456789", dash + 1) == std::string_view::npos;
+    return has_end ? id.substr(0, dash) : std::string_view();
+  }
+
   template <class IdOf>
   std::string suggest(std::string_view wanted, std::size_t nodes, IdOf id_of, bool in_template) {
+    constexpr const char* kRange = "Write several nodes as a range, such as \"gpu[0-7]\".";
+    if (wanted.find_first_of("*{}") != std::string_view::npos) return kRange;
+    const std::string_view first = first_of_range(wanted);
     NearestText nearest(wanted);
     const std::string as_suffix = "/" + std::string(wanted);
     for (std::size_t i = 0; i < nodes && compared_ < kMaxCompared; ++i, ++compared_) {
@@ -272,6 +283,7 @@ class Expander {
       if (id.ends_with(as_suffix)) {
         return fmt::format("Did you mean {}? Nodes of a box are named BOX/ID.", quote(id));
       }
+      if (!first.empty() && id == first) return kRange;
       nearest.offer(id);
     }
     if (!nearest.best().empty()) return fmt::format("Did you mean {}?", quote(nearest.best()));

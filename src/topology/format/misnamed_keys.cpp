@@ -9,15 +9,19 @@ namespace forestcoll::topology {
 namespace {
 
 // Names of networkx, D3, GraphML and of simulators, and what people write first.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kForeignKeys = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kForeignKeys = {
     {{"source", "src"},
      {"from", "src"},
      {"start", "src"},
+     {"a", "src"},
+     {"u", "src"},
      {"target", "dst"},
      {"destination", "dst"},
      {"dest", "dst"},
      {"to", "dst"},
      {"end", "dst"},
+     {"b", "dst"},
+     {"v", "dst"},
      {"bw", "bandwidth"},
      {"capacity", "bandwidth"},
      {"speed", "bandwidth"},

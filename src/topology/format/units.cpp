@@ -115,6 +115,12 @@ std::optional<Ratio> parse_quantity(Quantity quantity, std::string_view text,
 std::string remedy_of_bandwidth(std::string_view text) {
   const DigitsAndUnit written = digits_and_unit(text);
   const auto value = parse_ratio(std::string(written.digits));
+  const std::string a_second = std::string(written.unit) + "/s";
+  std::string_view rest = written.unit;
+  if (value && *value > 0 && take_counted(rest).is_spelled_out &&
+      find_unit(Quantity::bandwidth, a_second)) {
+    return fmt::format("Write \"{} {}\".", written.digits, a_second);
+  }
   if (value && *value > 0 && written.has_unit && !find_unit(Quantity::bandwidth, written.unit)) {
     std::string unit = lower_case(written.unit);
     for (const std::string_view ending : {"/s", "/sec", "ps", "s"}) {

@@ -91,9 +91,9 @@ TEST(SolverOptionsLong, UsageErrors) {
 }
 
 TEST(Program, KnowsItsCommands) {
-  const auto unknown = run({"synthesise", "x"});
+  const auto unknown = run({"frobnicate", "x"});
   EXPECT_EQ(unknown.code, 2);
-  EXPECT_THAT(unknown.err, StartsWith("there is no command \"synthesise\"; there are synth"));
+  EXPECT_THAT(unknown.err, StartsWith("there is no command \"frobnicate\"; there are synth"));
   const auto none = run({});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, StartsWith("a command is missing: one of synth"));

@@ -34,6 +34,29 @@ TEST(Mistakes, OneErrorForAllKeysByAnotherName) {
             "Did you mean \"src\", \"dst\", \"bandwidth\", \"src\" and \"dst\"?");
 }
 
+TEST(Mistakes, EndsByLettersAreMeantAsKeys) {
+  for (const auto& [from, to] : {std::pair("a", "b"), std::pair("u", "v")}) {
+    const auto findings =
+        findings_of(flat_file(kGpusAndSwitch, std::string(R"({")") + from + R"(":"gpu[0-3]",")" +
+                                                  to + R"(":"sw","bandwidth":25})"));
+    ASSERT_THAT(codes_of(findings), ElementsAre("E02 /links/0"));
+    EXPECT_EQ(findings[0].remedy, "Did you mean \"src\" and \"dst\"?");
+  }
+}
+
+TEST(Mistakes, ARangeIsWrittenInBrackets) {
+  for (const std::string range : {"gpu0-3", "gpu*", "gpu{0..3}"}) {
+    const auto findings = findings_of(
+        flat_file(kGpusAndSwitch,
+                  R"({"src":")" + range + R"(","dst":"sw","bandwidth":25},)" + kGpusToSwitch));
+    ASSERT_THAT(codes_of(findings), ElementsAre("E04 /links/0/src")) << range;
+    EXPECT_EQ(findings[0].remedy, "Write several nodes as a range, such as \"gpu[0-7]\".");
+  }
+  const auto other = findings_of(
+      flat_file(kGpusAndSwitch, R"({"src":"gpu-0","dst":"sw","bandwidth":25},)" + kGpusToSwitch));
+  EXPECT_EQ(other.at(0).remedy, "Did you mean \"gpu0\"?");
+}
+
 TEST(Mistakes, WhatStandsAtAMisnamedKeyIsRead) {
   EXPECT_THAT(
       codes_of(findings_of(flat_file(R"({"name":"gpu[0-3]","type":"compute"},)" + kOneSwitch,

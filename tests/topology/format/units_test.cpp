@@ -76,6 +76,8 @@ TEST(Units, BitsOrBytesIsAsked) {
         << text;
   }
   EXPECT_EQ(remedy_of_bandwidth("1 gib"), "Bits or bytes? Write \"1 Gib/s\" or \"1 GiB/s\".");
+  EXPECT_EQ(remedy_of_bandwidth("200 Gbit"), "Write \"200 Gbit/s\".");
+  EXPECT_EQ(remedy_of_bandwidth("25gbytes"), "Write \"25 gbytes/s\".");
   for (const char* text :
        {"", "25 Bananas", "x", "-1 gb", "bps", "25 Gbitps", "25 /s", "25 GT/s"}) {
     EXPECT_EQ(bandwidth(text), std::nullopt) << text;

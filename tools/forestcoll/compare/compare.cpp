@@ -4,10 +4,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -302,7 +304,26 @@ Expected<ExitCode> run_compare_groups(const CompareArguments& options, const Con
   return finish(write_output("-", report(*comparison, *request, *fabric, options, console)));
 }
 
+// A name after --csv that is no topology was to be the report's.
+Expected<void> refuse_report_names(const CompareArguments& options) {
+  const std::array<std::tuple<bool, const char*, const char*>, 4> forms = {
+      {{options.csv, "--csv", ".csv"},
+       {options.json, "--json", ".json"},
+       {options.markdown, "--markdown", ".md"},
+       {options.latex, "--latex", ".tex"}}};
+  if (!are_several(options)) return {};
+  for (const std::string& name : options.topologies) {
+    for (const auto& [is_asked, option, ending] : forms) {
+      if (!is_asked || !name.ends_with(ending) || std::filesystem::exists(name)) continue;
+      return make_error(Code::S05, fmt::format("{}: there is no such topology", name),
+                        fmt::format("{} prints to standard output: write > {}", option, name));
+    }
+  }
+  return {};
+}
+
 Expected<ExitCode> run_compare(const CompareArguments& options, const Console& console) {
+  if (const auto done = refuse_report_names(options); !done) return done.errors();
   if (const auto done = refuse_with_groups(options); !done) return done.errors();
   if (const auto done = refuse_misplaced_demand(options.collective, options.demand); !done) {
     return done.errors();

@@ -129,6 +129,13 @@ Expected<ExitCode> run_simulate(const SimulateArguments& options, const Console&
   return finish(write_output("-", report));
 }
 
+// `verify` takes the topology as an option, `simulate` as its second argument.
+std::string explain_unknown(const std::vector<std::string>& unknown) {
+  std::string operations = explain_operations(unknown, "forestcoll simulate DIR/job.json TOPOLOGY");
+  if (!operations.empty() || unknown.front() != "--topology") return operations;
+  return "there is no option --topology: write `forestcoll simulate SCHEDULE TOPOLOGY`";
+}
+
 }  // namespace
 
 Command add_simulate(CLI::App& program) {
@@ -185,9 +192,7 @@ Command add_simulate(CLI::App& program) {
       "internal\n"
       "error.");
   return {command, [options](const Console& console) { return run_simulate(*options, console); },
-          [](const std::vector<std::string>& unknown) {
-            return explain_operations(unknown, "forestcoll simulate DIR/job.json TOPOLOGY");
-          }};
+          explain_unknown};
 }
 
 }  // namespace forestcoll::cli

@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
@@ -143,20 +144,27 @@ Expected<ExitCode> run_gen(const GenArguments& options, const Console& console) 
   return ExitCode::done;
 }
 
-// An option that no generator has: what the one that is named takes.
+// An option that no generator has, or sizes without one: what the fabric that is named takes.
 std::string explain(const GenArguments& options, const std::vector<std::string>& unknown) {
   const auto all = generators();
   const auto named = std::ranges::find(all, options.name, &Generator::name);
   const auto word =
       std::ranges::find_if(unknown, [](const std::string& text) { return text.starts_with("--"); });
-  if (named == all.end() || word == unknown.end()) return {};
+  if (named == all.end()) return {};
   std::vector<std::string> known;
   for (const GeneratorParameter& parameter : named->parameters) {
     known.push_back("--" + parameter.name);
   }
+  const std::string taken = fmt::format("it takes {}", fmt::join(known, ", "));
+  if (word == unknown.end()) {
+    return fmt::format("\"{}\" is one argument too many: {} has parameters; {}", unknown.front(),
+                       named->name, taken);
+  }
+  const std::string option = word->substr(0, word->find('='));
+  const std::string meant = nearest_word(option, known);
   return validator_text(Code::G02,
-                        fmt::format("{} has no parameter {}; it takes {}", named->name,
-                                    word->substr(0, word->find('=')), fmt::join(known, ", ")));
+                        fmt::format("{} has no parameter {}; {}{}", named->name, option, taken,
+                                    meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
 }
 
 // One option per parameter that any generator has; which of them fit is for the generator to say.
