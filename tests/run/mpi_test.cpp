@@ -345,6 +345,19 @@ TEST(RunProgram, StartsItselfWithAsManyProcessesAsNeeded) {
   EXPECT_EQ(count_of(absent.err, "absent.xml"), 1) << absent.err;
 }
 
+// One connection that two threadblocks have, in several places.
+TEST(RunProgram, TellsOneErrorOfAKind) {
+  const Scratch scratch;
+  std::string text = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
+  for (std::size_t at = 0; (at = text.find("recv=\"7\"", at)) != std::string::npos; ++at) {
+    text.replace(at, 8, "recv=\"6\"");
+  }
+  const Result run = run_alone({scratch.write("wrong.xml", text)});
+  EXPECT_EQ(run.code, 2) << run.out;
+  EXPECT_THAT(run.err, HasSubstr(" more like it\n"));
+  EXPECT_EQ(count_of(run.err, "two threadblocks on one connection"), 1) << run.err;
+}
+
 TEST(RunProgram, WhatCannotBeRunEndsInWordsOnAllRanks) {
   const std::string right = schedule_of("dgx-a100-x1", options_for(Collective::allgather));
   const Result wrong_number = mpirun(4, right, {});

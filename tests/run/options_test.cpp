@@ -49,7 +49,10 @@ TEST(RunOptions, WrongOnesAreRefusedInWords) {
       {{"a.xml", "-g", "8"}, "every GPU is a process of its own"},
       {{"a.xml", "-n", "0"}, "--iters"},
       {{"a.xml", "--buffsize", "3"}, "--buffsize: expected 1024 to"},
-      {{"a.xml", "--unknown"}, "--unknown"}};
+      {{"a.xml", "--timeout", "-1"}, "--timeout"},
+      {{"a.xml", "--unknown"}, "there is no option --unknown"},
+      {{"a.xml", "--minbyte=3"}, "there is no option --minbyte; did you mean --minbytes?"},
+      {{"a.xml", "-z"}, "there is no option -z"}};
   for (const auto& [words, message] : wrong) {
     const auto request = parse(words);
     ASSERT_FALSE(request) << message;

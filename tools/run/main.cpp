@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/report/finding_kinds.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "run/harness.hpp"
@@ -34,13 +35,13 @@ ExitCode fail(Diagnostics errors, const std::string& file = {}) {
   for (Diagnostic& error : errors) {
     if (error.file.empty()) error.file = file;
   }
-  if (rank_here() == 0) cli::print(errors, cli::Console{});
+  if (rank_here() == 0) cli::say(cli::text_of_kinds(errors));
   return cli::exit_code(errors);
 }
 
 // Where there is one process alone.
 ExitCode print_errors(const Diagnostics& errors) {
-  cli::print(errors, cli::Console{});
+  cli::say(cli::text_of_kinds(errors));
   return cli::exit_code(errors);
 }
 

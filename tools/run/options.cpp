@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "forestcoll/nearest.hpp"
 #include "forestcoll/text.hpp"
 #include "forestcoll/version.hpp"
 
@@ -118,33 +119,67 @@ Expected<Options> settle(const Words& words, Options options) {
   return options;
 }
 
+// Not shown beside the option's name.
+CLI::Validator in_range(int least, int most) {
+  return CLI::Range(least, most).description("");
+}
+
+// "there is no option --minbyte; did you mean --minbytes?"
+std::string unknown_words(const CLI::App& app) {
+  const std::string word = app.remaining().front();
+  if (!word.starts_with('-')) return fmt::format("\"{}\" is one argument too many", word);
+  const std::string option = word.substr(0, word.find('='));
+  NearestText nearest(option);
+  std::vector<std::string> names;
+  for (const CLI::Option* each : app.get_options()) {
+    for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& name : names) nearest.offer(name);
+  const bool is_known = option.starts_with("--") && !nearest.best().empty();
+  return fmt::format("there is no option {}{}", option,
+                     is_known ? fmt::format("; did you mean {}?", nearest.best()) : "");
+}
+
 void add_options(CLI::App& app, Words& words, Options& options) {
   app.add_option("SCHEDULE", options.files,
                  "MSCCL XML, an MSCCL++ plan, flows of an all-to-all, or the job.json of several\n"
                  "groups, which run at once; - for standard input. Several are run one after the\n"
                  "other, each with its table, in its own window of sizes")
+      ->type_name("")
       ->required();
   app.add_option("-b,--minbytes", words.min_bytes,
-                 "Smallest size [1M, or the nearest of the file's window]");
-  app.add_option("-e,--maxbytes", words.max_bytes, "Largest size [that of -b]");
-  app.add_option("-i,--stepbytes", words.step_bytes, "From one size to the next [1M]");
+                 "Smallest size [1M, or the nearest of the file's window]")
+      ->type_name("SIZE");
+  app.add_option("-e,--maxbytes", words.max_bytes, "Largest size [that of -b]")->type_name("SIZE");
+  app.add_option("-i,--stepbytes", words.step_bytes, "From one size to the next [1M]")
+      ->type_name("SIZE");
   app.add_option("-f,--stepfactor", words.factor,
-                 "Factor from one size to the next, in place of -i");
-  app.add_option("-d,--datatype", words.type, "As in nccl-tests, or all [float]");
-  app.add_option("-o,--op", words.op, "sum, prod, max, min or all [sum]");
+                 "Factor from one size to the next, in place of -i")
+      ->type_name("F");
+  app.add_option("-d,--datatype", words.type, "As in nccl-tests, or all [float]")
+      ->type_name("TYPE");
+  app.add_option("-o,--op", words.op, "sum, prod, max, min or all [sum]")->type_name("OP");
   app.add_option("-n,--iters", options.iterations, "Timed calls of a size [20]")
-      ->check(CLI::Range(1, 1000000));
+      ->check(in_range(1, 1000000))
+      ->type_name("N");
   app.add_option("-w,--warmup_iters", options.warmups, "Calls before that [5]")
-      ->check(CLI::Range(0, 1000000));
+      ->check(in_range(0, 1000000))
+      ->type_name("N");
   app.add_option("-c,--check", options.checks, "Calls of which every element is checked [1]")
-      ->check(CLI::Range(0, 1000000));
-  app.add_option("-r,--root", options.root, "Root of a collective that has one [that of the file]");
+      ->check(in_range(0, 1000000))
+      ->type_name("N");
+  app.add_option("-r,--root", options.root, "Root of a collective that has one [that of the file]")
+      ->type_name("RANK");
   app.add_option("-a,--average", words.average,
                  "Time of: 0 rank 0, 1 the mean of all ranks, 2 the fastest, 3 the slowest [1]")
-      ->check(CLI::Range(0, 3));
-  app.add_option("-t,--nthreads", words.threads, "1");
-  app.add_option("-g,--ngpus", words.gpus, "1");
-  app.add_option("--buffsize", words.buffer, "As NCCL_BUFFSIZE: the less, the more passes [4M]");
+      ->check(in_range(0, 3))
+      ->type_name("HOW");
+  app.add_option("-t,--nthreads", words.threads,
+                 "As in nccl-tests; only 1, as every GPU is a process of its own [1]")
+      ->type_name("N");
+  app.add_option("-g,--ngpus", words.gpus, "As -t [1]")->type_name("N");
+  app.add_option("--buffsize", words.buffer, "As NCCL_BUFFSIZE: the less, the more passes [4M]")
+      ->type_name("SIZE");
   app.add_flag(
       "--whole", options.connections.whole,
       "Hand on whole operations, as `forestcoll simulate` has it, not slices of them as the\n"
@@ -157,10 +192,12 @@ void add_options(CLI::App& app, Words& words, Options& options) {
   app.add_option("--nap", options.nap,
                  "Microseconds of sleep between looks for messages, where more ranks than\n"
                  "processors would wait for each other by polling; 0 waits in MPI [0]")
-      ->check(CLI::Range(0, 1000000));
+      ->check(in_range(0, 1000000))
+      ->type_name("US");
   app.add_option("--timeout", options.timeout,
                  "Seconds without a message until it counts as stuck, 0 never [60]")
-      ->check(CLI::Range(0, 1000000));
+      ->check(in_range(0, 1000000))
+      ->type_name("SECONDS");
 }
 
 }  // namespace
@@ -178,6 +215,8 @@ Expected<Request> parse_options(int argc, const char* const* argv) {
     return Request{std::nullopt, app.help()};
   } catch (const CLI::CallForVersion& asked) {
     return Request{std::nullopt, asked.what() + std::string("\n")};
+  } catch (const CLI::ExtrasError&) {
+    return bad_option(unknown_words(app), "see `forestcoll-run --help`");
   } catch (const CLI::ParseError& error) {
     return bad_option(error.what(), "see `forestcoll-run --help`");
   }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
+#include "common/report/finding_kinds.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/warnings.hpp"
 #include "forestcoll/codes.hpp"
@@ -15,13 +15,6 @@ namespace forestcoll::cli {
 namespace {
 
 constexpr int kNameWidth = 14;  // of targets in a table
-
-// 1,023
-std::string with_commas(std::size_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, 1, ',');
-  return text;
-}
 
 // What NCCL takes in place of its own choice, and no schedule.
 bool is_for_nccl(const Verdict& verdict) {
@@ -53,29 +46,9 @@ std::string bits_line(const Verdict& verdict) {
                      verdict.bit_difference->first.value);
 }
 
-// What errors of one kind have in common: the code, and the message but for its numbers.
-std::string kind_of(const Diagnostic& finding) {
-  std::string kind(finding.code ? name_of(*finding.code) : "");
-  for (const char c : finding.message) {
-    if (c < '0' || c > '9') kind += c;
-  }
-  return kind;
-}
-
 // An error of every kind, the first, and how many more there are.
 std::string wrong_report(const Verdict& verdict, const std::string& file) {
-  std::vector<std::pair<const Diagnostic*, std::size_t>> kinds;
-  std::map<std::string, std::size_t> place_of;
-  for (const Diagnostic& finding : verdict.findings) {
-    const auto [at, is_new] = place_of.try_emplace(kind_of(finding), kinds.size());
-    if (is_new) kinds.emplace_back(&finding, 0);
-    ++kinds[at->second].second;
-  }
-  std::string text;
-  for (const auto& [first, count] : kinds) {
-    text += to_string(with_flags(*first)) + "\n";
-    if (count > 1) text += fmt::format("  … and {} more like it\n", with_commas(count - 1));
-  }
+  std::string text = text_of_kinds(verdict.findings);
   text += fmt::format("{}: invalid: {}", file, counted(verdict.finding_count, "error"));
   const std::size_t left = verdict.finding_count - verdict.findings.size();
   return text + (left > 0 ? fmt::format(", {} of them not read\n", left) : "\n");
