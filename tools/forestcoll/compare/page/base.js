@@ -50,9 +50,11 @@ function percentOf(part, whole) {
   return `${figure(Number(hundredths + more) / 100, 2)} %`;
 }
 const percent = (fraction) => `${figure(Math.floor(fraction * 1e4 + 1e-6) / 100, 2)} %`;
-// As in the charts: ours has the first colour, the others take turns with the rest.
+// As in the charts: ours has the first colour, the runtime's own choice the last, and the others
+// take turns with the rest.
 const others = report.rows.filter((row) => row.algorithm !== "forestcoll");
-const slot = (row) => `fc-s${row.algorithm === "forestcoll" ? 0 : (others.indexOf(row) % 11) + 1}`;
+const slot = (row) => `fc-s${row.algorithm === "forestcoll" ? 0
+  : /^(nccl|mscclpp)-pick$/.test(row.algorithm) ? 12 : (others.indexOf(row) % 11) + 1}`;
 // A file goes by its name; its folders are told on pointing at it.
 const named = (row) => element("span", {class: "label", title: row.algorithm},
   element("i", {class: `swatch ${slot(row)}`}), row.algorithm.split("/").pop());

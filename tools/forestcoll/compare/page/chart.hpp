@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace forestcoll::cli {
@@ -15,8 +16,8 @@ struct ChartPoint {
   double bytes = 0, value = 0;
 };
 
-/// How many colours there are.
-inline constexpr std::size_t kChartSlots = 12;
+/// How many colours there are. The last is that of the runtime's own choice.
+inline constexpr std::size_t kChartSlots = 13;
 
 struct ChartSeries {
   std::string name;
@@ -33,8 +34,11 @@ void choose_named(std::vector<ChartSeries>& series);
 
 /// The colour of the others in their order, from 0 on.
 [[nodiscard]] constexpr std::size_t slot_of_other(std::size_t number) {
-  return number % (kChartSlots - 1) + 1;
+  return number % (kChartSlots - 2) + 1;
 }
+
+/// What everybody compares with.
+[[nodiscard]] bool is_runtimes_choice(std::string_view algorithm);
 
 struct Chart {
   std::string title;

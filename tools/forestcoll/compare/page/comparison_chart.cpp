@@ -17,9 +17,10 @@
 namespace forestcoll::cli {
 namespace {
 
-// Ours has the first colour wherever it stands.
+// Ours has the first colour wherever it stands, and the runtime's own choice the last.
 std::size_t slot_of(const Comparison& comparison, const ComparedRow& row) {
   if (row.algorithm == kOurs) return 0;
+  if (is_runtimes_choice(row.algorithm)) return kChartSlots - 1;
   std::size_t number = 0;
   for (const ComparedRow& other : comparison.rows) {
     if (&other == &row) break;

@@ -12,12 +12,11 @@ namespace {
 // So many lines have a name and a colour; nobody follows more.
 constexpr std::size_t kMostNamed = 6;
 
-// What everybody compares with.
-bool is_runtimes_choice(const ChartSeries& series) {
-  return series.name == kNcclPick || series.name == kMscclppPick;
-}
-
 }  // namespace
+
+bool is_runtimes_choice(std::string_view algorithm) {
+  return algorithm == kNcclPick || algorithm == kMscclppPick;
+}
 
 void choose_named(std::vector<ChartSeries>& series) {
   std::map<double, double> best;
@@ -29,7 +28,7 @@ void choose_named(std::vector<ChartSeries>& series) {
   std::vector<std::pair<double, std::size_t>> order;
   std::size_t ours = 0;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    double score = is_runtimes_choice(series[i]) ? 2 : 0;  // of others at most 1
+    double score = is_runtimes_choice(series[i].name) ? 2 : 0;  // of others at most 1
     for (const ChartPoint& point : series[i].points) {
       score = std::max(score, point.value / best.at(point.bytes));
     }

@@ -79,6 +79,9 @@ function showRefused() {
     if (row.note) items.push([row.algorithm, row.note]);
   }
   if (items.length === 0) return;
-  const list = items.map(([who, why]) => element("li", {}, element("b", {}, who), `: ${why}`));
+  // Once of all algorithms of which the same is said.
+  const said = new Map();
+  for (const [who, why] of items) said.set(why, said.has(why) ? `${said.get(why)}, ${who}` : who);
+  const list = [...said].map(([why, who]) => element("li", {}, element("b", {}, who), `: ${why}`));
   byId("refused").append(element("ul", {}, ...list));
 }

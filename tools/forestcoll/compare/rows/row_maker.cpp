@@ -79,6 +79,18 @@ constexpr const char* kNoExecutor =
     "; no time as a program: no executor runs it between boxes, as that of MSCCL++ combines for "
     "two GPUs at least, not for the one that goes on";
 
+// Takes "the rate alone: …", why there are no trees, out of the note.
+std::string why_no_trees(std::string& note) {
+  constexpr std::string_view kAlone = "the rate alone: ";
+  std::string why = "no trees describe it";
+  const std::size_t at = note.find(kAlone);
+  if (at == std::string::npos) return why;
+  why += ": " + note.substr(at + kAlone.size());
+  note.resize(at);
+  while (note.ends_with(' ') || note.ends_with(';')) note.pop_back();
+  return why;
+}
+
 class RowMaker {
  public:
   RowMaker(const Fabric& fabric, const RowsRequest& request, const Ratio& optimum,
@@ -258,7 +270,7 @@ class RowMaker {
       describe_branching(row, *std::move(made->branching));
       if (!request_.trees && has_several_boxes(fabric_.topology)) row.note += kNoExecutor;
     } else {
-      row.times_error = make_error(Code::N06, "no trees describe it", "");
+      row.times_error = make_error(Code::N06, why_no_trees(row.note), "");
     }
   }
 

@@ -124,11 +124,17 @@ std::string measured_heading(const Comparison& comparison, const MeasuredRun& ru
                      in_words(find_row(comparison, run.algorithm)->simulated), "simulated");
 }
 
-// What the tables leave out, and why.
+// What the tables leave out, and why; once of all algorithms of which the same is said.
 std::vector<std::string> remarks(const Comparison& comparison) {
-  std::vector<std::string> list;
-  const auto add = [&list](const std::string& who, const std::string& what) {
-    list.push_back(fmt::format("{}: {}", who, one_line(what)));
+  std::vector<std::pair<std::string, std::string>> said;  // of whom, and what
+  const auto add = [&said](const std::string& who, const std::string& what) {
+    const auto same =
+        std::ranges::find(said, one_line(what), &std::pair<std::string, std::string>::second);
+    if (same != said.end()) {
+      same->first += ", " + who;
+    } else {
+      said.emplace_back(who, one_line(what));
+    }
   };
   for (const RefusedSize& size : comparison.refused_sizes) {
     add(fmt::format("size \"{}\"", size.text), why(size.error));
@@ -147,6 +153,8 @@ std::vector<std::string> remarks(const Comparison& comparison) {
     }
     if (!row.note.empty()) add(row.algorithm, row.note);
   }
+  std::vector<std::string> list;
+  for (const auto& [who, what] : said) list.push_back(fmt::format("{}: {}", who, what));
   return list;
 }
 
