@@ -76,7 +76,9 @@ TEST(DesignClusterLong, EveryFileIsWhatTheReportSays) {
   const test::SvgPicture picture = test::read_svg(read_file(scratch / "a.svg"));
   EXPECT_THAT(picture.overlaps, ::testing::IsEmpty());
   EXPECT_THAT(picture.outside, ::testing::IsEmpty());
+  EXPECT_THAT(read_file(scratch / "a.svg"), Not(HasSubstr("e+0")));
   EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>rail-only, "));
+  EXPECT_THAT(read_file(scratch / "a.html"), Not(HasSubstr("?")));
   // Again, from what was kept.
   EXPECT_EQ(run(asked).out, result.out);
   auto table = asked;

@@ -80,7 +80,11 @@ TEST(DesignDirectLong, WritesTablesPicturesAndFiles) {
   EXPECT_THAT(picture.overlaps, IsEmpty());
   EXPECT_THAT(picture.outside, IsEmpty());
   EXPECT_THAT(picture.no_dark, IsEmpty());
+  // The best of ordinary cables is named, beside the front of all.
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr(">ring(8)</text>"));
+  EXPECT_THAT(read_file(scratch / "a.svg"), HasSubstr(">one-way links</text>"));
   EXPECT_THAT(read_file(scratch / "a.html"), HasSubstr("<td>genkautz-joined(2,8)</td>"));
+  EXPECT_THAT(read_file(scratch / "a.html"), Not(HasSubstr("?")));
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator(scratch / "files")) {
     const auto bound = run_well({"bound", file.path().string(), "-c", "allgather"});

@@ -19,7 +19,22 @@ constexpr double kWidth = 900, kHeight = 540;
 constexpr double kLeft = 76, kRight = 30, kTop = 62, kBottom = 62;
 constexpr double kFont = 12, kTitleFont = 16, kLabelFont = 11, kTicks = 6;
 // A range over which points would crowd at one end of a linear axis.
-constexpr double kLogarithmicFrom = 12;
+constexpr double kLogarithmicFrom = 6;
+constexpr double kThousand = 1e3, kMillion = 1e6;
+
+// 50k and 2M of ticks that would be long; they are round.
+std::string tick_text(double value) {
+  if (value >= kMillion) return fmt::format("{:.6g}M", value / kMillion);
+  if (value >= 10 * kThousand) return fmt::format("{:.6g}k", value / kThousand);
+  return fmt::format("{:.6g}", value);
+}
+
+// Lines of a terminal as text that a page wraps.
+std::string on_one_line(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
 
 /// Where a value stands on an axis: linear, or logarithmic where the range is wide.
 class Axis {
@@ -109,6 +124,7 @@ class ScatterWriter {
     text((kLeft + kWidth - kRight) / 2, kHeight - 16, "middle", kFont, scatter_.x_title);
     text(kLeft, kTop - 16, "start", kFont, scatter_.y_title);
     axes();
+    key();
     front();
     for (const ScatterPoint& point : scatter_.points) {
       if (!point.marked) draw_point(point);
@@ -168,11 +184,11 @@ class ScatterWriter {
     const double low = kHeight - kBottom;
     for (const double tick : x_.ticks()) {
       line(x_.at(tick), low, x_.at(tick), kTop, Ink::frame);
-      text(x_.at(tick), low + 20, "middle", kFont, fmt::format("{:.6g}", tick));
+      text(x_.at(tick), low + 20, "middle", kFont, tick_text(tick));
     }
     for (const double tick : y_.ticks()) {
       line(kLeft, y_.at(tick), kWidth - kRight, y_.at(tick), Ink::frame);
-      text(kLeft - 8, y_.at(tick) + 4, "end", kFont, fmt::format("{:.6g}", tick));
+      text(kLeft - 8, y_.at(tick) + 4, "end", kFont, tick_text(tick));
     }
     line(kLeft, low, kWidth - kRight, low, Ink::outline);
     line(kLeft, low, kLeft, kTop, Ink::outline);
@@ -211,13 +227,36 @@ class ScatterWriter {
     set(node, "stroke-opacity", "0.6");
   }
 
-  void draw_point(const ScatterPoint& point) {
+  pugi::xml_node dot(double at_x, double at_y, bool marked, bool hollow) {
+    const std::string color = marked ? front_color() : ink(Ink::broken);
     auto circle = svg_.append_child("circle");
-    set(circle, "cx", fmt::format("{:.1f}", x_.at(point.x)));
-    set(circle, "cy", fmt::format("{:.1f}", y_.at(point.y)));
-    set(circle, "r", point.marked ? "5" : "3");
-    set(circle, "fill", point.marked ? front_color() : ink(Ink::broken));
-    circle.append_child("title").text().set(point.name.c_str());
+    set(circle, "cx", fmt::format("{:.1f}", at_x));
+    set(circle, "cy", fmt::format("{:.1f}", at_y));
+    set(circle, "r", marked ? "5" : "3");
+    set(circle, "fill", hollow ? ink(Ink::paper) : color);
+    if (hollow) set(circle, "stroke", color);
+    if (hollow) set(circle, "stroke-width", "1.5");
+    return circle;
+  }
+
+  void draw_point(const ScatterPoint& point) {
+    dot(x_.at(point.x), y_.at(point.y), point.marked, point.hollow)
+        .append_child("title")
+        .text()
+        .set(point.name.c_str());
+  }
+
+  // What filled points and rings are, at the right above the axes.
+  void key() {
+    double end = kWidth - kRight;
+    for (const bool hollow : {true, false}) {
+      const std::string& name = hollow ? scatter_.hollow_name : scatter_.filled_name;
+      if (name.empty()) continue;
+      text(end, kTop - 16, "end", kFont, name);
+      end -= text_width(name, kFont) + 10;
+      dot(end, kTop - 20, true, hollow);
+      end -= 24;
+    }
   }
 
   // Each name of the front beside its point, or a little way off with a line to it, where it covers
@@ -277,8 +316,9 @@ std::string to_svg(const Scatter& scatter) {
 }
 
 std::string to_html(const DesignPage& page) {
-  return html_page(page.title, fmt::format("{}<p>{}</p>\n{}", to_svg(page.scatter),
-                                           xml_escaped(page.legend), html_table(page.table)));
+  return html_page(page.title,
+                   fmt::format("{}<p>{}</p>\n{}", to_svg(page.scatter),
+                               xml_escaped(on_one_line(page.legend)), html_table(page.table)));
 }
 
 }  // namespace forestcoll::cli

@@ -12,12 +12,15 @@ struct ScatterPoint {
   double x = 0, y = 0;
   std::string name;     ///< shown beside the point where it is marked, and over it always
   bool marked = false;  ///< on the Pareto front
+  bool hollow = false;  ///< drawn as a ring
 };
 
 struct Scatter {
   std::string title, x_title, y_title;
   std::vector<ScatterPoint> points;
   bool more_is_better = false;  ///< on the y axis; less is on the x axis
+  /// What filled points and rings are; empty where there are no rings.
+  std::string filled_name = {}, hollow_name = {};
 };
 
 /// With a line along the front. The axes hold all points, and are logarithmic where the range is

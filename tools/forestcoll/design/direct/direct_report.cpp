@@ -178,6 +178,18 @@ std::string to_csv(const DirectStudy& study) {
 
 namespace {
 
+// Of ordinary cables nothing has as few steps in less time, or fewer in as little.
+void mark_front_of_cables(std::vector<ScatterPoint>& points) {
+  const auto is_better = [](const ScatterPoint& a, const ScatterPoint& b) {
+    return !a.hollow && a.x <= b.x && a.y <= b.y && (a.x < b.x || a.y < b.y);
+  };
+  for (ScatterPoint& point : points) {
+    const bool is_on_front = std::ranges::none_of(
+        points, [&](const ScatterPoint& other) { return is_better(other, point); });
+    if (!point.hollow && is_on_front) point.marked = true;
+  }
+}
+
 // The time that the aim is about; all-to-all's where there are two.
 Scatter scatter_of(const DirectStudy& study) {
   const bool bandwidth = study.aim == DirectAim::allgather || study.aim == DirectAim::bfb;
@@ -191,7 +203,13 @@ Scatter scatter_of(const DirectStudy& study) {
     scatter.points.push_back({.x = static_cast<double>(f.steps),
                               .y = time.to_double(),
                               .name = wiring.expression,
-                              .marked = wiring.on_front});
+                              .marked = wiring.on_front,
+                              .hollow = !wiring.two_way});
+  }
+  mark_front_of_cables(scatter.points);
+  if (std::ranges::any_of(scatter.points, &ScatterPoint::hollow)) {
+    scatter.filled_name = "two-way links";
+    scatter.hollow_name = "one-way links";
   }
   return scatter;
 }
