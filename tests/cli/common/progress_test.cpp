@@ -226,9 +226,25 @@ TEST(TimeLeft, CountsDownWithoutJumps) {
     for (std::size_t i = 10; i < shown.size(); ++i) {  // a second later
       const double expected = std::max(shown[i - 10].left - 1, 1.0);
       EXPECT_LE(shown[i].left, 1.2 * expected + 0.2) << shown[i].seconds;
-      EXPECT_GE(shown[i].left, expected / 1.35 - 0.2) << shown[i].seconds;
+      EXPECT_GE(shown[i].left, expected / 1.75 - 0.2) << shown[i].seconds;
     }
   }
+}
+
+// As of many small parts after a few large ones.
+TEST(TimeLeft, FollowsWorkThatGetsFaster) {
+  std::vector<double> parts(10, 0.4);
+  parts.insert(parts.end(), 30, 0.13);
+  const double end = 10 * 0.4 + 30 * 0.13;
+  for (const Shown& each : estimates(parts)) {
+    if (each.seconds < 5.2 || each.seconds > end - 1) continue;
+    EXPECT_LE(each.left, 2.4 * (end - each.seconds)) << each.seconds;
+  }
+}
+
+TEST(TimeLeft, IsNotShownAtTheEnd) {
+  EXPECT_THAT(cli::progress_line("solving", 0.99, 2.0), ::testing::HasSubstr("about 2 s left"));
+  EXPECT_THAT(cli::progress_line("solving", 1, 2.0), ::testing::EndsWith("100 %"));
 }
 
 TEST(TimeLeft, OfEqualPartsIsRight) {

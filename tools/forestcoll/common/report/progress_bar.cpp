@@ -54,7 +54,7 @@ std::string progress_line(const std::string& stage, double fraction,
   const auto filled = static_cast<std::size_t>(std::lround(done * kWidth));
   const std::string bar = std::string(filled, '#') + std::string(kWidth - filled, ' ');
   std::string line = fmt::format("{} [{}] {:3.0f} %", stage, bar, done * 100);
-  if (seconds_left) line += "  " + time_left_in_words(*seconds_left);
+  if (seconds_left && done < 1) line += "  " + time_left_in_words(*seconds_left);
   return line;
 }
 

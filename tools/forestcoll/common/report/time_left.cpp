@@ -12,7 +12,7 @@ namespace {
 // what takes minutes a smaller part is enough.
 constexpr double kFirstSeconds = 2, kFirstFraction = 0.2;
 constexpr double kLongSeconds = 60, kLongFraction = 0.05;
-constexpr double kGrowth = 1.15, kShrinkage = 1.3;  // of the estimate, at most, a second
+constexpr double kGrowth = 1.15, kShrinkage = 1.7;  // of the estimate, at most, a second
 constexpr double kLeast = 1;                        // seconds, until the stage has ended
 constexpr double kMinute = 60, kSecondsShown = 100, kCoarse = 10, kStep = 5;
 
