@@ -29,6 +29,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/diagnostic.hpp"
 #include "forestcoll/version.hpp"
+#include "help/help_formatter.hpp"
 #include "help/texts.hpp"
 #include "usage.hpp"
 
@@ -142,6 +143,7 @@ ExitCode run_words(std::vector<std::string> words, Console console) {
   CLI::App program(kDescription, "forestcoll");
   program.require_subcommand(1);
   program.fallthrough();
+  program.formatter(std::make_shared<HelpFormatter>());  // commands inherit it
 
   program.set_help_flag("-h,--help", "Explain the common options, and exit");
   program.set_help_all_flag("--help-all", "Explain all options, and exit");

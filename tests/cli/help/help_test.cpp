@@ -52,6 +52,8 @@ TEST(Completion, OffersValuesWhereTheyAreFew) {
   EXPECT_THAT(offered({"forestcoll", "synth", "a.json", "--format", "m"}),
               ::testing::UnorderedElementsAre("msccl", "mscclpp"));
   EXPECT_THAT(offered({"forestcoll", "completion", "z"}), Contains("zsh"));
+  EXPECT_THAT(offered({"forestcoll", "topo", "gen", "dgx-h100", "--fabric", "r"}),
+              AllOf(Contains("rail"), Contains("rail-spine"), Not(Contains("single"))));
 }
 
 TEST(Completion, OffersKnownNames) {
@@ -157,6 +159,19 @@ TEST(ManPage, HasEveryCommandAndIsRoff) {
   EXPECT_THAT(page.out, Not(HasSubstr("batch\\-worker")));
   EXPECT_THAT(page.out, HasSubstr("\\-\\-max\\-height"));
   EXPECT_THAT(page.out, HasSubstr("interrupted"));
+}
+
+// Not the parser's "TEXT", "REQUIRED" and "Needs:".
+TEST(Help, NamesValuesAsTheCommandsDo) {
+  const std::string all = run_well({"synth", "--help-all"}).out;
+  EXPECT_THAT(all, AllOf(HasSubstr("--json-version {1,2} (with --json)"),
+                         HasSubstr("--members LIST (without --ranks)"),
+                         HasSubstr("--effort {fast,default,max}=default")));
+  EXPECT_THAT(run_well({"design", "direct", "--help"}).out, HasSubstr("--nodes N (required)"));
+  EXPECT_THAT(run_well({"explain", "--help"}).out, HasSubstr("\n  CODE  "));
+  for (const char* word : {"TEXT", "REQUIRED", "Needs:", "Excludes:"}) {
+    EXPECT_THAT(all, Not(HasSubstr(word)));
+  }
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ NameList code_names() {
 }
 
 using List = NameList (*)();
-constexpr std::array<std::pair<std::string_view, List>, 10> kLists = {
+constexpr std::array<std::pair<std::string_view, List>, 11> kLists = {
     {{"--collective", [] { return at_commas(names_of_collectives()); }},
      {"--target", [] { return at_commas(names_of_targets()); }},
      {"--algorithm", algorithms},
@@ -74,6 +74,10 @@ constexpr std::array<std::pair<std::string_view, List>, 10> kLists = {
      {"--mesh-order",
       [] {
         return NameList{"megatron", "device-mesh"};
+      }},
+     {"--fabric",
+      [] {
+        return NameList{"single", "odd-even", "rail", "rail-spine", "fat-tree"};
       }},
      {"--fail-on",
       [] {
