@@ -158,7 +158,19 @@ TEST(ManPage, HasEveryCommandAndIsRoff) {
   }
   EXPECT_THAT(page.out, Not(HasSubstr("batch\\-worker")));
   EXPECT_THAT(page.out, HasSubstr("\\-\\-max\\-height"));
+  EXPECT_THAT(page.out, HasSubstr("Buffer sizes to simulate: a comma\\-separated list"));
+  EXPECT_THAT(page.out, HasSubstr("(default 1K:4G:4)"));
   EXPECT_THAT(page.out, HasSubstr("interrupted"));
+}
+
+TEST(Help, OfABatchLeadsWithWhatFailsABuild) {
+  const std::string brief = run_well({"batch", "--help"}).out;
+  const std::string common = brief.substr(0, brief.find("More options"));
+  EXPECT_THAT(common, AllOf(HasSubstr("(default allreduce)"), HasSubstr("--baseline FILE"),
+                            HasSubstr("--tolerance"), HasSubstr("--fail-on")));
+  EXPECT_THAT(run_well({"compare", "--help"}).out,
+              AllOf(HasSubstr("(default 1K:4G:4)"), HasSubstr("[OPTIONS] TOPOLOGY...\n"),
+                    HasSubstr("or several to compare in one\n")));
 }
 
 // Not the parser's "TEXT", "REQUIRED" and "Needs:".

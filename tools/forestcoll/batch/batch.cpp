@@ -76,7 +76,8 @@ Command add_batch(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "batch", "Synthesise schedules for every topology of a directory, in parallel");
   batch::add_batch_arguments(*command, *arguments);
-  group_options(*command, {"--output", "--collective", "--format", "--target", "--all"});
+  group_options(*command, {"--output", "--collective", "--target", "--baseline", "--tolerance",
+                           "--fail-on", "--junit"});
   command->footer(kBatchFooter);
   const Command merge = batch::add_merge(*command);
   return {command, [arguments, merge](const Console& console) -> Expected<ExitCode> {

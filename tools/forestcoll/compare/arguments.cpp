@@ -58,8 +58,10 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
 
 void add_model_options(CLI::App& command, CompareArguments& options) {
   const OptionGroup group(command, "Times");
-  group.option("--sizes", options.sizes, "SIZES=1K:4G:4",
-               fmt::format("Buffer sizes to simulate: {}", kSizesInWords));
+  group
+      .option("--sizes", options.sizes, "SIZES",
+              fmt::format("Buffer sizes to simulate: {}", kSizesInWords))
+      ->default_str("1K:4G:4");
   group.flag("--trees", options.trees,
              "Simulate trees without threadblocks, as fast as links allow, instead of programs");
   group
@@ -220,7 +222,7 @@ Expected<void> refuse_with_trees(const CompareArguments& options,
 void add_compare_options(CLI::App& command, CompareArguments& options) {
   command
       .add_option("TOPOLOGY", options.topologies,
-                  "Topology file, or - for standard input; several are compared in one table")
+                  "Topology file, or - for standard input, or several to compare in one table")
       ->required();
   add_jobs_option(command, options.threads,
                   "Algorithms, and their sizes, at a time (default: all processors)");
@@ -265,10 +267,10 @@ void add_compare_options(CLI::App& command, CompareArguments& options) {
       "Examples:\n"
       "  forestcoll compare topologies/dgx-a100-x2.json\n"
       "  forestcoll compare topologies/mi250-x2.json -c allgather --html report.html\n"
+      "  forestcoll compare h100.json h100-more-nics.json --sizes 1M,1G\n"
       "  forestcoll compare fabric.json --algorithms forestcoll,nccl-ring --sizes 1M:1G --csv\n"
       "  forestcoll compare fabric.json --schedule taccl.xml --svg chart.svg\n"
       "  forestcoll compare fabric.json --measured nccl-ring=all_reduce_perf.txt\n"
-      "  forestcoll compare h100.json h100-more-nics.json --sizes 1M,1G\n"
       "  forestcoll compare fabric.json --groups 'MOD 8' --algorithms forestcoll,nccl-ring\n"
       "\n"
       "Exit codes: 0 done, 2 wrong input, 3 too large for exact arithmetic, 4 cannot read or\n"

@@ -46,6 +46,7 @@ OptionHelp option_help(const CLI::Option& option) {
     take_type(option.get_type_name(), help);
     help.names = {option.get_name()};  // which says what it is
     help.value.clear();
+    if (option.get_expected_max() > 1) help.names.front() += "...";
   } else if (option.get_items_expected_max() > 0) {
     take_type(option.get_type_name(), help);
   }

@@ -36,6 +36,13 @@ std::string roff(const std::string& text) {
   return result;
 }
 
+// What the option does, and its value where it is not given, unless the former tells.
+std::string description_of(const OptionHelp& option) {
+  const bool is_told = option.description.find("default") != std::string::npos;
+  if (option.standard.empty() || is_told) return option.description;
+  return fmt::format("{} (default {})", option.description, option.standard);
+}
+
 std::string item(const OptionHelp& option) {
   std::string heading =
       fmt::format("\\fB{}\\fR", roff(fmt::format("{}", fmt::join(option.names, ", "))));
@@ -44,7 +51,7 @@ std::string item(const OptionHelp& option) {
   } else if (!option.value.empty()) {
     heading += fmt::format(" \\fI{}\\fR", roff(option.value));
   }
-  return fmt::format(".TP\n{}\n{}\n", heading, roff(option.description));
+  return fmt::format(".TP\n{}\n{}\n", heading, roff(description_of(option)));
 }
 
 std::string synopsis(const CommandHelp& command) {

@@ -1,6 +1,7 @@
 #include "common/options/collective_option.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -86,7 +87,7 @@ CLI::Option* add_collectives_option(CLI::App& command, std::vector<std::string>&
             fmt::format("{}: {}", meaning, names_of_collectives()))
       ->delimiter(',')
       ->transform(CLI::Validator(resolve_collective, ""))
-      ->capture_default_str();
+      ->default_str(fmt::format("{}", fmt::join(collectives, ",")));
 }
 
 Expected<ParsedDemand> read_demand(const Network& network, Collective collective,
