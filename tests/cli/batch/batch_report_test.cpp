@@ -163,9 +163,10 @@ TEST_F(BatchBaselineLong, HigherTreesAreOne) {
   const auto result = run(before_, {"--junit", batch_ / "junit.xml", "--annotate"});
   EXPECT_EQ(result.code, 1);
   EXPECT_THAT(result.err, HasSubstr("height 0 -> 1"));
-  EXPECT_THAT(result.out, HasSubstr("/a.json,title=regression::allreduce: height 0 -> 1"));
-  EXPECT_THAT(read_file(batch_ / "junit.xml"),
-              AllOf(HasSubstr("failures=\"1\""), HasSubstr("height 0 -> 1")));
+  EXPECT_THAT(result.out, HasSubstr("/a.json,title=worse::allreduce: height 0 -> 1"));
+  EXPECT_THAT(
+      read_file(batch_ / "junit.xml"),
+      AllOf(HasSubstr("failures=\"1\""), HasSubstr("type=\"worse\""), HasSubstr("height 0 -> 1")));
 }
 
 TEST_F(BatchBaselineLong, OtherBytesAreAChangeAndFailWhereThatIsAsked) {
@@ -176,8 +177,14 @@ TEST_F(BatchBaselineLong, OtherBytesAreAChangeAndFailWhereThatIsAsked) {
                                  HasSubstr("0 worse, 0 better, 1 changed, 0 missing")));
   EXPECT_THAT(batch_.report()["regressions"], IsEmpty());
   EXPECT_EQ(batch_.report()["other_differences"][0]["grade"], "changed");
-  const std::vector<std::string> strict = {"--fail-on", "worse,missing,changed"};
-  EXPECT_EQ(run(before_, strict).code, 1);
+  const std::vector<std::string> strict = {"--fail-on", "worse,missing,changed", "--junit",
+                                           batch_ / "junit.xml", "--annotate"};
+  const auto refused = run(before_, strict);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.out, HasSubstr(",title=changed::allreduce: "));
+  EXPECT_THAT(read_file(batch_ / "junit.xml"), HasSubstr("type=\"changed\""));
+  EXPECT_THAT(read_file(batch_.out() + "/report.md"),
+              HasSubstr("### forestcoll: 0 failed, 0 worse, 1 changed\n"));
   EXPECT_EQ(batch_.report()["regressions"][0]["what"], "file");
   const auto bytes = before_["items"][0]["outputs"][0]["bytes"].get<int>();
   EXPECT_THAT(read_file(batch_.out() + "/report.md"),

@@ -88,7 +88,7 @@ std::string differences_markdown(const std::vector<Difference>& differences) {
   for (std::size_t i = 0; i < std::min(differences.size(), kMostFailuresInMarkdown); ++i) {
     const Difference& each = differences[i];
     text += row({to_string(each.grade), each.item.input, each.item.variant.collective, each.what,
-                 each.change, each.before + " -> " + each.now});
+                 each.change, each.before + " -> " + (each.now.empty() ? "missing" : each.now)});
   }
   return text + more(differences.size(), kMostFailuresInMarkdown);
 }
@@ -156,14 +156,19 @@ std::string annotation(const std::string& file, const std::string& where, const 
 std::string to_markdown(const Results& results) {
   const std::size_t failed = results.count(Status::failed);
   const std::size_t worse = results.count(Grade::worse), missing = results.count(Grade::missing);
-  const bool is_well = failed == 0 && results.failures().empty();
-  std::string text =
-      fmt::format("### forestcoll: {}\n\n{}, {} made, {} reused, {} failed, {} skipped",
-                  is_well ? "all is well"
-                          : fmt::format("{} failed, {} worse{}", failed, worse,
-                                        missing == 0 ? "" : fmt::format(", {} missing", missing)),
-                  counted(results.items.size(), "item"), results.count(Status::ok),
-                  results.count(Status::cached), failed, results.count(Status::skipped));
+  std::string others = missing == 0 ? "" : fmt::format(", {} missing", missing);
+  // These fail where --fail-on names them.
+  const std::vector<Difference> failing = results.failures();
+  for (const Grade grade : {Grade::changed, Grade::better}) {
+    const auto count = std::ranges::count(failing, grade, &Difference::grade);
+    if (count > 0) others += fmt::format(", {} {}", count, to_string(grade));
+  }
+  const bool is_well = failed == 0 && failing.empty();
+  std::string text = fmt::format(
+      "### forestcoll: {}\n\n{}, {} made, {} reused, {} failed, {} skipped",
+      is_well ? "all is well" : fmt::format("{} failed, {} worse{}", failed, worse, others),
+      counted(results.items.size(), "item"), results.count(Status::ok),
+      results.count(Status::cached), failed, results.count(Status::skipped));
   if (results.differences) text += "; " + grades_in_words(results);
   text += ".\n";
   if (failed > 0) text += failures_markdown(results);
@@ -245,7 +250,7 @@ std::string to_junit(const Results& results) {
     }
     for (const Difference& each : failures_of_run) {
       if (!is_same(each.item, item) || test_failed) continue;
-      add_failure("regression", in_words(each));
+      add_failure(to_string(each.grade), in_words(each));
     }
     failed += test_failed ? 1 : 0;
   }
@@ -268,7 +273,7 @@ std::string to_annotations(const Results& results, const std::string& directory)
                        place + item.error->message);
   }
   for (const Difference& each : results.failures()) {
-    text += annotation(prefix + each.item.input, "", "regression",
+    text += annotation(prefix + each.item.input, "", to_string(each.grade),
                        fmt::format("{}: {}", each.item.variant.collective, in_words(each)));
   }
   return text;
