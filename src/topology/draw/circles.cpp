@@ -13,8 +13,10 @@ namespace {
 constexpr double kTurn = 2 * std::numbers::pi;
 constexpr double kCircleGap = 12;    // between neighbours on a circle
 constexpr double kLeastRadius = 45;  // of one that carries links across
-constexpr double kRay = 26;          // free length of the link to what stands outside
-constexpr double kFrameGap = 30;     // between boxes
+constexpr double kChordGap = 8;      // between a node and the link of its two neighbours
+constexpr std::size_t kFewMembers = 8;
+constexpr double kRay = 26;       // free length of the link to what stands outside
+constexpr double kFrameGap = 30;  // between boxes
 
 // Clockwise from the top.
 Spot on_circle(const Spot& centre, double radius, double turns) {
@@ -84,6 +86,12 @@ class Placer {
     }
   }
 
+  // Of a few nodes, so large that a link between the neighbours of one passes beside it.
+  static double radius_beside_chords(std::size_t members, double extent) {
+    if (members < 5 || members > kFewMembers) return 0;
+    return (extent / 2 + kChordGap) / (1 - std::cos(kTurn / static_cast<double>(members)));
+  }
+
   void measure(Box& box) {
     double parts = 0, least = kLeastRadius, outside = 0, member_extent = 0, hanging_extent = 0;
     for (const std::size_t member : box.members) parts += parts_of(member);
@@ -96,6 +104,7 @@ class Placer {
         hanging_extent = std::max(hanging_extent, extent(picture_.items[i]));
       }
     }
+    least = std::max(least, radius_beside_chords(box.members.size(), member_extent));
     if (box.members.size() > 1) box.inner = least;
     box.radius = box.inner + member_extent / 2;
     if (hanging_extent > 0) {

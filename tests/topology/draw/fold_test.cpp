@@ -253,6 +253,19 @@ TEST(Layers, ALinkAlongARowMayJoinNeighbours) {
   EXPECT_GT(at["cpu0"].y, at["pciesw0"].y);
 }
 
+// As of DGX-1, whose GPUs are joined with those next but one.
+TEST(Circles, ALinkPassesBesideTheNodeBetweenItsEnds) {
+  const Picture picture =
+      make_picture(parse_valid(read_file(source_path("topologies/dgx-1-v100.json"))), {});
+  const auto at = topology::place_on_circles(picture).items;
+  ASSERT_EQ(at.size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto &a = at[i], &b = at[(i + 2) % 8];
+    const topology::Spot between{(a.x + b.x) / 2, (a.y + b.y) / 2};
+    EXPECT_GT(distance(at[(i + 1) % 8], between), 30) << i;
+  }
+}
+
 TEST(Circles, ASwitchWithoutGpusHasRoomBesideOneWithMany) {
   const Picture picture = make_picture(parse_valid(R"({
     "format": "forestcoll-topology", "version": 1,
