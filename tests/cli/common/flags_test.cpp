@@ -118,7 +118,8 @@ TEST(Flags, TheLibraryNamesNone) {
   const std::regex flag(R"re((^"|[\s(`])(--[a-z]|-[a-z]($|[^a-z])))re");
   const std::regex other_programs(
       "lstopo --of xml|nvidia-smi topo -m|dot -Tcanon|nvidia-smi nvlink -[se]( and -e)?|"
-      "nvidia-smi -q|dcgmi nvlink -s|rocm-smi --showtopo( and --showxgmierr)?|iblinkinfo -l");
+      "nvidia-smi -q|dcgmi nvlink -s|rocm-smi --showtopo( and --showxgmierr)?|iblinkinfo "
+      "(-l|without --down)");
   const std::vector<std::string> literals = literals_of_the_library();
   for (const std::string& literal : literals) {
     if (literal.find('-') == std::string::npos) continue;
