@@ -18,6 +18,7 @@
 #include "common/group_rates.hpp"
 #include "common/options/collective_option.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"

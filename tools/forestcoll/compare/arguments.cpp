@@ -7,10 +7,10 @@
 
 #include "common/options/collective_option.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/nearest_word.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
-#include "common/report/json_version.hpp"
 #include "compare/comparison.hpp"
 #include "compare/groups.hpp"
 #include "compare/rows/program_rows.hpp"

@@ -11,6 +11,7 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"

@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/version.hpp"
 #include "help/command_help.hpp"

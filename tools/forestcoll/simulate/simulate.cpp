@@ -15,6 +15,7 @@
 #include "common/files/named_files.hpp"
 #include "common/job/written.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"

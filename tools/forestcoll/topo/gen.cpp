@@ -13,6 +13,7 @@
 
 #include "command.hpp"
 #include "common/files/io.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"

@@ -18,6 +18,7 @@
 #include "common/files/io.hpp"
 #include "common/files/named_files.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/lengths_report.hpp"

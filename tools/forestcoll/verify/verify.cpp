@@ -19,6 +19,7 @@
 #include "common/job/request.hpp"
 #include "common/job/written.hpp"
 #include "common/options/help_groups.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"

@@ -13,7 +13,7 @@
 namespace forestcoll::cli {
 namespace {
 
-constexpr int kFormer = 1, kPresent = 2;
+constexpr int kFormer = 1;
 
 // Keys on the way, with / between; * stands for every element of an array and every member of an
 // object. Both paths of a row are the same up to and including the last *.
@@ -374,22 +374,6 @@ void make_former(Json& report) {
 }
 
 }  // namespace
-
-void add_json_version_option(CLI::App& command, bool always_written) {
-  CLI::Option* option =
-      command
-          .add_option("--json-version", CLI::callback_t([](const CLI::results_t&) { return true; }),
-                      "Form of JSON reports; 1: with the keys that they had before. Kept for two\n"
-                      "releases")
-          ->check(one_of({"1", "2"}));
-  if (!always_written) option->needs(command.get_option("--json"));
-}
-
-int asked_json_version(const CLI::App& command) {
-  const CLI::Option* option = command.get_option_no_throw("--json-version");
-  if (option == nullptr || option->count() == 0) return kPresent;
-  return option->results().front() == "1" ? kFormer : kPresent;
-}
 
 Json in_json_version(Json report, int version) {
   if (version == kFormer) make_former(report);

@@ -243,7 +243,7 @@ class RowMaker {
       if (request_.programs) row.program_times_error = row.program_error;
       return;
     }
-    fill_.set_program_size(row, made->verdict);
+    RowFiller::set_program_size(row, made->verdict);
     if (request_.programs && !request_.by_size) fill_.simulate_program(row, made->text);
   }
 

@@ -316,7 +316,7 @@ Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given, const JobAr
   for (std::size_t s = 0; s < job->steps.size(); ++s) {
     auto made = divide(job->steps[s], *fabric, relays, console);
     if (!made) return with_way_to_relay(made.errors(), *arguments, *job);
-    const auto code = make_schedules(*arguments, *job, s, *fabric, *made, console);
+    auto code = make_schedules(*arguments, *job, s, *fabric, *made, console);
     if (!code || *code != ExitCode::done) return code;
     note(console, step_in_words(job->steps[s], *made));
     if (!made->groups.front().file.empty()) note(console, files_in_words(job->steps[s], *made));

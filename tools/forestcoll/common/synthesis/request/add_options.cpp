@@ -5,10 +5,10 @@
 #include <string>
 
 #include "common/options/collective_option.hpp"
+#include "common/options/json_version_option.hpp"
 #include "common/options/schedule_options.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/options/solver_options.hpp"
-#include "common/report/json_version.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "forestcoll/codes.hpp"
 
