@@ -35,11 +35,12 @@ std::string head_of(const Topology& topology, std::string_view variable, std::st
       counted(static_cast<std::size_t>(communicator.nodes), "node"), variable, columns);
 }
 
-// The part of a rank: whole sizes that calls can have.
-std::string interval_of(const NcclRule& rule, std::int64_t ranks) {
-  const std::int64_t first = (rule.first + ranks - 1) / ranks;
+// The part of one of so many. Parts are rounded down, as the tuner does: a call of the first size
+// itself is in it where they do not divide that.
+std::string interval_of(const NcclRule& rule, std::int64_t parts) {
+  const std::int64_t first = rule.first / parts;
   if (rule.last == kEverything) return fmt::format("[{},)", first);
-  const std::int64_t last = (rule.last + 1 + ranks - 1) / ranks - 1;
+  const std::int64_t last = (rule.last + 1) / parts - 1;
   return last < first ? "" : fmt::format("[{},{}]", first, last);
 }
 
@@ -64,15 +65,15 @@ std::string to_nccl_tuner_csv(std::span<const NcclTuning> tunings, const Topolog
 
 std::string to_ncclx_tuner_csv(std::span<const NcclTuning> tunings, const Topology& topology) {
   const NcclCommunicator communicator = nccl_communicator(topology);
-  const bool is_even = communicator.ranks % communicator.nodes == 0;
-  const std::string local = is_even ? std::to_string(communicator.ranks / communicator.nodes) : "*";
+  // As the tuner reckons where nodes are uneven, too: what is left over is in no part.
+  const std::int64_t local = communicator.ranks / communicator.nodes;
   std::string text =
       head_of(topology, "NCCLX_TUNER_CONFIG_FILE",
               "collective,bytesPerRank,algorithm,protocol,channels,nNodes,nLocalRanks");
   for (const NcclTuning& tuning : tunings) {
     for (const auto* rules : {&tuning.rules, &tuning.otherwise}) {
       for (const NcclRule& rule : *rules) {
-        const std::string interval = interval_of(rule, communicator.ranks);
+        const std::string interval = interval_of(rule, communicator.nodes * local);
         if (interval.empty()) continue;
         text += fmt::format("{},{},{},{},{},{},{}\n", nccl_name(tuning.collective), interval,
                             rule.choice.algorithm, rule.choice.protocol, rule.channels,

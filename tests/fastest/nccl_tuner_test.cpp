@@ -137,6 +137,26 @@ TEST(NcclTuner, WritesTheRowsOfBothPlugins) {
   }
 }
 
+// NCCLX divides by the nodes times the ranks of a node, here 6, and rounds down: 65536 is in the
+// second row.
+TEST(NcclTuner, UnevenNodesAreCountedAsNcclxDoes) {
+  const Fabric fabric = test::fabric_of(R"({"format": "forestcoll-topology", "version": 1,
+    "name": "uneven",
+    "templates": {"four": {"nodes": [{"id": "gpu[0-3]", "type": "compute"}]},
+                  "three": {"nodes": [{"id": "gpu[0-2]", "type": "compute"}]}},
+    "boxes": [{"id": "a", "template": "four"}, {"id": "b", "template": "three"}],
+    "nodes": [{"id": "ib", "type": "switch"}],
+    "links": [{"src": "a/gpu[0-3]", "dst": "ib", "bandwidth": 25, "kind": "ib"},
+              {"src": "b/gpu[0-2]", "dst": "ib", "bandwidth": 25, "kind": "ib"}]})");
+  const std::vector<NcclTuning> tunings = {two_rules()};
+  const std::string text = to_ncclx_tuner_csv(tunings, fabric.topology);
+  EXPECT_THAT(text, HasSubstr("\nreducescatter,[0,10921],ring,ll,2,2,3\n"
+                              "reducescatter,[10922,),ring,ll128,64,2,3\n"));
+  const auto verdict = verify(text, "rules", &fabric.topology, {});
+  ASSERT_TRUE(verdict);
+  EXPECT_TRUE(verdict->ok) << to_string(verdict->findings.front());
+}
+
 // A name with a line of its own would be a row.
 TEST(NcclTuner, NamesStayInTheirLine) {
   Topology topology = test::star_of(4).topology;

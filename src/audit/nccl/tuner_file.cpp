@@ -41,7 +41,8 @@ struct Row {
   std::size_t line = 0;
   std::string_view collective, algorithm, protocol;
   Sizes sizes;
-  std::int64_t channels = kAny, nodes = kAny, ranks = kAny;
+  std::int64_t channels = kAny, nodes = kAny;
+  std::int64_t ranks = kAny;  // of NCCLX those of a node
 };
 
 // Commas within brackets are part of an interval.
@@ -60,10 +61,16 @@ std::vector<std::string_view> fields_of(std::string_view line) {
   return fields;
 }
 
-// "*", "8", "[0,4]", "(1,)" and the like, as NCCLX has them; in whole numbers.
+// NCCLX has signed ones.
+std::optional<std::uint64_t> bound_in(std::string_view text) {
+  const auto number = natural(text);
+  return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+}
+
+// "*", "8", "[0,4]", "(1,)" and the like, as NCCLX has them, and nothing for any; in whole numbers.
 std::optional<Sizes> interval_in(std::string_view text) {
-  if (text == "*") return Sizes{};
-  if (const auto exact = number_in<std::uint64_t>(text)) return Sizes{*exact, *exact};
+  if (text.empty() || text == "*") return Sizes{};
+  if (const auto exact = bound_in(text)) return Sizes{*exact, *exact};
   const bool has_ends = text.size() >= 3 && (text.front() == '[' || text.front() == '(') &&
                         (text.back() == ']' || text.back() == ')');
   const std::size_t comma = text.find(',');
@@ -72,12 +79,12 @@ std::optional<Sizes> interval_in(std::string_view text) {
   const std::string_view low = trimmed(text.substr(1, comma - 1));
   const std::string_view high = trimmed(text.substr(comma + 1, text.size() - comma - 2));
   if (!low.empty()) {
-    const auto value = number_in<std::uint64_t>(low);
-    if (!value || *value == sizes.last) return std::nullopt;
+    const auto value = bound_in(low);
+    if (!value) return std::nullopt;
     sizes.first = *value + (text.front() == '(' ? 1 : 0);
   }
   if (!high.empty()) {
-    const auto value = number_in<std::uint64_t>(high);
+    const auto value = bound_in(high);
     if (!value || (*value == 0 && text.back() == ')')) return std::nullopt;
     sizes.last = *value - (text.back() == ')' ? 1 : 0);
   }
@@ -90,7 +97,7 @@ struct Columns {
   std::size_t least, most;
   [[nodiscard]] bool is_ncclx() const { return algorithm == 2; }
 };
-constexpr Columns kExample = {3, 8, 10}, kNcclx = {2, 7, 10};
+constexpr Columns kExample = {3, 8, 10}, kNcclx = {2, 7, 8};
 
 struct NumberedLine {
   std::size_t number = 0;
@@ -128,10 +135,14 @@ class RowReader {
       return refuse(Rule::lexical, fmt::format("a line of {} bytes; the plugin reads {}",
                                                line.text.size(), kMostOfLine));
     }
-    if (fields.size() < columns_.least || fields.size() > columns_.most) {
+    if (fields.size() < columns_.least) {
       return refuse(Rule::attribute,
-                    fmt::format("{} columns; the plugin passes over all but {} to {}",
-                                fields.size(), columns_.least, columns_.most));
+                    fmt::format("{} columns of {}, without which the row is not read",
+                                fields.size(), columns_.least));
+    }
+    if (fields.size() > columns_.most) {
+      return refuse(Rule::attribute, fmt::format("{} columns, of which the first {} are read",
+                                                 fields.size(), columns_.most));
     }
     Row row{.line = line.number,
             .collective = fields[0],
@@ -205,32 +216,33 @@ class RowReader {
     return false;
   }
 
-  // Of NCCLX, nodes and the ranks of a node are intervals, which are only looked at here.
+  // 0 channels are NCCL's own number (src/enqueue.cc).
   bool read_numbers(const std::vector<std::string_view>& fields, Row& row) {
     const std::size_t at = columns_.algorithm + 2;
-    if (!read_number(fields[at], "channels", 1, row.channels)) return false;
+    const bool is_default = columns_.is_ncclx() && fields[at].empty();
+    if (!is_default && !read_number(fields[at], "channels", 0, row.channels)) return false;
+    if (columns_.is_ncclx()) return read_intervals(fields, at + 1, row);
     std::int64_t ignored = 0;
-    if (columns_.is_ncclx()) {
-      for (const std::size_t i : {at + 1, at + 2}) {
-        if (interval_in(fields[i])) continue;
-        refuse(Rule::attribute, fmt::format("no interval: \"{}\"", fields[i].substr(0, 40)));
-        return false;
-      }
-      const auto nodes = number_in<std::int64_t>(fields[at + 1]);
-      const auto local = number_in<std::int64_t>(fields[at + 2]);
-      if (nodes) row.nodes = *nodes;
-      if (nodes && local && *local > 0 && *nodes <= std::numeric_limits<std::int32_t>::max() &&
-          *local <= std::numeric_limits<std::int32_t>::max()) {
-        row.ranks = *nodes * *local;
-      }
-    } else if (!read_number(fields[at + 1], "nodes", 1, row.nodes) ||
-               !read_number(fields[at + 2], "ranks", 1, row.ranks)) {
+    return read_number(fields[at + 1], "nodes", 1, row.nodes) &&
+           read_number(fields[at + 2], "ranks", 1, row.ranks) &&
+           (fields.size() <= at + 3 || read_number(fields[at + 3], "numPipeOps", 1, ignored)) &&
+           (fields.size() <= at + 4 || read_number(fields[at + 4], "regBuff", 0, ignored));
+  }
+
+  // Nodes and ranks of a node, which are only looked at here where they are numbers; and the bytes
+  // of chunks.
+  bool read_intervals(const std::vector<std::string_view>& fields, std::size_t at, Row& row) {
+    for (const std::size_t i : {at, at + 1}) {
+      if (interval_in(fields[i])) continue;
+      refuse(Rule::attribute, fmt::format("no interval: \"{}\"", fields[i].substr(0, 40)));
       return false;
     }
-    if (fields.size() > at + 3 && !read_number(fields[at + 3], "numPipeOps", 1, ignored)) {
-      return false;
-    }
-    return fields.size() <= at + 4 || read_number(fields[at + 4], "regBuff", 0, ignored);
+    row.nodes = natural(fields[at]).value_or(kAny);
+    row.ranks = natural(fields[at + 1]).value_or(kAny);
+    if (fields.size() <= at + 2 || fields[at + 2].empty() || natural(fields[at + 2])) return true;
+    refuse(Rule::attribute, fmt::format("chunkSize: \"{}\"", fields[at + 2].substr(0, 40)),
+           "write bytes, or 0 for NCCL's own");
+    return false;
   }
 
   // src/graph/tuning.cc: what NCCL has for what.
@@ -279,11 +291,12 @@ bool are_all_sizes(std::vector<Sizes> sizes) {
 std::string outcome_of(const std::vector<Row>& rows, Columns columns) {
   std::set<std::string_view> collectives, with_gaps;
   std::set<std::string> communicators;
+  const std::string_view per = columns.is_ncclx() ? " per node" : "";
   std::map<std::tuple<std::string_view, std::int64_t, std::int64_t>, std::vector<Sizes>> alike;
   for (const Row& row : rows) {
     collectives.insert(row.collective);
     alike[{row.collective, row.nodes, row.ranks}].push_back(row.sizes);
-    communicators.insert(fmt::format("{} ranks on {} node{}", number_or_any(row.ranks),
+    communicators.insert(fmt::format("{} ranks{} on {} node{}", number_or_any(row.ranks), per,
                                      number_or_any(row.nodes), row.nodes == 1 ? "" : "s"));
   }
   for (auto& [kind, sizes] : alike) {
@@ -304,16 +317,17 @@ std::string outcome_of(const std::vector<Row>& rows, Columns columns) {
   }
   const bool has_default =
       std::ranges::any_of(rows, [](const Row& row) { return row.channels == kAny; });
-  if (has_default) text += "; channels -1 is one channel with NCCL's plugin, not its default";
+  if (has_default) text += "; channels -1 is one channel with NCCL's plugin, 0 its default";
   return text;
 }
 
-void check_communicator(const std::vector<Row>& rows, const Topology& topology,
+void check_communicator(const std::vector<Row>& rows, Columns columns, const Topology& topology,
                         Findings& findings) {
   const auto nodes = static_cast<std::int64_t>(box_count(topology));
   const auto ranks = static_cast<std::int64_t>(topology.ranks.size());
+  const std::int64_t in_row = columns.is_ncclx() ? ranks / nodes : ranks;
   const bool fits = std::ranges::any_of(rows, [&](const Row& row) {
-    return (row.nodes == kAny || row.nodes == nodes) && (row.ranks == kAny || row.ranks == ranks);
+    return (row.nodes == kAny || row.nodes == nodes) && (row.ranks == kAny || row.ranks == in_row);
   });
   if (fits) return;
   findings.add(Rule::fabric, std::string(),
@@ -341,6 +355,8 @@ void check_tuner(std::string_view text, const Topology* topology, Findings& find
   RowReader reader(columns, findings);
   std::vector<Row> rows;
   for (const NumberedLine& line : lines) {
+    // To NCCL's plugin it is a row, if it has the columns of one.
+    if (columns.is_ncclx() && trimmed(line.text).starts_with('#')) continue;
     if (const auto row = reader.read(line)) rows.push_back(*row);
   }
   std::vector<std::string_view> names;
@@ -349,7 +365,7 @@ void check_tuner(std::string_view text, const Topology* topology, Findings& find
   }
   verdict.collective_name = fmt::format("{}", fmt::join(names, ", "));
   verdict.chunks = static_cast<std::int64_t>(rows.size());
-  if (topology != nullptr) check_communicator(rows, *topology, findings);
+  if (topology != nullptr) check_communicator(rows, columns, *topology, findings);
   verdict.outcome = outcome_of(rows, columns);
 }
 

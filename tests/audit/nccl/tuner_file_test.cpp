@@ -12,6 +12,7 @@ namespace forestcoll {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Verdict judged(const std::string& text) {
   return test::valid(verify(text, "rules", nullptr, {}));
@@ -34,9 +35,12 @@ TEST(TunerFile, TakesWhatThePluginDocuments) {
 TEST(TunerFile, TakesIntervalsOfNcclx) {
   const Verdict verdict = judged(
       "allgather,[8388608,16777216],ring,ll128,-1,*,*\n"
-      "allreduce,(1,),ring,ll128,4,2,8,-1,-1,65536\nreduce,*,ring,ll,1,[2,),(,9)\n");
+      "allreduce,(1,),ring,ll128,4,2,8,65536\nreduce,*,ring,ll,1,[2,),(,9)\n"
+      "  # allreduce\nbroadcast,,ring,ll,,,,0\n");
   EXPECT_TRUE(verdict.ok) << to_string(verdict.findings.front());
   EXPECT_EQ(verdict.format, "ncclx-tuner");
+  EXPECT_EQ(verdict.chunks, 4);
+  EXPECT_THAT(verdict.outcome, HasSubstr("8 ranks per node on 2 nodes"));
 }
 
 struct WrongRow {
@@ -68,7 +72,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongRow{"allreduce,0,64K,ring,ll,1,-1,-1", Code::V03, "64K"},
         WrongRow{"allreduce,-1,1,ring,ll,1,-1,-1", Code::V03, "-1"},
         WrongRow{"allreduce,2,1,ring,ll,1,-1,-1", Code::V19, "fits no call"},
-        WrongRow{"allreduce,0,1,ring,ll,0,-1,-1", Code::V03, "channels"},
+        WrongRow{"allreduce,0,1,ring,ll,-2,-1,-1", Code::V03, "channels"},
+        WrongRow{" # allreduce,0,1,ring,ll,1,-1,-1", Code::V04, "takes it for allreduce"},
         WrongRow{"allreduce,0,1,ring,ll,99999999999,-1,-1", Code::V03, "channels"},
         WrongRow{"allreduce,0,1,ring,ll,1,0,-1", Code::V03, "nodes"},
         WrongRow{"allreduce,0,1,ring,ll,1,-1,x", Code::V03, "ranks"},
@@ -85,11 +90,29 @@ TEST(TunerFile, LongLinesAreRead) {
 }
 
 TEST(TunerFile, WrongIntervals) {
-  for (const char* interval : {"[2,1]", "(1,1)", "[a,2]", "[1;2]", "[1,2", "(,0)", ""}) {
+  for (const char* interval :
+       {"[2,1]", "(1,1)", "[a,2]", "[1;2]", "[1,2", "(,0)", "-1", "[0,9223372036854775808]"}) {
     const Verdict verdict = judged("allgather,*,ring,ll,1,*,*\nallgather," + std::string(interval) +
                                    ",ring,ll,1,*,*\n");
     EXPECT_FALSE(verdict.ok) << interval;
   }
+}
+
+// Communicators fail to start with the first two.
+TEST(TunerFile, WrongRowsOfNcclx) {
+  for (const char* row :
+       {"allreduce,*,ring,ll,1,*,*,-1", "allreduce,*,ring,ll,1,*", "allreduce,*,ring,ll,1,*,*,0,0",
+        "allreduce,*,ring,ll,-2,*,*", "allreduce,*,ring,ll,1,-1,*"}) {
+    const Verdict verdict = judged("allgather,*,ring,ll,1,*,*\n" + std::string(row) + "\n");
+    EXPECT_FALSE(verdict.ok) << row;
+  }
+}
+
+// 0 is the library's own number.
+TEST(TunerFile, ChannelsMayBeLeftToTheLibrary) {
+  const Verdict verdict = judged("allreduce,0,1,ring,ll,0,-1,-1\n");
+  EXPECT_TRUE(verdict.ok);
+  EXPECT_THAT(verdict.outcome, Not(HasSubstr("one channel with")));
 }
 
 TEST(TunerFile, OtherTextsAreNone) {
