@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -245,6 +246,12 @@ std::string groups_text(const ExecutionPlan& plan) {
   return fmt::format(" \"process_groups\":[{}],\n", text);
 }
 
+// The loader reads it as an int (src/core/executor/execution_plan.cc): 2 GiB would be negative, and
+// fit no message. A byte less is the same, as buffers are aligned.
+std::int64_t least_bytes(const ExecutionPlan& plan) {
+  return std::min<std::int64_t>(plan.min_bytes, INT32_MAX);
+}
+
 }  // namespace
 
 bool sends_from_the_callers(const PlanOperation& operation) {
@@ -279,7 +286,7 @@ std::string to_mscclpp_json(const ExecutionPlan& plan, const std::string& name) 
   fmt::format_to(std::back_inserter(out),
                  "],\n \"num_threads_per_block\":{},\"use_double_scratch_buffer\":{},"
                  "\"buffer_alignment\":{},\"min_message_size\":{},\"max_message_size\":{}}}\n",
-                 kThreads, plan.packets, kAlignment, plan.min_bytes, plan.max_bytes);
+                 kThreads, plan.packets, kAlignment, least_bytes(plan), plan.max_bytes);
   return out;
 }
 

@@ -329,6 +329,23 @@ TEST(Mscclpp, LargestMessageFitsTheOffsets) {
   EXPECT_EQ(star->max_bytes, std::int64_t{1} << 31);
 }
 
+// MSCCL++ reads it as an int.
+TEST(Mscclpp, SmallestMessageIsBelow2GiB) {
+  const auto forest = testing::shaped(Collective::allreduce, 4, 1, testing::star);
+  PlanOptions options;
+  options.min_bytes = std::int64_t{1} << 31;
+  options.max_bytes = std::int64_t{3} << 30;
+  const auto plan = lower_to_plan(forest, boxes_of(4, 4), options);
+  ASSERT_TRUE(plan) << to_string(plan.errors()[0]);
+  const std::string text = to_mscclpp_json(*plan, "test");
+  EXPECT_NE(text.find("\"min_message_size\":2147483647,"), std::string::npos);
+  EXPECT_TRUE(verify(text, "plan.json", nullptr, {})->ok);
+  ++options.min_bytes;
+  const auto refused = lower_to_plan(forest, boxes_of(4, 4), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.errors()[0].code, Code::T04);
+}
+
 TEST(Mscclpp, TextHasWhatTheExecutorReads) {
   std::mt19937_64 random(3);
   const auto forest = random_collective(Collective::reduce_scatter, 4, 2, false, random);

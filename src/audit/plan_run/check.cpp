@@ -89,6 +89,13 @@ void put_usable(const PlanFile& plan, Findings& findings, Verdict& verdict) {
                              plan.max_size));
     return;
   }
+  if (plan.min_size > INT32_MAX) {
+    findings.add(
+        Rule::never_selected, Place{},
+        fmt::format("min_message_size {}: MSCCL++ reads it in 32 bits with a sign", plan.min_size),
+        "lower it to 2147483647");
+    return;
+  }
   const auto unit = static_cast<std::uint64_t>(plan.alignment * message_chunks(plan));
   const std::uint64_t fewest = plan.min_size == 0 ? 1 : (plan.min_size - 1) / unit + 1;
   if (fewest > plan.max_size / unit) {

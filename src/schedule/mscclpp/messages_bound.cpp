@@ -31,6 +31,12 @@ std::int64_t max_bytes_of(const PlanOptions& options, const ExecutionPlan& plan)
 }
 
 Expected<void> refuse_long_messages(const ExecutionPlan& plan) {
+  if (plan.min_bytes > kMostLeastBytes) {
+    return make_error(Code::T04,
+                      fmt::format("messages from {} bytes on: MSCCL++ reads the least in 32 bits",
+                                  plan.min_bytes),
+                      fmt::format("begin at {} bytes or less", kMostLeastBytes));
+  }
   const std::int64_t largest = largest_message(plan);
   if (plan.max_bytes <= largest) return {};
   return make_error(Code::T04,

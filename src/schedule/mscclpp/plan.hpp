@@ -169,8 +169,9 @@ struct GroupForest {
 /// REQUIRES: all forests are of one collective; of several groups all own equal shares.
 /// Errors, all ErrorKind::limit: T01 threadblocks, T02 operations of a threadblock, T03 channels,
 /// T04 too many chunks, or messages of which a buffer has 4 GiB or more, as offsets have 32 bits,
-/// T06 a collective that MSCCL++ does not have, T09 a rank that owns nothing, but for an allreduce.
-/// Cost: O(E log E) for E tree edges, a few times where it does not fit at first.
+/// or which begin above 2 GiB, T06 a collective that MSCCL++ does not have, T09 a rank that owns
+/// nothing, but for an allreduce. Cost: O(E log E) for E tree edges, a few times where it does not
+/// fit at first.
 [[nodiscard]] Expected<ExecutionPlan> lower_to_plan(std::span<const GroupForest> groups,
                                                     const IdVector<Rank, std::int32_t>& box_of,
                                                     const PlanOptions& options);

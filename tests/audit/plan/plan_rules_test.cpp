@@ -189,6 +189,12 @@ INSTANTIATE_TEST_SUITE_P(
                p["min_message_size"] = 1;
              },
              Code::V19, "above max_message_size"},
+        Rule{"SmallestAsAnInt",
+             [](PlanJson& p) {
+               p["min_message_size"] = std::int64_t{1} << 31;
+               p["max_message_size"] = std::int64_t{1} << 32;
+             },
+             Code::V19, "reads it in 32 bits"},
         Rule{"TooManyOps",
              [](PlanJson& p) {
                for (int i = 0; i < 60; ++i) ops(p).push_back(op("nop"));
