@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ namespace forestcoll {
 /// not count. Nearest of all is an id of which it is the last part, as "nic3" is of "box0/nic3".
 /// Two slips are further than an ending that one of the two lacks, as "--out" of "--output", or
 /// "synth" of "synthesise". Where none is near, it is the first name that has it as a part, as
-/// "double-tree" has "tree".
+/// "double-tree" has "tree", or of whose consonants it has most, as "chk" has of "check".
 class NearestText {
  public:
   explicit NearestText(std::string_view wanted);
@@ -30,5 +31,15 @@ class NearestText {
   std::string_view best_, begun_, with_part_;
   std::size_t limit_;
 };
+
+/// The nearest of the candidates to a word, as `NearestText` finds it; empty where none is meant.
+/// `name`: of a candidate, where it is not the name itself; the text must outlive the call.
+template <class Candidates, class Name = std::identity>
+[[nodiscard]] std::string nearest_word(std::string_view word, const Candidates& candidates,
+                                       const Name& name = {}) {
+  NearestText nearest(word);
+  for (const auto& candidate : candidates) nearest.offer(std::invoke(name, candidate));
+  return std::string(nearest.best());
+}
 
 }  // namespace forestcoll

@@ -8,7 +8,7 @@
 
 namespace forestcoll {
 
-/// A collective however people spell it: "AllReduce", "all-gather", "all2all", "bcast".
+/// A collective however people spell it: "AllReduce", "all-gather", "a2a", "bcast".
 [[nodiscard]] std::optional<Collective> parse_spelling(std::string_view spelling);
 
 }  // namespace forestcoll

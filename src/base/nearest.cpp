@@ -62,6 +62,19 @@ bool has_part(std::string_view candidate, std::string_view word) {
   return at > 0 && (candidate[at - 1] == '-' && (end == candidate.size() || candidate[end] == '-'));
 }
 
+// "check", where "chk" is meant: in order, and most of the consonants, without any vowel.
+bool has_consonants(std::string_view candidate, std::string_view word) {
+  constexpr std::string_view kVowels = "aeiou";
+  if (word.size() < kLeastBegin || !candidate.starts_with(word.front())) return false;
+  std::size_t consonants = 0, matched = 0;
+  for (const char c : candidate) {
+    if (kVowels.find(c) != std::string_view::npos) continue;
+    ++consonants;
+    if (matched < word.size() && c == word[matched]) ++matched;
+  }
+  return matched == word.size() && 4 * matched >= 3 * consonants;
+}
+
 }  // namespace
 
 // One slip in a short word, two (such as two letters exchanged) or three in a longer one.
@@ -79,7 +92,9 @@ void NearestText::offer(std::string_view candidate) {
     return;
   }
   if (begun_.empty() && begins_alike(lower, wanted_)) begun_ = candidate;
-  if (with_part_.empty() && has_part(lower, wanted_)) with_part_ = candidate;
+  if (with_part_.empty() && (has_part(lower, wanted_) || has_consonants(lower, wanted_))) {
+    with_part_ = candidate;
+  }
   // Once something was found, only something nearer replaces it.
   if (!best_.empty() && limit_ == 0) return;
   const auto distance = edit_distance(wanted_, lower, best_.empty() ? limit_ : limit_ - 1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace forestcoll {
@@ -88,6 +89,22 @@ TEST(NearestText, AnEndingThatIsMissingIsNearerThanTwoSlips) {
   NearestText slip("--sizs");
   for (const char* option : {"--sizs-of-all", "--sizes"}) slip.offer(option);
   EXPECT_EQ(slip.best(), "--sizes");
+}
+
+TEST(NearestText, ConsonantsAreAnAbbreviation) {
+  for (const auto& [word, meant] : std::vector<std::pair<std::string, std::string>>{
+           {"chk", "check"}, {"cmp", "compare"}, {"vrfy", "verify"}, {"xpln", ""}, {"nvs", ""}}) {
+    const std::vector<std::string> names = {"convert", "check",   "compare",
+                                            "verify",  "explain", "nvlink-switch"};
+    EXPECT_EQ(nearest_word(word, names), meant) << word;
+  }
+}
+
+TEST(NearestWord, CandidatesMayHaveTheirNameInside) {
+  const std::vector<std::pair<int, std::string>> candidates = {{1, "ring"}, {2, "double-tree"}};
+  const auto name = [](const auto& candidate) -> const std::string& { return candidate.second; };
+  EXPECT_EQ(nearest_word("rng", candidates, name), "ring");
+  EXPECT_EQ(nearest_word("allgather", candidates, name), "");
 }
 
 TEST(NearestText, NothingFarIsSuggested) {

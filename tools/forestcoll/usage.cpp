@@ -4,14 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "common/options/nearest_word.hpp"
 #include "forestcoll/codes.hpp"
+#include "forestcoll/nearest.hpp"
 #include "forestcoll/spelling.hpp"
 #include "forestcoll/text.hpp"
 
@@ -19,6 +20,18 @@ namespace forestcoll::cli {
 namespace {
 
 using Words = std::vector<std::string>;
+using Synonym = std::pair<std::string_view, std::string_view>;
+
+// What people call a command, and its name.
+constexpr std::array<Synonym, 9> kSynonyms = {{{"validate", "verify"},
+                                               {"validate", "check"},
+                                               {"verify", "check"},
+                                               {"lint", "check"},
+                                               {"generate", "gen"},
+                                               {"create", "gen"},
+                                               {"plot", "show"},
+                                               {"draw", "show"},
+                                               {"view", "show"}}};
 
 // "forestcoll topo show"
 std::string words_of(const CLI::App& command) {
@@ -65,12 +78,20 @@ Words names_of_commands(const CLI::App& group) {
   return names;
 }
 
+// The command that a word stands for, by another name or by a slip; empty where none is near.
+std::string meant_command(std::string_view word, const Words& names) {
+  for (const auto& [synonym, name] : kSynonyms) {
+    if (synonym == word && std::ranges::find(names, name) != names.end()) return std::string(name);
+  }
+  return nearest_word(word, names);
+}
+
 // "topo show" of "show", whose group was left out.
 std::string command_within(const std::string& word, const CLI::App& program) {
   for (const std::string& name : names_of_commands(program)) {
     const CLI::App& group = *program.get_subcommand(name);
     if (group.get_require_subcommand_min() == 0) continue;
-    const std::string meant = nearest_word(word, names_of_commands(group));
+    const std::string meant = meant_command(word, names_of_commands(group));
     if (!meant.empty()) return name + " " + meant;
   }
   return "";
@@ -84,7 +105,7 @@ std::string meant_beside_commands(const std::string& word, const CLI::App& group
 
 std::string unknown_command(const std::string& word, const CLI::App& group) {
   const Words names = names_of_commands(group);
-  std::string meant = nearest_word(word, names);
+  std::string meant = meant_command(word, names);
   if (meant.empty()) meant = command_within(word, group);
   if (meant.empty()) meant = meant_beside_commands(word, group);
   if (!meant.empty()) {

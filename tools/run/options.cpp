@@ -129,15 +129,13 @@ std::string unknown_words(const CLI::App& app) {
   const std::string word = app.remaining().front();
   if (!word.starts_with('-')) return fmt::format("\"{}\" is one argument too many", word);
   const std::string option = word.substr(0, word.find('='));
-  NearestText nearest(option);
   std::vector<std::string> names;
   for (const CLI::Option* each : app.get_options()) {
     for (const std::string& name : each->get_lnames()) names.push_back("--" + name);
   }
-  for (const std::string& name : names) nearest.offer(name);
-  const bool is_known = option.starts_with("--") && !nearest.best().empty();
+  const std::string meant = option.starts_with("--") ? nearest_word(option, names) : "";
   return fmt::format("there is no option {}{}", option,
-                     is_known ? fmt::format("; did you mean {}?", nearest.best()) : "");
+                     meant.empty() ? "" : fmt::format("; did you mean {}?", meant));
 }
 
 void add_options(CLI::App& app, Words& words, Options& options) {

@@ -42,12 +42,13 @@ Expected<TopologyDocument> generate_wiring(const std::string& expression,
 }
 
 Diagnostic unknown(std::string_view name, const std::vector<Maker>& makers) {
-  NearestText nearest(name);
-  for (const Maker& maker : makers) nearest.offer(maker.generator.name);
+  const auto name_of_maker = [](const Maker& maker) -> const auto& {
+    return maker.generator.name;
+  };
+  const std::string meant = nearest_word(name, makers, name_of_maker);
   return make_error(Code::G01, fmt::format("no fabric is called {}", topology::quote(name)),
-                    nearest.best().empty()
-                        ? "`generators()` names them all."
-                        : fmt::format("Did you mean {}?", topology::quote(nearest.best())));
+                    meant.empty() ? "`generators()` names them all."
+                                  : fmt::format("Did you mean {}?", topology::quote(meant)));
 }
 
 }  // namespace

@@ -123,11 +123,10 @@ std::vector<std::int64_t> Parameters::list(std::string_view name, char separator
 std::string Parameters::choice(std::string_view name, const std::vector<std::string>& choices) {
   const std::string& given = text(name);
   if (std::ranges::find(choices, given) != choices.end()) return given;
-  NearestText nearest(given);
-  for (const std::string& choice : choices) nearest.offer(choice);
+  const std::string meant = nearest_word(given, choices);
   refuse(name, fmt::format("{} is no choice here", quote(given)),
-         nearest.best().empty() ? fmt::format("Choose from {}.", fmt::join(choices, ", "))
-                                : fmt::format("Did you mean {}?", quote(nearest.best())));
+         meant.empty() ? fmt::format("Choose from {}.", fmt::join(choices, ", "))
+                       : fmt::format("Did you mean {}?", quote(meant)));
   return choices.front();
 }
 

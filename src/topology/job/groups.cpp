@@ -146,13 +146,11 @@ Diagnostic topology::unknown_collective(std::string_view name, const ErrorPlace&
                                  Collective::allreduce, Collective::broadcast,
                                  Collective::reduce,    Collective::alltoall,
                                  Collective::scatter,   Collective::gather};
-  NearestText nearest(name);
-  for (const Collective collective : kAll) nearest.offer(to_string(collective));
-  const std::string names =
-      listed(kAll, [](Collective collective) { return to_string(collective); });
+  const auto name_of_one = [](Collective collective) { return to_string(collective); };
+  const std::string meant = nearest_word(name, kAll, name_of_one);
   return make_error(Code::O07, fmt::format("unknown collective {}", quote(name)),
-                    nearest.best().empty() ? "there are " + names
-                                           : fmt::format("did you mean {}?", quote(nearest.best())),
+                    meant.empty() ? "there are " + listed(kAll, name_of_one)
+                                  : fmt::format("did you mean {}?", quote(meant)),
                     place);
 }
 

@@ -117,9 +117,8 @@ class ExpressionParser {
   }
 
   [[nodiscard]] static std::string suggestion(const std::string& name) {
-    NearestText nearest(name);
-    for (const Construction& known : constructions()) nearest.offer(known.name);
-    if (!nearest.best().empty()) return fmt::format("Did you mean {}?", quote(nearest.best()));
+    const std::string meant = nearest_word(name, constructions(), &Construction::name);
+    if (!meant.empty()) return fmt::format("Did you mean {}?", quote(meant));
     std::vector<std::string_view> names;
     for (const Construction& known : constructions()) names.push_back(known.name);
     return fmt::format("There are {}; L(g), g*n, g^n and g x h make larger ones.",

@@ -40,6 +40,18 @@ TEST(NamesLong, CollectivesAreUnderstoodHoweverTheyAreSpelt) {
   EXPECT_EQ(Json::parse(compare.out)["collective"], "allgather");
 }
 
+TEST(Names, AbbreviationsOfTheFieldAreKnown) {
+  for (const auto& [spelt, name] :
+       std::vector<std::pair<std::string, std::string>>{{"ar", "allreduce"},
+                                                        {"AG", "allgather"},
+                                                        {"rs", "reduce_scatter"},
+                                                        {"a2a", "alltoall"}}) {
+    const auto bound = on_a_pair({"bound", "-c", spelt, "--json"});
+    ASSERT_EQ(bound.code, 0) << spelt << bound.err;
+    EXPECT_EQ(Json::parse(bound.out)["collective"], name) << spelt;
+  }
+}
+
 TEST(Names, BcastIsWhatMpiCallsABroadcast) {
   for (const std::string spelt : {"bcast", "Bcast", "broadcast"}) {
     const auto synth =

@@ -14,13 +14,13 @@
 #include "command.hpp"
 #include "common/files/io.hpp"
 #include "common/options/json_version_option.hpp"
-#include "common/options/nearest_word.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/json_version.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/generate.hpp"
+#include "forestcoll/nearest.hpp"
 #include "forestcoll/topology.hpp"
 
 namespace forestcoll::cli {

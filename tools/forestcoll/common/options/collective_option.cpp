@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "common/files/io.hpp"
-#include "common/options/nearest_word.hpp"
+#include "common/options/did_you_mean.hpp"
 #include "common/options/shared_options.hpp"
 #include "forestcoll/codes.hpp"
 #include "forestcoll/collective.hpp"

@@ -27,7 +27,7 @@ inline constexpr std::string_view kUnequalAlltoall = "alltoallv";
 [[nodiscard]] std::string names_of_collectives();
 
 /// Puts the name of `parse_collective`, or "alltoallv", in place of another spelling of
-/// it: "all-reduce", "AllReduce", "all_reduce", "bcast", "all2all". Returns why it is none; else
+/// it: "all-reduce", "AllReduce", "all_reduce", "bcast", "a2a". Returns why it is none; else
 /// nothing.
 [[nodiscard]] std::string resolve_collective(std::string& name);
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/files/io.hpp"
-#include "common/options/nearest_word.hpp"
+#include "common/options/did_you_mean.hpp"
 #include "common/options/shared_options.hpp"
 #include "common/report/report.hpp"
 #include "forestcoll/baseline.hpp"
@@ -36,6 +36,10 @@ std::string refuse_unknown_target(const std::string& name) {
 }
 
 std::string nearest_target(std::string_view name) {
+  if (name.starts_with("nccl") || name.starts_with("NCCL")) {
+    return "; NCCL as shipped runs no schedules, but takes files of `synth --format nccl-graph` "
+           "and `nccl-tuner` (docs/how-to/stock-nccl.md)";
+  }
   return did_you_mean(name, target_names());
 }
 

@@ -22,7 +22,7 @@ namespace forestcoll::cli {
 /// Those of XML and of plans: "azure, …, mscclpp-0.10, mscclpp-0.9".
 [[nodiscard]] std::string names_of_targets();
 
-/// "; did you mean "azure"?", or empty.
+/// "; did you mean "azure"?", or empty; of NCCL, what it takes in place of schedules.
 [[nodiscard]] std::string nearest_target(std::string_view name);
 
 /// What is wrong with the name of a target, for CLI11: "… [T07]"; empty where nothing is.

@@ -1,16 +1,10 @@
-#include "common/options/nearest_word.hpp"
+#include "common/options/did_you_mean.hpp"
 
 #include <fmt/format.h>
 
 #include "forestcoll/nearest.hpp"
 
 namespace forestcoll::cli {
-
-std::string nearest_word(std::string_view word, std::span<const std::string> candidates) {
-  NearestText nearest(word);
-  for (const std::string& candidate : candidates) nearest.offer(candidate);
-  return std::string(nearest.best());
-}
 
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates) {
   const std::string meant = nearest_word(word, candidates);

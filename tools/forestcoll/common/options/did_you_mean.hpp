@@ -1,4 +1,4 @@
-// "Did you mean …?" of commands and options.
+// "Did you mean …?" of values of options.
 #pragma once
 
 #include <span>
@@ -6,11 +6,6 @@
 #include <string_view>
 
 namespace forestcoll::cli {
-
-/// Returns the nearest candidate (`NearestText`), or else the first that has the word as a whole
-/// part between hyphens; empty where none is meant.
-[[nodiscard]] std::string nearest_word(std::string_view word,
-                                       std::span<const std::string> candidates);
 
 /// "; did you mean "azure"?" for the end of a message; empty where none is meant.
 [[nodiscard]] std::string did_you_mean(std::string_view word,
