@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 
-#include "forestcoll/nearest.hpp"
+#include "topology/format/suggest_id.hpp"
 
 namespace forestcoll::topology {
 namespace {
@@ -275,18 +276,20 @@ class Expander {
   std::string suggest(std::string_view wanted, std::size_t nodes, IdOf id_of, bool in_template) {
     constexpr const char* kRange = "Write several nodes as a range, such as \"gpu[0-7]\".";
     if (wanted.find_first_of("*{}") != std::string_view::npos) return kRange;
-    const std::string_view first = first_of_range(wanted);
-    NearestText nearest(wanted);
-    const std::string as_suffix = "/" + std::string(wanted);
+    std::vector<std::string_view> ids;
     for (std::size_t i = 0; i < nodes && compared_ < kMaxCompared; ++i, ++compared_) {
-      const std::string_view id = id_of(i);
-      if (id.ends_with(as_suffix)) {
-        return fmt::format("Did you mean {}? Nodes of a box are named BOX/ID.", quote(id));
-      }
-      if (!first.empty() && id == first) return kRange;
-      nearest.offer(id);
+      ids.push_back(id_of(i));
     }
-    if (!nearest.best().empty()) return fmt::format("Did you mean {}?", quote(nearest.best()));
+    const auto in_box = std::ranges::find_if(ids, [&](std::string_view id) {
+      return id.ends_with(wanted) && id.substr(0, id.size() - wanted.size()).ends_with('/');
+    });
+    if (in_box != ids.end()) {
+      return fmt::format("Did you mean {}? Nodes of a box are named BOX/ID.", quote(*in_box));
+    }
+    const std::string_view first = first_of_range(wanted);
+    if (!first.empty() && std::ranges::find(ids, first) != ids.end()) return kRange;
+    const std::string suggestion = suggest_id(wanted, ids);
+    if (!suggestion.empty()) return suggestion;
     return in_template ? "The links of a template join its own nodes; link boxes at the top level."
                        : "Declare it in \"nodes\", or correct the link.";
   }

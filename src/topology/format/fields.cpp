@@ -17,12 +17,10 @@ bool has_key(std::initializer_list<std::string_view> known, std::string_view key
 }
 
 // The one of `known` that a key stands for, by another name or by a slip; empty where none is near.
-std::string_view meant_by(std::string_view key, std::initializer_list<std::string_view> known) {
+std::string meant_by(std::string_view key, std::initializer_list<std::string_view> known) {
   const std::string_view called = key_called(key);
-  if (!called.empty() && has_key(known, called)) return called;
-  NearestText nearest(key);
-  for (const std::string_view name : known) nearest.offer(name);
-  return nearest.best();
+  if (!called.empty() && has_key(known, called)) return std::string(called);
+  return nearest_word(key, known);
 }
 
 // Whether a value may be read as that of `meant`: a short word that is two slips off, such as
@@ -49,7 +47,7 @@ void Fields::check_keys(std::initializer_list<std::string_view> known,
   if (is_complete) return check_keys(known);
   for (const std::string& key : object_.keys) {
     if (key.starts_with("x-") || has_key(known, key)) continue;
-    const std::string_view meant = meant_by(key, required);
+    const std::string meant = meant_by(key, required);
     if (!meant.empty() && is_surely(key, meant) && find(meant) == nullptr) {
       misnamed_.push_back({key, meant});
     } else {
@@ -66,12 +64,11 @@ std::string_view Fields::written(std::string_view key) const {
 
 void Fields::report_unknown(const std::string& key,
                             std::initializer_list<std::string_view> known) const {
-  const std::string_view meant =
-      findings_.shows(Code::W06) ? meant_by(key, known) : std::string_view();
+  const std::string meant = findings_.shows(Code::W06) ? meant_by(key, known) : "";
   ignored(key, fmt::format("unknown key {}", quote(key)),
           meant.empty() || (key_called(key) == meant && find(meant) != nullptr)
               ? "Remove it, or begin its name with x- to keep it as a note."
-              : fmt::format("Did you mean \"{}\"?", meant));
+              : fmt::format("Did you mean \"{}\"?{}", meant, unit_remedy(key)));
 }
 
 void Fields::ignored(std::string_view key, std::string message, std::string remedy) const {

@@ -11,9 +11,13 @@
 
 namespace forestcoll::topology {
 
-/// Returns the key that another tool's name stands for: "src" for "source"; empty where there is
-/// none.
+/// Returns the key that another tool's name stands for: "src" for "source", "bandwidth" for
+/// "bw_gbps"; empty where there is none.
 [[nodiscard]] std::string_view key_called(std::string_view name);
+
+/// Of a name with a unit, such as "bw_gbps": a sentence that says where the unit stands, with a
+/// space before it; else empty.
+[[nodiscard]] std::string unit_remedy(std::string_view name);
 
 /// Collects what the entries of one array call their required keys, so that one mistake that is
 /// made in every entry is one error.
@@ -21,8 +25,7 @@ class MisnamedKeys {
  public:
   /// A key as it is written, and the key that it stands for.
   struct Name {
-    std::string written;
-    std::string_view meant;
+    std::string written, meant;
     bool operator==(const Name&) const = default;
   };
 

@@ -64,12 +64,12 @@ std::string remedy_of_type(std::string_view word) {
   const auto* other = std::ranges::find(kOtherTypeWords, lower, &TypeWord::first);
   if (other != kOtherTypeWords.end()) type = other->second;
   if (type) return fmt::format("Write \"{}\".", to_string(*type));
-  NearestText nearest(lower);
-  for (const auto& [name, meant] : kTypeWords) nearest.offer(name);
-  return nearest.best().empty()
+  const auto name_of_type = [](const TypeWord& each) { return each.first; };
+  const std::string meant = nearest_word(lower, kTypeWords, name_of_type);
+  return meant.empty()
              ? "Write \"compute\" for what has a rank, \"switch\" for what only passes data on, "
                "\"relay\" for a GPU outside of the process group."
-             : fmt::format("Did you mean \"{}\"?", nearest.best());
+             : fmt::format("Did you mean \"{}\"?", meant);
 }
 
 bool read_type(const Fields& fields, NodeEntry& entry) {

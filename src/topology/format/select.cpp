@@ -10,8 +10,8 @@
 
 #include "base/words.hpp"
 #include "forestcoll/codes.hpp"
-#include "forestcoll/nearest.hpp"
 #include "topology/format/host_list.hpp"
+#include "topology/format/suggest_id.hpp"
 #include "topology/model/findings.hpp"
 #include "topology/model/pcie_direction.hpp"
 
@@ -102,21 +102,29 @@ Diagnostic NameLookup::unknown(std::string_view id, std::string_view where) cons
         Code::D01, where, fmt::format("no node and no box is called {}", quote(id)),
         fmt::format("Write a link as {0}~{1}, or one direction of it as {0}->{1}.", from, to));
   }
-  NearestText nearest(id);
-  for (const TopologyNode& node : topology_.nodes) nearest.offer(node.id);
+  std::string remedy = suggest(id);
+  if (remedy.empty()) {
+    remedy = fmt::format("Name a node by its id in the topology file, such as {}.",
+                         quote(topology_.nodes[NodeId(std::size_t{0})].id));
+  }
+  return selection_error(Code::D01, where,
+                         fmt::format("no node and no box is called {}", quote(id)),
+                         std::move(remedy));
+}
+
+std::string NameLookup::suggest(std::string_view id) const {
   std::vector<std::string> devices;  // the two halves of a NIC have its name, too
   for (const auto& [out, in] : device_halves(topology_)) {
     devices.push_back(*device_of(topology_.nodes[out].id));
   }
-  for (const std::string& device : devices) nearest.offer(device);
+  std::vector<std::string_view> names;
+  for (const TopologyNode& node : topology_.nodes) names.push_back(node.id);
+  names.insert(names.end(), devices.begin(), devices.end());
+  std::set<std::string_view> boxes;
   for (const TopologyNode& node : topology_.nodes) {
-    if (!node.box.empty()) nearest.offer(node.box);
+    if (!node.box.empty() && boxes.insert(node.box).second) names.push_back(node.box);
   }
-  return selection_error(
-      Code::D01, where, fmt::format("no node and no box is called {}", quote(id)),
-      nearest.best().empty() ? "Name a node by its id in the topology file, such as " +
-                                   quote(topology_.nodes[NodeId(std::size_t{0})].id) + "."
-                             : fmt::format("Did you mean {}?", quote(nearest.best())));
+  return suggest_id(id, names);
 }
 
 Expected<std::vector<NodeId>> NameLookup::nodes(std::string_view text,

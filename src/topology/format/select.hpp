@@ -58,6 +58,7 @@ class NameLookup {
  private:
   [[nodiscard]] std::optional<std::array<NodeId, 2>> both_halves(std::string_view device) const;
   [[nodiscard]] Diagnostic unknown(std::string_view id, std::string_view where) const;
+  [[nodiscard]] std::string suggest(std::string_view id) const;
   [[nodiscard]] Expected<std::vector<SelectedLink>> links_of_kind(std::string_view kind,
                                                                   std::string_view where) const;
   [[nodiscard]] bool is_in_use(const TopologyLink& link) const;

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/words.hpp"
-#include "forestcoll/nearest.hpp"
+#include "topology/format/suggest_id.hpp"
 #include "topology/format/text_encoding.hpp"
 #include "topology/format/units.hpp"
 
@@ -161,16 +161,16 @@ void GraphBuilder::add_to_node(const std::string& id, const Attributes& attribut
 void GraphBuilder::require_node(const std::string& id, const Where& where) {
   const auto found = index_.find(id);
   if (found != index_.end() && declared_[found->second]) return;
-  NearestText nearest(id);
+  std::vector<std::string_view> ids;
   if (!failed_) {  // the first is enough: this looks at every node
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (declared_[i]) nearest.offer(graph_.nodes[i].id);
+      if (declared_[i]) ids.push_back(graph_.nodes[i].id);
     }
   }
+  const std::string suggestion = topology::suggest_id(id, ids);
   fail(Code::I02, where,
        fmt::format("an edge ends at {}, which is no node of the graph", quote(id)),
-       nearest.best().empty() ? "Add it to the nodes. Is the file cut off?"
-                              : fmt::format("Did you mean {}?", quote(nearest.best())));
+       suggestion.empty() ? "Add it to the nodes. Is the file cut off?" : suggestion);
 }
 
 void GraphBuilder::read_node(std::size_t index, const Attributes& attributes, const Where& where) {

@@ -44,6 +44,38 @@ TEST(Mistakes, EndsByLettersAreMeantAsKeys) {
   }
 }
 
+TEST(Mistakes, AUnitStandsWithTheNumberAndNotInTheKey) {
+  for (const std::string key :
+       {"bandwidth_gbps", "bandwidthGbps", "bw_gbps", "BW_GBs", "speed-gb", "throughput_mbps"}) {
+    const auto findings = findings_of(
+        flat_file(kGpusAndSwitch, R"({"src":"gpu[0-3]","dst":"sw",")" + key + R"(":200})"));
+    ASSERT_THAT(codes_of(findings), ElementsAre("E02 /links/0/" + key)) << key;
+    EXPECT_EQ(findings[0].remedy,
+              "Did you mean \"bandwidth\"? The unit stands with the number: "
+              "\"bandwidth\": \"200 Gb/s\" for bits, \"25 GB/s\" for bytes.");
+  }
+  const auto late = findings_of(
+      flat_file(kGpusAndSwitch, R"({"src":"gpu[0-3]","dst":"sw","bandwidth":25,"latency_us":2})"));
+  ASSERT_THAT(codes_of(late), ElementsAre("W06 /links/0/latency_us"));
+  EXPECT_THAT(late[0].remedy, HasSubstr("with the number: \"latency\": \"700 ns\"."));
+}
+
+TEST(Mistakes, ANumberThatNoNodeHasIsBesideTheRange) {
+  const auto remedy = [](const std::string& gpus, const std::string& src) {
+    const auto findings =
+        findings_of(flat_file(R"({"id":")" + gpus + R"(","type":"compute"},)" + kOneSwitch,
+                              R"({"src":")" + gpus + R"(","dst":"sw","bandwidth":25},{"src":")" +
+                                  src + R"(","dst":"sw","bandwidth":25})"));
+    EXPECT_THAT(codes_of(findings), ElementsAre("E04 /links/1/src")) << src;
+    return findings.at(0).remedy;
+  };
+  EXPECT_EQ(remedy("gpu[0-3]", "gpu[0-4]"), "Of this name there are \"gpu[0-3]\".");
+  EXPECT_EQ(remedy("gpu[0-1,3,8-11]", "gpu2"), "Of this name there are \"gpu[0-1,3,8-11]\".");
+  EXPECT_EQ(remedy("n[0-1]/gpu[0-3]", "n1/gpu4"), "Of this name there are \"n1/gpu[0-3]\".");
+  // Padded ids make no range.
+  EXPECT_EQ(remedy("gpu[00-03]", "gpu04"), "Did you mean \"gpu00\"?");
+}
+
 TEST(Mistakes, ARangeIsWrittenInBrackets) {
   for (const std::string range : {"gpu0-3", "gpu*", "gpu{0..3}"}) {
     const auto findings = findings_of(
