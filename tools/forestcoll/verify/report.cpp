@@ -75,6 +75,32 @@ void put_size(Json& report, const Verdict& verdict) {
   if (!verdict.usable_counts.empty()) report["usable_counts"] = verdict.usable_counts;
 }
 
+// "for rccl-6, msccl: …" for each remedy of the targets that do not run the file.
+std::string remedy_lines(const std::vector<JudgedTarget>& rows) {
+  using Remedy = std::pair<std::string, std::string>;  // and its targets
+  std::vector<Remedy> remedies;
+  for (const JudgedTarget& row : rows) {
+    if (row.verdict.ok) continue;
+    const Diagnostic first = with_flags(row.verdict.findings.front());
+    // A file that others run uses what this target does not have.
+    const bool is_for_others = first.code == Code::V04 && best_of(rows).ok;
+    const std::string text =
+        is_for_others ? "make it with forestcoll synth --target NAME" : first.remedy;
+    if (text.empty()) continue;
+    const auto known = std::ranges::find(remedies, text, &Remedy::first);
+    if (known == remedies.end()) {
+      remedies.emplace_back(text, row.target);
+    } else {
+      known->second += ", " + row.target;
+    }
+  }
+  std::string lines;
+  for (const auto& [text, targets] : remedies) {
+    lines += fmt::format("  for {}: {}\n", targets, text);
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::string verdict_in_words(const Verdict& verdict, const std::string& file) {
@@ -154,19 +180,21 @@ const Verdict& best_of(const std::vector<JudgedTarget>& rows) {
 
 std::string targets_table(const std::vector<JudgedTarget>& rows, const std::string& file) {
   std::string text = fmt::format("{}: {}\n", file, promise(best_of(rows)));
+  const auto add = [&](const std::string& name, const std::string& line) {
+    text += fmt::format("  {:<{}}{}\n", name, kNameWidth, line);
+  };
   for (const JudgedTarget& row : rows) {
-    text += fmt::format("  {:<{}}{}\n", row.target, kNameWidth, row.verdict.outcome);
+    add(row.target, row.verdict.outcome);
     if (row.verdict.ok) {
-      text += fmt::format("  {:<{}}{}\n", "", kNameWidth, row.verdict.usable_counts);
-    } else {
-      const Diagnostic& first = row.verdict.findings.front();
-      const std::string where = first.where.empty() ? "" : first.where + ": ";
-      text += fmt::format("  {:<{}}{}, such as {}{} [{}]\n", "", kNameWidth,
-                          counted(row.verdict.finding_count, "error"), where,
-                          with_flags(first.message), name_of(first.code));
+      add("", row.verdict.usable_counts);
+      continue;
     }
+    const Diagnostic first = with_flags(row.verdict.findings.front());
+    const std::string where = first.where.empty() ? "" : first.where + ": ";
+    add("", fmt::format("{}, such as {}{} [{}]", counted(row.verdict.finding_count, "error"), where,
+                        first.message, name_of(first.code)));
   }
-  return text;
+  return text + remedy_lines(rows);
 }
 
 Json targets_json(const std::vector<JudgedTarget>& rows, const std::string& file,
