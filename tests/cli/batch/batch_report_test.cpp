@@ -275,9 +275,22 @@ TEST_F(BatchBaselineLong, AnItemThatIsMissingFailsAndANewOneDoesNot) {
   before_["items"][0]["collective"] = "allgather";
   const auto result = run(before_, {"--junit", batch_ / "junit.xml"});
   EXPECT_EQ(result.code, 1);
-  EXPECT_THAT(result.err, AllOf(HasSubstr("missing gone.json allreduce"), HasSubstr("2 missing")));
+  EXPECT_THAT(
+      result.err,
+      AllOf(HasSubstr("missing gone.json allreduce"),
+            HasSubstr("new     a.json allreduce (azure, k auto): item is not in the baseline"),
+            HasSubstr("2 missing, 1 new")));
   EXPECT_THAT(read_file(batch_ / "junit.xml"),
-              AllOf(HasSubstr("tests=\"3\""), HasSubstr("failures=\"2\"")));
+              AllOf(HasSubstr("tests=\"3\""), HasSubstr("failures=\"2\""),
+                    HasSubstr("<system-out>new: the item is not in the baseline</system-out>")));
+  EXPECT_THAT(read_file(batch_.out() + "/report.md"),
+              HasSubstr("| new | a.json | allreduce | item | is not in the baseline | missing -> "
+                        "there |"));
+  const auto report = batch_.report();
+  expect_valid(report, "forestcoll-batch.schema.json");
+  EXPECT_EQ(report["new_items"], nlohmann::json::parse(R"([{"input": "a.json",
+    "collective": "allreduce", "target": "azure", "asked_k": "auto"}])"));
+  EXPECT_THAT(report["other_differences"], IsEmpty());
   EXPECT_EQ(run(before_, {"--fail-on", "worse"}).code, 0);
   EXPECT_EQ(run(before_, {"--allow", "item"}).code, 0);
   // What a shard does not have is in others.

@@ -82,13 +82,17 @@ std::string failures_markdown(const Results& results) {
   return text + more(shown, kMostFailuresInMarkdown);
 }
 
+std::string or_missing(const std::string& text) {
+  return text.empty() ? "missing" : text;
+}
+
 std::string differences_markdown(const std::vector<Difference>& differences) {
   std::string text =
       "\n" + heading({"baseline", "topology", "collective", "what", "change", "exactly"});
   for (std::size_t i = 0; i < std::min(differences.size(), kMostFailuresInMarkdown); ++i) {
     const Difference& each = differences[i];
     text += row({to_string(each.grade), each.item.input, each.item.variant.collective, each.what,
-                 each.change, each.before + " -> " + (each.now.empty() ? "missing" : each.now)});
+                 each.change, or_missing(each.before) + " -> " + or_missing(each.now)});
   }
   return text + more(differences.size(), kMostFailuresInMarkdown);
 }
@@ -225,6 +229,7 @@ std::string to_junit(const Results& results) {
   std::size_t failed = 0;
   std::vector<ItemResult> items = results.items;
   const std::vector<Difference> failures_of_run = results.failures();
+  const std::vector<ItemResult> new_items = results.new_items();
   for (const Difference& each : failures_of_run) {
     if (each.grade == Grade::missing) items.push_back(each.item);
   }
@@ -251,6 +256,9 @@ std::string to_junit(const Results& results) {
     for (const Difference& each : failures_of_run) {
       if (!is_same(each.item, item) || test_failed) continue;
       add_failure(to_string(each.grade), in_words(each));
+    }
+    if (std::ranges::binary_search(new_items, item, is_before)) {
+      test.append_child("system-out").text() = "new: the item is not in the baseline";
     }
     failed += test_failed ? 1 : 0;
   }

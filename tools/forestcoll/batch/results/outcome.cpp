@@ -221,6 +221,10 @@ std::vector<Difference> differences_since(const Results& before, const Results& 
     differences.push_back(
         {item, Grade::missing, "item", "is in the baseline and not in this run", "there", ""});
   }
+  for (const ItemResult& item : now.items) {
+    if (item.status == Status::skipped || find(before, item) != nullptr) continue;
+    differences.push_back({item, Grade::added, "item", "is not in the baseline", "", "there"});
+  }
   for (Difference& each : differences) {
     each.fails = strictness.fail_on.contains(each.grade);
     each.is_allowed = each.fails && is_allowed(each, strictness.allowed);
@@ -239,8 +243,8 @@ void add_outcome_options(CLI::App& command, OutcomeArguments& arguments) {
   group
       .option("--baseline", arguments.baseline, "FILE",
               "report.json of an earlier run to compare with; items are worse (a lower rate,\n"
-              "higher trees, a failure), missing, changed (other bytes) or better. --fail-on\n"
-              "decides the exit code")
+              "higher trees, a failure), missing, changed (other bytes), better or new.\n"
+              "--fail-on decides the exit code")
       ->check(file_name());
   group.option("--tolerance", arguments.tolerance, "PART",
                "Relative loss of rate that still counts as equal: 2% or 0.02");

@@ -34,8 +34,8 @@ struct Strictness {
 };
 
 /// How the items of `now` differ from those of `before`, by rate, height, bytes and failure; then
-/// the items of `before` that `now` does not have, if `is_whole`. Rates are compared exactly. What
-/// was skipped in one of the two, or is new, is left out.
+/// the items of `before` that `now` does not have, if `is_whole`, and those that are new. Rates are
+/// compared exactly. What was skipped in one of the two is left out.
 [[nodiscard]] std::vector<Difference> differences_since(const Results& before, const Results& now,
                                                         const Strictness& strictness,
                                                         bool is_whole);

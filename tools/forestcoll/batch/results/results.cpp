@@ -22,16 +22,21 @@ Json counts_of(const Results& results) {
   return counts;
 }
 
+// Which item it is.
+Json name_json(const ItemResult& item) {
+  return {{"input", item.input},
+          {"collective", item.variant.collective},
+          {"target", item.variant.target},
+          {"asked_k", item.variant.trees}};
+}
+
 Json to_json(const Difference& difference) {
-  Json json = {{"input", difference.item.input},
-               {"collective", difference.item.variant.collective},
-               {"target", difference.item.variant.target},
-               {"asked_k", difference.item.variant.trees},
-               {"grade", to_string(difference.grade)},
+  Json json = name_json(difference.item);
+  json.update({{"grade", to_string(difference.grade)},
                {"what", difference.what},
                {"says", difference.change},
                {"before_text", difference.before},
-               {"after_text", difference.now}};
+               {"after_text", difference.now}});
   if (const auto& numbers = difference.numbers) {
     json["before"] = exact(numbers->first);
     json["after"] = exact(numbers->second);
@@ -41,13 +46,19 @@ Json to_json(const Difference& difference) {
   return json;
 }
 
-// Those that fail the run, or the others.
+// Those that fail the run, or the others, without new items.
 std::vector<Difference> differences_of(const Results& results, bool fails) {
   std::vector<Difference> found;
   for (const Difference& each : results.differences.value_or(std::vector<Difference>())) {
-    if (each.fails == fails) found.push_back(each);
+    if (each.fails == fails && each.grade != Grade::added) found.push_back(each);
   }
   return found;
+}
+
+Json names_json(const std::vector<ItemResult>& items) {
+  Json names = Json::array();
+  for (const ItemResult& item : items) names.push_back(name_json(item));
+  return names;
 }
 
 std::string dumped(const Json& json) {
@@ -98,6 +109,14 @@ std::vector<Difference> Results::failures() const {
   return differences_of(*this, true);
 }
 
+std::vector<ItemResult> Results::new_items() const {
+  std::vector<ItemResult> found;
+  for (const Difference& each : differences.value_or(std::vector<Difference>())) {
+    if (each.grade == Grade::added) found.push_back(each.item);
+  }
+  return found;
+}
+
 std::string to_string(Grade grade) {
   switch (grade) {
     case Grade::worse:
@@ -107,9 +126,11 @@ std::string to_string(Grade grade) {
     case Grade::changed:
       return "changed";
     case Grade::better:
+      return "better";
+    case Grade::added:
       break;
   }
-  return "better";
+  return "new";
 }
 
 std::string in_words(const Difference& difference) {
@@ -119,9 +140,10 @@ std::string in_words(const Difference& difference) {
 }
 
 std::string grades_in_words(const Results& results) {
-  return fmt::format("beside the baseline {} worse, {} better, {} changed, {} missing",
+  return fmt::format("beside the baseline {} worse, {} better, {} changed, {} missing, {} new",
                      results.count(Grade::worse), results.count(Grade::better),
-                     results.count(Grade::changed), results.count(Grade::missing));
+                     results.count(Grade::changed), results.count(Grade::missing),
+                     results.count(Grade::added));
 }
 
 std::string to_report_json(const Results& results, int json_version) {
@@ -132,6 +154,7 @@ std::string to_report_json(const Results& results, int json_version) {
   if (results.differences) {
     report["regressions"] = list(results.failures());
     report["other_differences"] = list(differences_of(results, false));
+    report["new_items"] = names_json(results.new_items());
   }
   report["counts"] = counts_of(results);
   return laid_out(in_json_version(std::move(report), json_version));

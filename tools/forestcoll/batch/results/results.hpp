@@ -21,8 +21,9 @@ enum class Grade : std::uint8_t {
   missing,  ///< it is not in this run
   changed,  ///< other bytes, or a rate that is lower within the tolerance
   better,   ///< a higher rate or lower trees
+  added,    ///< it was not in that run: never a failure
 };
-/// "worse", "missing", "changed", "better".
+/// "worse", "missing", "changed", "better", "new".
 [[nodiscard]] std::string to_string(Grade grade);
 
 struct Difference {
@@ -47,9 +48,11 @@ struct Results {
   [[nodiscard]] std::size_t count(Grade grade) const;
   /// Differences that fail the run.
   [[nodiscard]] std::vector<Difference> failures() const;
+  /// Those that the baseline does not have, in the order of `is_before`.
+  [[nodiscard]] std::vector<ItemResult> new_items() const;
 };
 
-/// "beside the baseline 1 worse, 0 better, 2 changed, 0 missing".
+/// "beside the baseline 1 worse, 0 better, 2 changed, 0 missing, 1 new".
 [[nodiscard]] std::string grades_in_words(const Results& results);
 
 /// {"format": "forestcoll-batch", "version": 4, …}, an item per line; the schema is

@@ -65,6 +65,7 @@ const std::vector<ReportFormat>& versioned_formats() {
         {"regressions/*/says", "regressions/*/change"},
         {"regressions/*/before_text", "regressions/*/before"},
         {"regressions/*/after_text", "regressions/*/now"},
+        {"new_items", ""},
         {"other_differences", "changes"},
         {"changes/*/asked_k", "changes/*/k"},
         {"changes/*/before", ""},
