@@ -28,11 +28,11 @@ struct SynthesizedJob {
 
 /// Divides the links among the groups at the highest joint rate, makes a schedule of each in its
 /// part, as `synth` would of a fabric, and writes them with the parts and job.json into the
-/// directory -o; or one plan of all groups into a file. `arguments.collective` is empty where it
-/// was not given. Where `taken` is there, the files and the report go there instead, and -o is but
-/// a name.
-[[nodiscard]] Expected<ExitCode> run_synthesis_of_job(const SynthArguments& arguments,
-                                                      const JobArguments& job,
+/// directory -o; or one plan of all groups into a file. `given.collective` is empty where it was
+/// not given. Where `taken` is there, the files and the report go there instead, and -o is but a
+/// name.
+[[nodiscard]] Expected<ExitCode> run_synthesis_of_job(const SynthArguments& given,
+                                                      const JobArguments& words,
                                                       const Console& console,
                                                       SynthesizedJob* taken = nullptr);
 
