@@ -34,18 +34,22 @@ std::string four_gpus(const std::string& links, const std::string& gpus = "gpu[0
 std::vector<Golden> mistakes_of_files() {
   const std::vector<std::string> check = {"topo", "check", "-"};
   const std::string star = R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth": 25})";
-  return {{"mistake-both-directions", check,
-           four_gpus(star + R"(, {"src": "sw", "dst": "gpu[0-3]", "bandwidth": 25})")},
-          {"mistake-keys", check,
-           four_gpus(R"({"source": "gpu[0-1]", "target": "sw", "bw": 25}, )"
-                     R"({"source": "gpu[2-3]", "target": "sw", "bw": 25})")},
-          {"mistake-mesh", check,
-           four_gpus(star + R"(, {"src": "gpu[0-2]", "dst": "gpu[1-3]", "bandwidth": 50})")},
-          {"mistake-order", {"topo", "show", "-"}, four_gpus(star, "gpu[2-3,0-1]")},
-          {"mistake-type", check, four_gpus(star, "gpu[0-3]", "host")},
-          {"mistake-range", check, four_gpus(R"({"src": "gpu0-3", "dst": "sw", "bandwidth": 25})")},
-          {"mistake-unit", check,
-           four_gpus(R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth": "200 gb"})")}};
+  return {
+      {"mistake-both-directions", check,
+       four_gpus(star + R"(, {"src": "sw", "dst": "gpu[0-3]", "bandwidth": 25})")},
+      {"mistake-keys", check,
+       four_gpus(R"({"source": "gpu[0-1]", "target": "sw", "bw": 25}, )"
+                 R"({"source": "gpu[2-3]", "target": "sw", "bw": 25})")},
+      {"mistake-mesh", check,
+       four_gpus(star + R"(, {"src": "gpu[0-2]", "dst": "gpu[1-3]", "bandwidth": 50})")},
+      {"mistake-order", {"topo", "show", "-"}, four_gpus(star, "gpu[2-3,0-1]")},
+      {"mistake-type", check, four_gpus(star, "gpu[0-3]", "host")},
+      {"mistake-unit-of-key", check,
+       four_gpus(R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth_gbps": 200})")},
+      {"mistake-number", check, four_gpus(R"({"src": "gpu[0-4]", "dst": "sw", "bandwidth": 25})")},
+      {"mistake-range", check, four_gpus(R"({"src": "gpu0-3", "dst": "sw", "bandwidth": 25})")},
+      {"mistake-unit", check,
+       four_gpus(R"({"src": "gpu[0-3]", "dst": "sw", "bandwidth": "200 gb"})")}};
 }
 
 std::vector<Golden> goldens_of_commands() {
@@ -63,11 +67,16 @@ std::vector<Golden> goldens_of_commands() {
           {"mistake-command", {"syth", topology("dgx-a100-x1")}},
           {"mistake-option", {"synth", topology("dgx-a100-x1"), "--colective", "allgather"}},
           {"mistake-beginning", {"synth", topology("dgx-a100-x1"), "--out", "a.xml"}},
+          {"mistake-synonym", {"topo", "validate", topology("dgx-a100-x1")}},
+          {"mistake-nccl", {"synth", topology("dgx-a100-x1"), "--target", "nccl"}},
           {"mistake-required", {"design", "direct", "--node", "8", "--ports", "2"}},
           {"mistake-parameter", {"topo", "gen", "dgx-h100", "--box", "2"}},
           {"mistake-simulate", {"simulate", topology("dgx-a100-x1"), "schedule.xml"}},
           {"mistake-verify", {"verify", topology("dgx-a100-x1")}},
           {"mistake-second-file", {"verify", "schedule.xml", "topology.json"}},
+          {"verify-targets",
+           {"verify", "-", "--target", "any"},
+           read_file(source_path("tests/golden/allreduce-3.xml"))},
           {"verify", {"verify", "-"}, read_file(source_path("tests/golden/allreduce-3.xml"))}};
 }
 
