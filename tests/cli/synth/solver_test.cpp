@@ -101,9 +101,9 @@ TEST(Program, KnowsItsCommands) {
   EXPECT_EQ(topo.code, 2);
   EXPECT_THAT(topo.err, StartsWith("a command is missing: one of check, gen, show"));
   EXPECT_THAT(topo.err, HasSubstr("`forestcoll topo --help`"));
-  const auto drawing = run({"topo", "draw", "x"});
-  EXPECT_EQ(drawing.code, 2);
-  EXPECT_THAT(drawing.err, StartsWith("there is no command \"draw\"; there are check"));
+  const auto painting = run({"topo", "paint", "x"});
+  EXPECT_EQ(painting.code, 2);
+  EXPECT_THAT(painting.err, StartsWith("there is no command \"paint\"; there are check"));
   EXPECT_THAT(run({"batch"}).err, HasSubstr("a directory of topologies is missing"));
   expect_says(2, {"--frobnicate"}, "there is no option --frobnicate");
   EXPECT_THAT(run({"--help"}).out, HasSubstr("130, 143"));
