@@ -159,6 +159,9 @@ struct LowerOptions {
   /// Sums of one chunk at one GPU pass one after the other; 0: in halves of two, and as if they did
   /// not.
   std::int32_t waiting = 2;
+  /// Whether it is what a runtime has by itself, which no parser has to load: GPUs and XML elements
+  /// are not limited.
+  bool built_in = false;
 };
 
 /// Turns a forest into per-rank programs. Messages follow one global order (a topological order of

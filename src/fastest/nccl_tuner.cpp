@@ -83,6 +83,7 @@ class NcclTuner {
                          .baseline = options_.baseline,
                          .algorithms = algorithms(),
                          .few_variants = takes_long()};
+    asked.compile.lowering.built_in = true;
     if (auto done = add(asked); !done) return done;
     if (hangs_in_simple(collective(), fabric_.topology)) {
       asked.compile.xml.protocol = "Simple";

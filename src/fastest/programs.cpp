@@ -76,10 +76,12 @@ class ProgramMaker {
     if (is_too_large_of_few(candidates_[candidate].forest(), options_.synthesis.collective)) {
       return std::vector<Program>();
     }
-    if (has_runtime_own(candidates_[candidate])) return make_up_to(kMostOfFew, candidate);
-    if (candidates_[candidate].routes) return make_widest(candidate);
     const bool has_first =
         candidate == 0 && fabric_.network.ranks.size() <= scale::kMostRanksOfRoots;
+    if (has_runtime_own(candidates_[candidate])) {
+      return make_up_to(kMostOfFew, candidate, {}, has_first);
+    }
+    if (candidates_[candidate].routes) return make_widest(candidate);
     return make_up_to(1, candidate, {}, has_first);
   }
 

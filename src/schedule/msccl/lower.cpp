@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -87,6 +88,16 @@ Expected<void> refuse_shares(const CollectiveForest& forest, const TargetLimits&
   return schedule::refuse_unequal_shares(
       forest, "one file cannot serve calls in place and out of place then",
       "make two files, one with `placement=in_place` and one with `placement=out_of_place`");
+}
+
+Expected<TargetLimits> limits_of(const LowerOptions& options) {
+  const auto found = schedule::xml_target(options.target);
+  if (!found) return found.errors();
+  TargetLimits limits = **found;
+  if (options.built_in) {
+    limits.max_elements = limits.max_children = std::numeric_limits<std::int32_t>::max();
+  }
+  return limits;
 }
 
 // What can be refused before anything of the schedule's size is built.
@@ -295,9 +306,9 @@ Expected<Schedule> lower(const CollectiveForest& asked, const LowerOptions& opti
   FORESTCOLL_CHECK(is_rooted(asked.collective) == asked.root.has_value(), "a root where needed");
   FORESTCOLL_CHECK(options.instances >= 1, "instances are counted from one");
   // Does the target take it at all?
-  const auto found = schedule::xml_target(options.target);
+  const auto found = limits_of(options);
   if (!found) return found.errors();
-  const TargetLimits& target = **found;
+  const TargetLimits& target = *found;
   if (const auto done = refuse_shares(asked, target, options); !done) return done.errors();
   if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);
@@ -343,9 +354,9 @@ Expected<std::optional<schedule::ClassSchedule>> schedule::lower_classes(
     const CollectiveForest& asked, const LowerOptions& options) {
   const std::optional<ClassSchedule> none;
   if (is_rooted(asked.collective) || !asked.weight.empty()) return none;
-  const auto found = xml_target(options.target);
+  const auto found = limits_of(options);
   if (!found) return found.errors();
-  const TargetLimits& target = **found;
+  const TargetLimits& target = *found;
   if (const auto done = refuse_shares(asked, target, options); !done) return done.errors();
   if (const auto done = refuse_early(asked, target, options); !done) return done.errors();
   const CollectiveForest forest = in_instances(asked, options.instances);

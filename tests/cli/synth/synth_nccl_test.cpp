@@ -40,9 +40,28 @@ TEST(SynthNcclLong, OneCollectiveAndNcclx) {
                                 "ncclx-tuner", "--tune", "64K"});
   EXPECT_THAT(result.out, AllOf(HasSubstr("\nallgather,[0,"), HasSubstr(",1,8\n"),
                                 Not(HasSubstr("allreduce"))));
-  EXPECT_THAT(result.err, HasSubstr("other collectives than allgather have no row"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("NCCLX chooses by itself for all others"),
+                                HasSubstr("other collectives than allgather have no row")));
   const auto verdict = run({"verify", "-"}, {.input = result.out});
   EXPECT_EQ(verdict.code, 0) << verdict.out;
+}
+
+// NCCL's kernels are no files: XML that no parser would load does not end them.
+TEST(SynthNcclLong, RingsLongerThanAnyFile) {
+  const auto fabric = run_well({"topo", "gen", "dgx-h100", "--boxes", "32"});
+  const auto result =
+      run_well({"synth", "-", "-c", "allgather", "--format", "nccl-tuner", "--tune", "1M,1G"},
+               {.input = fabric.out});
+  EXPECT_THAT(result.out, HasSubstr("\nallgather,0,"));
+  EXPECT_THAT(result.err, HasSubstr("256 ranks on 32 nodes"));
+}
+
+TEST(SynthNcclLong, OneOfAllCollectivesIsTooLarge) {
+  const auto fabric = run_well({"topo", "gen", "dgx-h100", "--boxes", "64"});
+  const auto result =
+      run({"synth", "-", "--format", "nccl-tuner", "--tune", "1G"}, {.input = fabric.out});
+  EXPECT_EQ(result.code, 3) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("allgather: "), HasSubstr("another collective with -c")));
 }
 
 TEST(SynthNcclLong, RefusesWhatRulesDoNotHave) {

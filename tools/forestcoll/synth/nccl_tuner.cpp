@@ -71,12 +71,16 @@ void report(const NcclTuning& tuning, const Console& console) {
                                   gain_in_words(gain_of(most))));
 }
 
-void warn_of_one_channel(const SynthArguments& arguments, const NcclCommunicator& communicator,
-                         const Console& console) {
-  note(console, fmt::format("  rows are for communicators of {} on {}; NCCL's example plugin "
-                            "gives all others, and calls that no row fits, one channel",
-                            counted(static_cast<std::size_t>(communicator.ranks), "rank"),
-                            counted(static_cast<std::size_t>(communicator.nodes), "node")));
+void tell_of_others(const SynthArguments& arguments, const NcclCommunicator& communicator,
+                    const Console& console) {
+  note(console,
+       fmt::format("  rows are for communicators of {} on {}; {}",
+                   counted(static_cast<std::size_t>(communicator.ranks), "rank"),
+                   counted(static_cast<std::size_t>(communicator.nodes), "node"),
+                   arguments.format == kNcclTuner
+                       ? "NCCL's example plugin gives all others, and calls that no row fits, one "
+                         "channel"
+                       : "NCCLX chooses by itself for all others, and for calls that no row fits"));
   if (!arguments.collective_given) return;
   note(console, fmt::format("  other collectives than {} have no row: leave -c out for all",
                             arguments.collective));
@@ -176,6 +180,18 @@ Expected<NcclTuning> tune_one(const Fabric& whole, Collective collective,
                    [&] { return tune_nccl(fabric, options); });
 }
 
+// What helps against what is too large for one of all collectives.
+Diagnostics beside_others(Diagnostics errors, Collective collective,
+                          const SynthArguments& arguments) {
+  if (arguments.collective_given) return errors;
+  for (Diagnostic& error : errors) {
+    if (error.kind != ErrorKind::limit && error.kind != ErrorKind::threadblocks) continue;
+    error.message = fmt::format("{}: {}", to_string(collective), error.message);
+    error.remedy = "name another collective with -c";
+  }
+  return errors;
+}
+
 Expected<Fabric> fabric_to_tune(const SynthArguments& arguments, const Console& console) {
   auto fabric = load_fabric(arguments.topology, arguments.reading, arguments.failures, console);
   if (!fabric) return fabric;
@@ -195,7 +211,7 @@ Expected<ExitCode> tune_nccl_itself(const SynthArguments& arguments, const Conso
   std::vector<NcclTuning> tunings;
   for (const Collective collective : request->collectives) {
     auto tuning = tune_one(*fabric, collective, *request, arguments, console);
-    if (!tuning) return tuning.errors();
+    if (!tuning) return beside_others(tuning.errors(), collective, arguments);
     tunings.push_back(*std::move(tuning));
   }
   const std::string text = arguments.format == kNcclTuner
@@ -206,7 +222,7 @@ Expected<ExitCode> tune_nccl_itself(const SynthArguments& arguments, const Conso
                             "measurement)",
                             fabric->topology.name));
   for (const NcclTuning& tuning : tunings) report(tuning, console);
-  warn_of_one_channel(arguments, nccl_communicator(fabric->topology), console);
+  tell_of_others(arguments, nccl_communicator(fabric->topology), console);
   if (!arguments.json) return ExitCode::done;
   return finish(write_output("-", report_text(json_of(tunings, fabric->topology), console)));
 }
