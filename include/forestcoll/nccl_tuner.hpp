@@ -16,10 +16,6 @@
 
 namespace forestcoll {
 
-/// In place of a number of channels: as many as the communicator has. NCCL lowers a larger number
-/// to that (src/enqueue.cc).
-inline constexpr std::int32_t kAllNcclChannels = 64;
-
 /// An algorithm of NCCL in a protocol.
 struct NcclChoice {
   std::string algorithm;  ///< as tuner plugins call it: "ring", "tree", "nvls", "pat"
@@ -30,7 +26,6 @@ struct NcclChoice {
 /// A choice for a range of sizes, bytes of the whole buffer, both ends included.
 struct NcclRule {
   std::int64_t first = 0, last = 0;
-  std::int32_t channels = 0;  ///< at most
   NcclChoice choice;
 };
 
@@ -85,7 +80,7 @@ struct NcclCommunicator {
 
 /// The CSV of the example tuner plugin of NCCL and RCCL, NCCL_TUNER_CONFIG_FILE: a line
 /// "collective,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks,numPipeOps,regBuff"
-/// for each rule. REQUIRES: the tunings are of the topology.
+/// for each rule, with NCCL's own number of channels. REQUIRES: the tunings are of the topology.
 [[nodiscard]] std::string to_nccl_tuner_csv(std::span<const NcclTuning> tunings,
                                             const Topology& topology);
 /// The CSV of the tuner that is built into torchcomms' NCCLX, NCCLX_TUNER_CONFIG_FILE: a line

@@ -43,9 +43,6 @@ constexpr std::array<Collective, 5> kTunedCollectives = {
 
 constexpr std::string_view kNvlsName = "nvls";  // ours and NCCL's
 constexpr std::int64_t kEverySize = std::numeric_limits<std::int64_t>::max();
-// Below, one channel is enough of all algorithms; beyond so many, communicators have no more.
-constexpr std::int64_t kLeastOfChannels = 8192;
-constexpr std::int64_t kFewChannels = 32;
 
 // NCCL's factor for NVLS by generation; none before Hopper.
 std::optional<double> nvls_efficiency(std::string_view gpu) {
@@ -247,7 +244,7 @@ class NcclTuner {
         const auto same = seconds_of(before, options_.sizes[i]);
         if (same && *same <= kWorthRow * best->seconds) continue;
       }
-      NcclRule next{0, 0, 0, choice_of(*best)};
+      NcclRule next{0, 0, choice_of(*best)};
       if (!ranges.empty()) {
         next.first = first_size(*best, before, options_.sizes[i - 1], options_.sizes[i]);
         ranges.back().last = next.first - 1;
@@ -256,45 +253,23 @@ class NcclTuner {
       ranges.push_back(std::move(next));
     }
     if (!ranges.empty()) ranges.back().last = kEverySize;
-    std::vector<NcclRule> result;
-    for (const NcclRule& range : ranges) add_by_channels(range, result);
-    return result;
+    return joined(ranges);
   }
 
-  // One row for each number of channels: sizes double from row to row.
-  void add_by_channels(const NcclRule& range, std::vector<NcclRule>& rows) const {
-    std::int64_t first = range.first;
-    for (bool is_last = false; !is_last;) {
-      std::int64_t end = kLeastOfChannels;
-      while (end <= first) end *= 2;
-      NcclRule row{first, std::min(end - 1, range.last), 0, range.choice};
-      row.channels = channels_at(range.choice, end);
-      if (row.channels == kAllNcclChannels) row.last = range.last;
-      is_last = row.last == range.last;
-      if (!is_last) first = row.last + 1;  // the last one may be of all sizes
-      if (!rows.empty() && are_alike(rows.back(), row)) {
-        rows.back().last = row.last;
+  // Whose neighbours differ in more than the number of channels, which NCCL sets by size.
+  static std::vector<NcclRule> joined(const std::vector<NcclRule>& ranges) {
+    std::vector<NcclRule> rules;
+    for (const NcclRule& range : ranges) {
+      const bool is_alike = !rules.empty() &&
+                            rules.back().choice.algorithm == range.choice.algorithm &&
+                            rules.back().choice.protocol == range.choice.protocol;
+      if (is_alike) {
+        rules.back().last = range.last;
       } else {
-        rows.push_back(std::move(row));
+        rules.push_back(range);
       }
     }
-  }
-
-  // src/enqueue.cc: so many threads of a channel have so many bytes each at least; NVLS has a
-  // number of its own.
-  [[nodiscard]] std::int32_t channels_at(const NcclChoice& choice, std::int64_t bytes) const {
-    if (choice.algorithm == kNvlsName) return kAllNcclChannels;
-    std::int64_t of_channel = choice.protocol == "simple" ? 512 * 64
-                              : choice.protocol == "ll"   ? 512 * 8
-                                                          : 640 * 8;
-    if (choice.protocol == "ll" && choice.algorithm == "ring") of_channel *= communicator_.ranks;
-    const std::int64_t channels = std::max<std::int64_t>(1, bytes / of_channel);
-    return channels > kFewChannels ? kAllNcclChannels : static_cast<std::int32_t>(channels);
-  }
-
-  static bool are_alike(const NcclRule& a, const NcclRule& b) {
-    return a.choice.algorithm == b.choice.algorithm && a.choice.protocol == b.choice.protocol &&
-           a.channels == b.channels;
+    return rules;
   }
 
   // Halved as long as the next choice is ahead there.

@@ -15,6 +15,8 @@ namespace forestcoll {
 namespace {
 
 constexpr std::size_t kMostOfName = 60;
+// As many channels as NCCL itself takes for the algorithm and the size (src/enqueue.cc).
+constexpr int kOwnChannels = 0;
 constexpr std::int64_t kEverything = std::numeric_limits<std::int64_t>::max();
 
 // On a line of its own, whatever it holds.
@@ -56,7 +58,7 @@ std::string to_nccl_tuner_csv(std::span<const NcclTuning> tunings, const Topolog
       for (const NcclRule& rule : *rules) {
         text += fmt::format("{},{},{},{},{},{},{},{},-1,-1\n", nccl_name(tuning.collective),
                             rule.first, rule.last, rule.choice.algorithm, rule.choice.protocol,
-                            rule.channels, communicator.nodes, communicator.ranks);
+                            kOwnChannels, communicator.nodes, communicator.ranks);
       }
     }
   }
@@ -76,7 +78,7 @@ std::string to_ncclx_tuner_csv(std::span<const NcclTuning> tunings, const Topolo
         const std::string interval = interval_of(rule, communicator.nodes * local);
         if (interval.empty()) continue;
         text += fmt::format("{},{},{},{},{},{},{}\n", nccl_name(tuning.collective), interval,
-                            rule.choice.algorithm, rule.choice.protocol, rule.channels,
+                            rule.choice.algorithm, rule.choice.protocol, kOwnChannels,
                             communicator.nodes, local);
       }
     }

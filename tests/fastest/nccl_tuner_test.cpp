@@ -111,8 +111,8 @@ NcclTuning two_rules() {
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
   return {
       .collective = Collective::reduce_scatter,
-      .rules = {{0, 65535, 2, {"ring", "ll", 1e-5}}, {65536, kEnd, 64, {"ring", "ll128", 1e-4}}},
-      .otherwise = {{0, kEnd, 64, {"ring", "simple", 2e-5}}},
+      .rules = {{0, 65535, {"ring", "ll", 1e-5}}, {65536, kEnd, {"ring", "ll128", 1e-4}}},
+      .otherwise = {{0, kEnd, {"ring", "simple", 2e-5}}},
       .sizes = {}};
 }
 
@@ -121,13 +121,13 @@ TEST(NcclTuner, WritesTheRowsOfBothPlugins) {
   const Fabric fabric = test::boxes_of_two(2);
   const std::vector<NcclTuning> tunings = {two_rules()};
   const std::string example = to_nccl_tuner_csv(tunings, fabric.topology);
-  EXPECT_THAT(example, HasSubstr("\nreducescatter,0,65535,ring,ll,2,2,4,-1,-1\n"
-                                 "reducescatter,65536,9223372036854775807,ring,ll128,64,2,4,-1,-1\n"
-                                 "reducescatter,0,9223372036854775807,ring,simple,64,2,4,-1,-1\n"));
+  EXPECT_THAT(example, HasSubstr("\nreducescatter,0,65535,ring,ll,0,2,4,-1,-1\n"
+                                 "reducescatter,65536,9223372036854775807,ring,ll128,0,2,4,-1,-1\n"
+                                 "reducescatter,0,9223372036854775807,ring,simple,0,2,4,-1,-1\n"));
   const std::string ncclx = to_ncclx_tuner_csv(tunings, fabric.topology);
-  EXPECT_THAT(ncclx, HasSubstr("\nreducescatter,[0,16383],ring,ll,2,2,2\n"
-                               "reducescatter,[16384,),ring,ll128,64,2,2\n"
-                               "reducescatter,[0,),ring,simple,64,2,2\n"));
+  EXPECT_THAT(ncclx, HasSubstr("\nreducescatter,[0,16383],ring,ll,0,2,2\n"
+                               "reducescatter,[16384,),ring,ll128,0,2,2\n"
+                               "reducescatter,[0,),ring,simple,0,2,2\n"));
   for (const std::string& text : {example, ncclx}) {
     const auto verdict = verify(text, "rules", &fabric.topology, {});
     ASSERT_TRUE(verdict);
@@ -150,8 +150,8 @@ TEST(NcclTuner, UnevenNodesAreCountedAsNcclxDoes) {
               {"src": "b/gpu[0-2]", "dst": "ib", "bandwidth": 25, "kind": "ib"}]})");
   const std::vector<NcclTuning> tunings = {two_rules()};
   const std::string text = to_ncclx_tuner_csv(tunings, fabric.topology);
-  EXPECT_THAT(text, HasSubstr("\nreducescatter,[0,10921],ring,ll,2,2,3\n"
-                              "reducescatter,[10922,),ring,ll128,64,2,3\n"));
+  EXPECT_THAT(text, HasSubstr("\nreducescatter,[0,10921],ring,ll,0,2,3\n"
+                              "reducescatter,[10922,),ring,ll128,0,2,3\n"));
   const auto verdict = verify(text, "rules", &fabric.topology, {});
   ASSERT_TRUE(verdict);
   EXPECT_TRUE(verdict->ok) << to_string(verdict->findings.front());

@@ -95,7 +95,7 @@ Json json_of(const NcclChoice& choice) {
 Json json_of(const std::vector<NcclRule>& rules) {
   Json json = Json::array();
   for (const NcclRule& rule : rules) {
-    Json row = {{"min_bytes", rule.first}, {"max_bytes", rule.last}, {"channels", rule.channels}};
+    Json row = {{"min_bytes", rule.first}, {"max_bytes", rule.last}, {"channels", 0}};
     row.update(json_of(rule.choice));
     json.push_back(std::move(row));
   }
