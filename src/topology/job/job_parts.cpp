@@ -113,13 +113,42 @@ bool is_joined(const Group& group, const Network& network, const std::vector<Ran
          reaches_all(group, network, members, members.front(), true);
 }
 
+// The members whose data an allgather brings to the others, or a reduce_scatter from them.
+std::vector<Rank> owners_of(const Network& network, const JobOperation& operation) {
+  std::vector<Rank> owners = operation.groups.front();
+  if (has_unequal_shares(network, operation.collective)) {
+    std::erase_if(owners, [&](Rank r) { return network.weight[r] == 0; });
+  }
+  return owners;
+}
+
+// Whether all members reach those that they have data for.
+bool carries(const Group& group, const Network& network, const std::vector<Rank>& members,
+             const Demand& demand) {
+  for (std::size_t from = 0; from < members.size(); ++from) {
+    std::vector<Rank> receivers;
+    for (std::size_t to = 0; to < members.size(); ++to) {
+      if (demand(Rank(from), Rank(to)) > 0) receivers.push_back(members[to]);
+    }
+    if (!reaches_all(group, network, receivers, members[from], false)) return false;
+  }
+  return true;
+}
+
 // Whether all is joined that the operation's data passes between.
 bool can_carry(const Group& group, const Network& network, const JobOperation& operation) {
   const std::vector<Rank>& members = operation.groups.front();
-  if (!operation.root) return is_joined(group, network, members);
-  const bool is_to_root =
-      operation.collective == Collective::reduce || operation.collective == Collective::gather;
-  return reaches_all(group, network, members, members[*operation.root], is_to_root);
+  const bool is_to_roots = operation.collective == Collective::reduce ||
+                           operation.collective == Collective::gather ||
+                           operation.collective == Collective::reduce_scatter;
+  if (operation.root) {
+    return reaches_all(group, network, members, members[*operation.root], is_to_roots);
+  }
+  if (operation.demand) return carries(group, network, members, *operation.demand);
+  // Where all owners reach one of them, all of them reach what that one does.
+  const std::vector<Rank> owners = owners_of(network, operation);
+  return reaches_all(group, network, members, owners.front(), is_to_roots) &&
+         reaches_all(group, network, owners, owners.front(), !is_to_roots);
 }
 
 // Takes a sliver of an arc from those that have it.

@@ -215,5 +215,19 @@ TEST_F(LimitedSchedulesLong, HoldUpGroupsAtOnce) {
   EXPECT_GE(algbw, 3.8);
 }
 
+// A GPU that sends nothing has no way out within the limits, and needs none.
+TEST_F(LimitedSchedulesLong, AreMadeWhereSomeSendNothing) {
+  scratch_.write("line.json", R"({"format": "forestcoll-topology", "version": 1,
+    "nodes": [{"id": "g[0-2]", "type": "compute"}],
+    "links": [{"src": "g0", "dst": "g1", "bandwidth": 10, "kind": "x"},
+              {"src": "g1", "dst": "g2", "bandwidth": 10, "kind": "x"}],
+    "limits": [{"links": ["kind=x"], "bandwidth": 10}]})");
+  scratch_.write("d.json", "[[0, 1000, 500], [0, 0, 300], [0, 0, 0]]");
+  const auto made = run({"synth", file("line.json"), "-c", "alltoall", "--demand", file("d.json"),
+                         "--format", "flows", "-o", file("f.json")});
+  EXPECT_THAT(made.err, HasSubstr("100 % of the optimum"));
+  EXPECT_EQ(run({"verify", file("f.json"), "--topology", file("line.json")}).code, 0);
+}
+
 }  // namespace
 }  // namespace forestcoll::testing
