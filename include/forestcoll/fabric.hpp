@@ -38,6 +38,8 @@ struct Fabric {
   ChosenGpu gpu;    ///< whose figures the model of time takes
   /// Where `network` is within limits: all that the links carry, and the limits.
   std::optional<Network> whole = {};
+  /// GB/s that the collective of this part reaches on `whole` by trees of any height.
+  std::optional<Ratio> reached_on_whole = {};
 
   /// What any schedule may use, whatever `network` leaves for forests.
   [[nodiscard]] const Network& links() const { return whole ? *whole : network; }

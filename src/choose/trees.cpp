@@ -329,10 +329,12 @@ namespace {
 
 // In parts of links that share limits trees may reach less than they do on all of them.
 void let_reach(Synthesis& synthesis, const Fabric& fabric) {
+  Ratio& optimum = synthesis.forest.optimum;
+  optimum = std::max(optimum, fabric.reached_on_whole.value_or(optimum));
   const auto on_all = congestion_algbw(synthesis.forest, fabric.links());
   if (!on_all || *on_all <= synthesis.forest.algbw) return;
   synthesis.forest.algbw = *on_all;
-  synthesis.forest.optimum = std::max(synthesis.forest.optimum, *on_all);
+  optimum = std::max(optimum, *on_all);
   synthesis.allowed = std::max(synthesis.allowed, *on_all);
 }
 

@@ -72,7 +72,11 @@ class Division {
     const auto low = is_low() && ranks() <= kMostRanksOfHeights
                          ? optimum_of_height(fabric_.network, operation_, *asked_.max_height)
                          : std::nullopt;
-    if (low && low->is_optimal) return by_height(*low);
+    if (low && low->is_optimal) {
+      auto divided = by_height(*low);
+      if (divided) divided->optimum = of_any_height();
+      return divided;
+    }
     auto any = by_any_trees();
     if (!low) return any;  // where there are none of this height, packing says so
     if (any && !leaves_less(any->network, *low)) return any;
@@ -102,6 +106,14 @@ class Division {
                                     least_crossing(fabric_.network, operation_, reached));
     if (!part) return part.errors();
     return to_digraph(*part);
+  }
+
+  // What files and reports name as the optimum.
+  [[nodiscard]] std::optional<JointOptimum> of_any_height() const {
+    auto optimum = optimum_of_all(fabric_.network, operation_);
+    if (!optimum) return std::nullopt;
+    optimum->loads.clear();
+    return *std::move(optimum);
   }
 
   [[nodiscard]] Expected<Divided> by_any_trees() const {
@@ -197,6 +209,7 @@ Expected<void> divide_limits(Fabric& fabric, const WholeCollective& asked, const
                               kMostRanksOfHeights, *asked.max_height));
   }
   fabric.optimum = std::move(divided->optimum);
+  if (fabric.optimum) fabric.reached_on_whole = fabric.optimum->reached;
   fabric.whole = std::exchange(fabric.network, std::move(divided->network));
   fabric.beside.reset();
   return {};
