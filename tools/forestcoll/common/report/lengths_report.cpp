@@ -16,7 +16,12 @@
 namespace forestcoll::cli {
 namespace {
 
-// What is told of a network's limit, which may have its weights in other terms than the file.
+// A limit and its length in a proof, in the terms of the file, whose weights need not be whole.
+struct WrittenLimit {
+  SharedLimit limit;
+  std::int64_t length = 0;
+};
+
 SharedLimit with_whole_weights(const Network& network, std::size_t number) {
   const ArcLimit& limit = network.limits[number];
   const auto bandwidth = checked_mul(Ratio(limit.capacity), network.unit);
@@ -27,7 +32,9 @@ SharedLimit with_whole_weights(const Network& network, std::size_t number) {
   return whole;
 }
 
-SharedLimit as_written(const Topology& topology, const Network& network, std::size_t number) {
+// `length`: in the terms of the network, whose weights are whole.
+WrittenLimit as_written(const Topology& topology, const Network& network, std::size_t number,
+                        std::int64_t length = 0) {
   SharedLimit whole = with_whole_weights(network, number);
   const SharedLimit::Use& first = whole.uses.front();
   for (const SharedLimit& of_file : topology.limits) {
@@ -37,11 +44,13 @@ SharedLimit as_written(const Topology& topology, const Network& network, std::si
     if (of_file.name != whole.name || use == of_file.uses.end()) continue;
     const auto times = checked_div(first.weight, use->weight);
     const auto bandwidth = times ? checked_div(whole.bandwidth, *times) : std::nullopt;
-    if (bandwidth != of_file.bandwidth) continue;
+    const auto longer = times ? checked_mul(Ratio(length), *times) : std::nullopt;
+    if (bandwidth != of_file.bandwidth || !longer || longer->den() != 1) continue;
     whole.bandwidth = *bandwidth;
-    break;
+    for (SharedLimit::Use& one : whole.uses) one.weight = one.weight / *times;
+    return {std::move(whole), longer->num()};
   }
-  return whole;
+  return {std::move(whole), length};
 }
 
 // Links of one kind, length and capacity that the same operations use.
@@ -64,9 +73,9 @@ std::string links_in_words(const AlikeLinks& alike, const std::vector<ArcId>& ar
 }
 
 // What follows the length of a limit.
-std::string weights_in_words(const ArcLimit& limit) {
-  const bool is_weighed =
-      std::ranges::any_of(limit.uses, [](const auto& use) { return use.second != 1; });
+std::string weights_in_words(const SharedLimit& limit) {
+  const bool is_weighed = std::ranges::any_of(
+      limit.uses, [](const SharedLimit::Use& use) { return use.weight != Ratio(1); });
   return is_weighed ? ", times its weight" : "";
 }
 
@@ -79,19 +88,18 @@ void add_limits(const JointOptimum& optimum, const Topology& topology, const Net
   std::vector<std::vector<std::size_t>> classes;
   for (std::size_t l = 0; l < network.limits.size(); ++l) {
     if (optimum.limit_lengths[l] == 0) continue;
-    const SharedLimit limit = as_written(topology, network, l);
-    const Look look{limit.bandwidth, limit.uses.size(), optimum.limit_lengths[l],
-                    weights_in_words(network.limits[l])};
+    const WrittenLimit written = as_written(topology, network, l, optimum.limit_lengths[l]);
+    const Look look{written.limit.bandwidth, written.limit.uses.size(), written.length,
+                    weights_in_words(written.limit)};
     const auto [at, is_new] = known.try_emplace(look, classes.size());
     if (is_new) classes.emplace_back();
     classes[at->second].push_back(l);
   }
   for (const std::vector<std::size_t>& alike : classes) {
-    const std::size_t first = alike.front();
-    const std::string weights = weights_in_words(network.limits[first]);
-    const std::int64_t length = optimum.limit_lengths[first];
+    const auto [limit, length] =
+        as_written(topology, network, alike.front(), optimum.limit_lengths[alike.front()]);
+    const std::string weights = weights_in_words(limit);
     if (alike.size() > kMostApart) {
-      const SharedLimit limit = as_written(topology, network, first);
       lines.push_back({fmt::format("{} limits of {} GB/s, such as {}, each shared by {}",
                                    alike.size(), number(limit.bandwidth), name_of(limit, topology),
                                    counted(limit.uses.size(), "direction")),
@@ -123,7 +131,7 @@ std::string in_words(const SharedLimit& limit, const Topology& topology) {
 }
 
 std::string limit_in_words(const Topology& topology, const Network& network, std::size_t number) {
-  return in_words(as_written(topology, network, number), topology);
+  return in_words(as_written(topology, network, number).limit, topology);
 }
 
 Json to_json(const SharedLimit& limit, const Topology& topology) {
@@ -137,7 +145,7 @@ Json to_json(const SharedLimit& limit, const Topology& topology) {
 }
 
 Json limit_json(const Topology& topology, const Network& network, std::size_t number) {
-  return to_json(with_whole_weights(network, number), topology);
+  return to_json(as_written(topology, network, number).limit, topology);
 }
 
 IdVector<ArcId, std::string> kinds_of_arcs(const Topology& topology, const Network& network) {
@@ -178,8 +186,9 @@ Json limit_lengths_json(const std::vector<std::int64_t>& lengths, const Topology
   Json limits = Json::array();
   for (std::size_t l = 0; l < lengths.size(); ++l) {
     if (lengths[l] == 0) continue;
-    limits.push_back(limit_json(topology, network, l));
-    limits.back()["length"] = length_json(lengths[l], form);
+    const WrittenLimit written = as_written(topology, network, l, lengths[l]);
+    limits.push_back(to_json(written.limit, topology));
+    limits.back()["length"] = length_json(written.length, form);
   }
   return limits;
 }

@@ -27,8 +27,7 @@ namespace forestcoll::cli {
 
 /// {"name", "bandwidth", "links": [{"src", "dst", "limit_weight"}]}, as the file has them.
 [[nodiscard]] Json to_json(const SharedLimit& limit, const Topology& topology);
-/// The same of `network.limits[number]`, with whole weights in lowest terms, which lengths of a
-/// proof are multiplied by.
+/// The same of `network.limits[number]`, of the links in use.
 [[nodiscard]] Json limit_json(const Topology& topology, const Network& network, std::size_t number);
 
 /// The labels of the links that each arc stands for: "pcie", "nvlink+pcie".
