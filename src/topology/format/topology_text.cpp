@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -165,10 +166,25 @@ std::optional<Ratio> of_one_cable(const TopologyLink& link) {
   return single && parse_ratio(exact_text(*single)) == single ? single : std::nullopt;
 }
 
-LimitText text_of(const SharedLimit& limit, const Topology& topology) {
+using Directions = std::set<std::pair<NodeId, NodeId>>;
+
+// Those that the text of a limit may name.
+Directions directions_of(const Topology& topology) {
+  Directions directions;
+  for (const TopologyLink& link : topology.links) {
+    directions.emplace(link.src, link.dst);
+    if (link.full_duplex) directions.emplace(link.dst, link.src);
+  }
+  return directions;
+}
+
+// A link that was dropped in one direction has no entry in it.
+LimitText text_of(const SharedLimit& limit, const Topology& topology,
+                  const Directions& directions) {
   LimitText text{limit.name, {}, {}, exact_text(limit.bandwidth)};
   bool is_plain = true;
   for (const SharedLimit::Use& use : limit.uses) {
+    if (!directions.contains({use.src, use.dst})) continue;
     text.links.push_back(topology.nodes[use.src].id + "->" + topology.nodes[use.dst].id);
     text.weights.push_back(use.weight);
     is_plain &= use.weight == Ratio(1);
@@ -282,8 +298,13 @@ TopologyDocument flat_document(const Topology& topology) {
                                   .full_duplex = link.full_duplex,
                                   .enabled = link.enabled});
   }
-  for (const SharedLimit& limit : topology.limits)
-    document.top.limits.push_back(text_of(limit, topology));
+  if (!topology.limits.empty()) {
+    const Directions directions = directions_of(topology);
+    for (const SharedLimit& limit : topology.limits) {
+      LimitText text = text_of(limit, topology, directions);
+      if (!text.links.empty()) document.top.limits.push_back(std::move(text));
+    }
+  }
   std::vector<std::string> ranks;
   ranks.reserve(topology.ranks.size());
   for (const NodeId node : topology.ranks) ranks.push_back(topology.nodes[node].id);
