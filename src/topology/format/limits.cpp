@@ -119,8 +119,9 @@ class LimitAdder {
     return true;
   }
 
+  // Once for all boxes of a template.
   bool fail(const std::string& where, const std::string& message, const std::string& remedy) {
-    findings_.error(Code::E17, where, message, remedy);
+    if (failed_.insert(where).second) findings_.error(Code::E17, where, message, remedy);
     return false;
   }
 
@@ -145,6 +146,7 @@ class LimitAdder {
   const Topology topology_;
   const NameLookup lookup_;
   std::optional<std::map<Direction, std::size_t>> counts_;
+  std::set<std::string> failed_;  // places
 };
 
 bool has_limits(const Document& document) {

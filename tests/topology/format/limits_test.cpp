@@ -148,5 +148,16 @@ TEST(LimitsOfFiles, WithoutALinkInUseAreWarnedOf) {
               ::testing::HasSubstr("\"off\" of 12 GB/s holds nothing"));
 }
 
+TEST(LimitsOfFiles, ThatATemplateCannotHaveAreToldOnceForAllBoxes) {
+  EXPECT_THAT(codes_of(findings_of(R"({"format":"forestcoll-topology","version":1,
+    "templates":{"box":{"nodes":[{"id":"g[0-1]","type":"compute"}],
+      "links":[{"src":"g0","dst":"g1","bandwidth":10,"kind":"pcie"}],
+      "limits":[{"links":["kind=ib"],"bandwidth":12}]}},
+    "boxes":[{"id":"b[0-2]","template":"box"}],
+    "nodes":[{"id":"top","type":"switch"}],
+    "links":[{"src":"b[0-2]/g0","dst":"top","bandwidth":9,"kind":"ib"}]})")),
+              ::testing::ElementsAre("E17 /templates/box/limits/0/links/0"));
+}
+
 }  // namespace
 }  // namespace forestcoll::testing
