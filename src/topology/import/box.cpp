@@ -178,13 +178,13 @@ void add_nodes(SectionText& section, const std::vector<std::string>& ids, NodeTy
   }
 }
 
-void add_pcie(const Context& context, const Machine& machine, bool with_nics, bool p2p, Box& box,
-              std::vector<FlatLink>& links) {
+void add_pcie(const Context& context, const Machine& machine, bool with_nics, bool p2p,
+              const BoxLinks& fabric, Box& box, std::vector<FlatLink>& links) {
   if (!p2p && !with_nics) return;
   PcieGraph graph = p2p ? all_paths(machine, with_nics) : nic_paths(machine);
   auto& guesses = context.report.guesses;
   guesses.insert(guesses.end(), graph.guesses.begin(), graph.guesses.end());
-  add_pcie_nodes(machine, std::move(graph), p2p, box.section, links, box.ports);
+  add_pcie_nodes(machine, std::move(graph), p2p, fabric.socket_of, box.section, links, box.ports);
 }
 
 // Whether PCIe and the CPUs are ways between the GPUs: where the options say so, and where the
@@ -241,7 +241,7 @@ std::optional<Box> make_box(const Context& context, const Machine& machine,
   report_nics(context, box.ports);
   const auto p2p = ways_of_pcie(context, machine, all, options);
   if (!p2p) return std::nullopt;
-  add_pcie(context, machine, options.with_nics, *p2p, box, links);
+  add_pcie(context, machine, options.with_nics, *p2p, fabric, box, links);
   box.section.links = compact(links);
   for (const std::size_t gpu : rank_order(context, machine))
     box.gpus.push_back(machine.gpus[gpu].id());

@@ -28,7 +28,11 @@ class LinkMaker {
   }
 
   BoxLinks make() {
-    BoxLinks links{.inside = between_gpus(), .to_switches = to_switches_, .sockets = sockets_};
+    BoxLinks links{.inside = between_gpus(),
+                   .to_switches = to_switches_,
+                   .sockets = sockets_,
+                   .socket_of = {}};
+    for (const auto& [bridge, number] : socket_of_) links.socket_of[bridge] = sockets_[number];
     add_between_sockets(links.inside);
     warn_of_missing_links();
     return links;

@@ -2,6 +2,8 @@
 // POWER CPUs.
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,9 +14,10 @@
 namespace forestcoll::importing {
 
 struct BoxLinks {
-  std::vector<FlatLink> inside;       ///< between GPUs, and between sockets
-  std::vector<FlatLink> to_switches;  ///< from GPUs to NVSwitches and sockets
-  std::vector<std::string> sockets;   ///< ids of the CPUs that NVLink leads to
+  std::vector<FlatLink> inside;                  ///< between GPUs, and between sockets
+  std::vector<FlatLink> to_switches;             ///< from GPUs to NVSwitches and sockets
+  std::vector<std::string> sockets;              ///< ids of the CPUs that NVLink leads to
+  std::map<std::size_t, std::string> socket_of;  ///< the same by bridge
 };
 
 /// Warnings: I22 where the two ends of a link state different things, W05 where a GPU has fewer

@@ -23,6 +23,8 @@ class PciePaths {
         gpu_used_(machine.gpus.size()),
         nic_used_(machine.nics.size()),
         bridge_used_(machine.bridges.size()),
+        has_sockets_(std::ranges::find(machine.links, End::cpu, &GpuLink::end) !=
+                     machine.links.end()),
         gpus_below_(machine.bridges.size()),
         nics_below_(machine.bridges.size()) {
     for (const Gpu& gpu : machine.gpus) count(gpu.slot.parent, gpus_below_);
@@ -185,6 +187,7 @@ class PciePaths {
       for (const auto& [part, edges] : at) {
         if (part.type != Type::bridge || edges.size() > 2) continue;
         if (std::ranges::any_of(edges, [&](std::size_t e) { return gone[e]; })) continue;
+        if (edges.size() == 2 && shares_link(edges)) continue;
         for (const std::size_t e : edges) gone[e] = true;
         changed = true;
         if (edges.size() == 2) {
@@ -198,6 +201,12 @@ class PciePaths {
       kept.insert(kept.end(), merged.begin(), merged.end());
       graph_.edges = std::move(kept);
     }
+  }
+
+  // Between CPUs that NVLink leads to, what their link carries for NVLink counts as well.
+  [[nodiscard]] bool shares_link(const std::vector<std::size_t>& edges) const {
+    return has_sockets_ &&
+           std::ranges::any_of(edges, [&](std::size_t e) { return graph_.edges[e].cpu; });
   }
 
   static PcieEdge through(PciePart bridge, const PcieEdge& one, const PcieEdge& two) {
@@ -231,6 +240,7 @@ class PciePaths {
 
   const Machine& machine_;
   std::vector<bool> gpu_used_, nic_used_, bridge_used_;
+  bool has_sockets_;
   std::vector<std::size_t> gpus_below_, nics_below_;
   std::set<std::pair<std::size_t, Type>> met_;
   std::set<std::size_t> straight_;  // GPUs that go to the CPU by C2C

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.hpp"
+
 namespace forestcoll::importing {
 namespace {
 
@@ -61,6 +62,27 @@ class PcieNodes {
     add_switches(section, nics);
     add_switches(section, senders);
     add_switches(section, receivers);
+  }
+
+  // `suffixes`: of the nodes that a bridge is.
+  void add_limits(const std::vector<std::string_view>& suffixes,
+                  const std::map<std::size_t, std::string>& socket_of, SectionText& section) const {
+    for (const PcieEdge& edge : graph_.edges) {
+      if (!edge.cpu || !socket_of.contains(edge.a.index) || !socket_of.contains(edge.b.index)) {
+        continue;
+      }
+      for (const auto& [a, b] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
+        const std::string &from = socket_of.at(a.index), &to = socket_of.at(b.index);
+        LimitText limit{.name = fmt::format("{} to {}", from, to),
+                        .links = {fmt::format("{}->{}", from, to)},
+                        .weights = {},
+                        .bandwidth = exact_text(edge.bandwidth.value_or(Ratio(0)))};
+        for (const std::string_view suffix : suffixes) {
+          limit.links.push_back(fmt::format("{}->{}", id(a, suffix), id(b, suffix)));
+        }
+        section.limits.push_back(std::move(limit));
+      }
+    }
   }
 
  private:
@@ -170,13 +192,16 @@ class PcieNodes {
 
 }  // namespace
 
-void add_pcie_nodes(const Machine& machine, PcieGraph graph, bool p2p, SectionText& section,
+void add_pcie_nodes(const Machine& machine, PcieGraph graph, bool p2p,
+                    const std::map<std::size_t, std::string>& socket_of, SectionText& section,
                     std::vector<FlatLink>& links, std::vector<NicPort>& ports) {
   const PcieNodes nodes(machine, std::move(graph));
   if (p2p) {
     nodes.add_plain(section, links, ports);
+    nodes.add_limits({""}, socket_of, section);
   } else {
     nodes.add_directed(section, links, ports);
+    nodes.add_limits({"_out", "_in"}, socket_of, section);
   }
 }
 

@@ -249,6 +249,39 @@ TEST_F(SharedLimitsLong, AreWhatImportedBridgesSay) {
             "10");
 }
 
+// NVLink and PCIe use one link of 32 GB/s between POWER CPUs. By hand: the GPUs of the second get
+// three quarters of the buffer over it, from the first and from the NICs there.
+TEST_F(SharedLimitsLong, AreOfALinkBetweenCpusThatNvlinkUsesToo) {
+  const std::string slot = R"(link_speed="16.0 GT/s PCIe" link_width="16">)";
+  std::string xml = R"(<system version="1">)";
+  for (int gpu = 0; gpu < 4; ++gpu) {
+    if (gpu % 2 == 0) xml += fmt::format(R"(<cpu numaid="{}" affinity="ff" arch="ppc64">)", gpu);
+    xml += fmt::format(R"(<pci busid="000{}:01:00.0" class="0x030200" )", gpu) + slot +
+           fmt::format(R"(<gpu dev="{0}" sm="70" rank="{0}" gdr="1">)", gpu) +
+           R"(<nvlink target="00cc:00:00.0" count="3" tclass="0x068001"/></gpu></pci>)";
+    if (gpu == 1) {
+      for (int nic = 0; nic < 2; ++nic) {
+        xml += fmt::format(R"(<pci busid="000a:0{}:00.0" class="0x020700" )", nic + 1) + slot +
+               fmt::format(R"(<nic><net name="mlx5_{0}" dev="{0}" speed="200000" port="1" )"
+                           R"(guid="0x{0}" maxconn="100" gdr="1"/></nic></pci>)",
+                           nic);
+      }
+    }
+    if (gpu % 2 == 1) xml += "</cpu>";
+  }
+  scratch_.write("power.xml", xml + "</system>");
+  run_well({"topo", "import", "nccl", file("power.xml"), "--boxes", "2", "--fabric", "rail", "-o",
+            file("power.json")});
+  const auto report = json_of({"bound", file("power.json"), "-c", "allgather", "--json"});
+  EXPECT_EQ(report["algbw"]["allgather"]["exact"], "128/3");
+  EXPECT_EQ(report["bottleneck"]["shared_limits"][0]["name"], "box0/socket0 to socket1");
+  run_well({"topo", "import", "nccl", file("power.xml"), "--boxes", "2", "--fabric", "rail",
+            "--pcie-p2p", "-o", file("p2p.json")});
+  EXPECT_EQ(json_of({"bound", file("p2p.json"), "-c", "allgather",
+                     "--json"})["algbw"]["allgather"]["exact"],
+            "128/3");
+}
+
 // Two GPUs of a line reach one another through the third alone.
 TEST_F(SharedLimitsLong, LeaveNoTreesOfHeightOneOfALine) {
   scratch_.write("line.json", R"({"format": "forestcoll-topology", "version": 1, "name": "line",
