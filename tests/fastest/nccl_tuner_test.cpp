@@ -109,11 +109,10 @@ TEST(NcclTuner, KnowsNoAlltoall) {
 
 NcclTuning two_rules() {
   constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
-  return {
-      .collective = Collective::reduce_scatter,
-      .rules = {{0, 65535, {"ring", "ll", 1e-5}}, {65536, kEnd, {"ring", "ll128", 1e-4}}},
-      .otherwise = {{0, kEnd, {"ring", "simple", 2e-5}}},
-      .sizes = {}};
+  return {.collective = Collective::reduce_scatter,
+          .rules = {{0, 65535, {"ring", "ll", 1e-5}}, {65536, kEnd, {"ring", "ll128", 1e-4}}},
+          .otherwise = {{0, kEnd, {"ring", "simple", 2e-5}}},
+          .sizes = {}};
 }
 
 // As the plugins are documented: see the header of the functions.
