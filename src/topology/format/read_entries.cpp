@@ -9,6 +9,7 @@
 
 #include "base/words.hpp"
 #include "forestcoll/nearest.hpp"
+#include "forestcoll/text.hpp"
 #include "topology/format/fields.hpp"
 
 namespace forestcoll::topology {
@@ -172,19 +173,25 @@ void report_bandwidth(const Fields& fields, const Place& place, Findings& findin
 }
 
 // The links that a limit names. Nothing, and E02, where that is no list of texts.
-std::optional<std::vector<LimitEntry::Links>> read_limited(const Fields& fields) {
+std::optional<std::vector<LimitEntry::Links>> read_limited(const Fields& fields,
+                                                           Findings& findings) {
+  constexpr const char* kRemedy =
+      "Write each link as a text: A->B, A~B for both directions, or kind=K.";
   const JsonValue* list = fields.find("links");
-  const bool is_list =
-      list != nullptr && list->kind == JsonValue::Kind::array && !list->items.empty() &&
-      std::ranges::all_of(
-          list->items, [](const JsonValue& item) { return item.kind == JsonValue::Kind::string; });
-  if (!is_list) {
-    fields.wrong("links", "an array of links such as [\"gpu[0-3]->sw\", \"kind=pcie\"]",
-                 "Write each link as a text: A->B, A~B for both directions, or kind=K.");
+  if (list == nullptr || list->kind != JsonValue::Kind::array || list->items.empty()) {
+    fields.wrong("links", "an array of links such as [\"gpu[0-3]->sw\", \"kind=pcie\"]", kRemedy);
     return std::nullopt;
   }
   std::vector<LimitEntry::Links> links;
-  for (const JsonValue& item : list->items) links.push_back({item.text});
+  for (const JsonValue& item : list->items) {
+    if (item.kind != JsonValue::Kind::string) {
+      findings.error(Code::E02, fmt::format("{}/{}", fields.pointer("links"), links.size()),
+                     fmt::format("expected a link such as \"gpu0->sw\", found {}", describe(item)),
+                     kRemedy);
+      return std::nullopt;
+    }
+    links.push_back({item.text});
+  }
   return links;
 }
 
@@ -205,8 +212,8 @@ bool read_weights(const Fields& fields, LimitEntry& entry, Findings& findings) {
   if (ok) return true;
   findings.error(
       Code::E05, fields.pointer("weights"),
-      fmt::format("expected a positive weight for each of {} items of \"links\"",
-                  entry.links.size()),
+      fmt::format("expected {}, one for each item of \"links\"",
+                  counted(entry.links.size(), "positive weight")),
       "A weight says how much a byte over the links takes of the limit; leave \"weights\" "
       "out where that is one byte.");
   return false;
@@ -337,7 +344,7 @@ std::optional<LimitEntry> read_limit(const JsonValue& value, const Place& place,
   const auto bandwidth = fields.quantity("bandwidth", Quantity::bandwidth, units.bandwidth);
   const bool is_positive = bandwidth && *bandwidth > 0;
   if (!is_positive) report_bandwidth(fields, place, findings);
-  auto links = read_limited(fields);
+  auto links = read_limited(fields, findings);
   if (!links) return std::nullopt;
   entry.links = *std::move(links);
   if (!read_weights(fields, entry, findings) || !is_positive) return std::nullopt;

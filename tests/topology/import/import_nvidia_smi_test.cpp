@@ -217,6 +217,13 @@ TEST(ImportNvidiaSmi, NicsBehindOneHostBridgeShareItsBandwidth) {
   EXPECT_EQ(allgather(import_fabric(kSmi, matrix("NODE"), options)), Ratio(2 * 48));
 }
 
+TEST(ImportNvidiaSmi, NoLinkBetweenCpusIsSizedWhereNoneIsDrawn) {
+  ImportOptions options{.bandwidths = {{"cpu", Ratio(10)}}, .gpu = "h100"};
+  EXPECT_THAT(import_errors(kSmi, kSwitched, options), ElementsAre("I08"));
+  options.pcie_p2p = true;
+  EXPECT_THAT(import_errors(kSmi, kSwitched, options), ElementsAre("imported"));
+}
+
 TEST(ImportNvidiaSmi, PcieIsDoubtfulWhereTheModelHasNvlink) {
   const auto remark = [](const std::string& gpu) {
     const Imported imported = import_valid(kSmi, two_pairs("SYS"), {.gpu = gpu});

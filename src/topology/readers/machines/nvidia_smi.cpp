@@ -331,6 +331,13 @@ std::optional<Machines> read_nvidia_smi(const Context& context) {
     }
   }
   if (by_links && !context.options.pcie_p2p && !context.overridden(kHostBridge)) {
+    if (context.overridden("cpu")) {
+      context.findings.error(Code::I08, "",
+                             "`bandwidths` of cpu: where NVLink joins the GPUs, what leads from "
+                             "CPU to CPU is not drawn of nvidia-smi topo -m",
+                             "Leave it out, and write it as a limit into the topology file.");
+      return std::nullopt;
+    }
     add_nearest_bridges(context, *matrix, *model, machine);
   } else {
     add_pcie_tree(context, *matrix, *model, machine);
