@@ -65,17 +65,15 @@ std::string type_of_links(const Topology& topology) {
   return has_cpus ? "SYS" : "PHB";
 }
 
-// The NICs of a box: its switches that are linked to something outside. Where there are none, GPUs
-// are linked to the network themselves, and each is counted as one.
+// The NICs of a box: its switches that send to something outside, as what a NIC receives may come
+// to a node of its own. Where there are none, GPUs are linked to the network themselves, and each
+// is counted as one.
 std::vector<NodeId> nics_of(const Topology& topology, const Boxes& boxes, std::size_t box) {
   std::set<NodeId> nics;
   for (const TopologyLink& link : topology.links) {
-    if (!link.enabled) continue;
-    for (const auto& [inside, outside] :
-         {std::pair(link.src, link.dst), std::pair(link.dst, link.src)}) {
-      const auto number = static_cast<std::int32_t>(box);
-      if (boxes.box_of[inside] == number && boxes.box_of[outside] != number) nics.insert(inside);
-    }
+    const auto number = static_cast<std::int32_t>(box);
+    const bool leaves = boxes.box_of[link.src] == number && boxes.box_of[link.dst] != number;
+    if (link.enabled && leaves) nics.insert(link.src);
   }
   return {nics.begin(), nics.end()};
 }

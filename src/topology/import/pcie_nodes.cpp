@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -64,19 +65,21 @@ class PcieNodes {
     add_switches(section, receivers);
   }
 
-  // `suffixes`: of the nodes that a bridge is.
+  // Of what is drawn more than once. `suffixes`: of the nodes that a bridge is.
   void add_limits(const std::vector<std::string_view>& suffixes,
                   const std::map<std::size_t, std::string>& socket_of, SectionText& section) const {
     for (const PcieEdge& edge : graph_.edges) {
-      if (!edge.cpu || !socket_of.contains(edge.a.index) || !socket_of.contains(edge.b.index)) {
-        continue;
-      }
+      const bool is_socket =
+          edge.cpu && socket_of.contains(edge.a.index) && socket_of.contains(edge.b.index);
+      if (!is_socket && (suffixes.size() == 1 || !is_used_in_both(edge))) continue;
       for (const auto& [a, b] : {std::pair(edge.a, edge.b), std::pair(edge.b, edge.a)}) {
-        const std::string &from = socket_of.at(a.index), &to = socket_of.at(b.index);
+        const std::string from = is_socket ? socket_of.at(a.index) : id(a, "");
+        const std::string to = is_socket ? socket_of.at(b.index) : id(b, "");
         LimitText limit{.name = fmt::format("{} to {}", from, to),
-                        .links = {fmt::format("{}->{}", from, to)},
+                        .links = {},
                         .weights = {},
                         .bandwidth = exact_text(edge.bandwidth.value_or(Ratio(0)))};
+        if (is_socket) limit.links.push_back(fmt::format("{}->{}", from, to));
         for (const std::string_view suffix : suffixes) {
           limit.links.push_back(fmt::format("{}->{}", id(a, suffix), id(b, suffix)));
         }
@@ -125,6 +128,33 @@ class PcieNodes {
         break;
     }
     return bridge_id(part.index, suffix);
+  }
+
+  // Whether data crosses it in one direction both to NICs and from NICs: GPUs and NICs are on
+  // either side.
+  [[nodiscard]] bool is_used_in_both(const PcieEdge& edge) const {
+    for (const PciePart side : {edge.a, edge.b}) {
+      if (side.type != PciePart::Type::bridge) return false;
+      const std::set<PciePart> parts = parts_beside(edge, side);
+      for (const auto type : {PciePart::Type::gpu, PciePart::Type::nic}) {
+        if (std::ranges::find(parts, type, &PciePart::type) == parts.end()) return false;
+      }
+    }
+    return true;
+  }
+
+  // What is joined to `from` without the edge.
+  [[nodiscard]] std::set<PciePart> parts_beside(const PcieEdge& edge, PciePart from) const {
+    std::set<PciePart> parts = {from};
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (const PcieEdge& other : graph_.edges) {
+        if (&other == &edge || parts.contains(other.a) == parts.contains(other.b)) continue;
+        parts.insert({other.a, other.b});
+        grows = true;
+      }
+    }
+    return parts;
   }
 
   static void add_switches(SectionText& section, const std::vector<std::string>& ids) {

@@ -282,6 +282,47 @@ TEST_F(SharedLimitsLong, AreOfALinkBetweenCpusThatNvlinkUsesToo) {
             "128/3");
 }
 
+// GPU 0 and a NIC below a PCIe switch, GPU 1 and a NIC at the CPU. Without the ways past it, one
+// broadcast comes down the link of 12 GB/s to a NIC and the other from a NIC: 6 GB/s each. What
+// goes to NICs and what comes from them are drawn apart.
+TEST_F(SharedLimitsLong, AreOfAPcieLinkThatIsDrawnTwice) {
+  const std::string slot = R"(link_speed="8.0 GT/s PCIe" link_width="16">)";
+  const auto gpu = [&](int number) {
+    return fmt::format(R"(<pci busid="0000:0{}:00.0" class="0x030200" )", number + 1) + slot +
+           fmt::format(R"(<gpu dev="{0}" sm="80" rank="{0}" gdr="1">)", number) +
+           fmt::format(R"(<nvlink target="0000:0{}:00.0" count="4" tclass="0x030200"/>)",
+                       2 - number) +
+           "</gpu></pci>";
+  };
+  const auto nic = [&](int number) {
+    return fmt::format(R"(<pci busid="0000:1{}:00.0" class="0x020700" )", number) + slot +
+           fmt::format(R"(<nic><net name="mlx5_{0}" dev="{0}" speed="200000" port="1" )"
+                       R"(guid="0x{1}" maxconn="100" gdr="1"/></nic></pci>)",
+                       number, number + 1);
+  };
+  scratch_.write("mixed.xml", R"(<system version="1"><cpu numaid="0" affinity="ff" arch="x86_64">)"
+                              R"(<pci busid="0000:30:00.0" class="0x060400" )" +
+                                  slot + gpu(0) + nic(0) + "</pci>" + gpu(1) + nic(1) +
+                                  "</cpu></system>");
+  run_well({"topo", "import", "nccl", file("mixed.xml"), "--boxes", "2", "--fabric", "rail", "-o",
+            file("mixed.json")});
+  const auto limits =
+      nlohmann::json::parse(read_file(file("mixed.json")))["templates"]["machine"]["limits"];
+  ASSERT_EQ(limits.size(), 2U);
+  EXPECT_EQ(limits[1]["name"], "cpu0 to pcie0");
+  EXPECT_EQ(limits[1]["links"],
+            nlohmann::json::array({"cpu_out0->pcie_out0", "cpu_in0->pcie_in0"}));
+  const auto report =
+      json_of({"bound", file("mixed.json"), "--drop", "box0/nic_out1->rail1", "--drop",
+               "rail0->box0/nic_in0", "--at-once", "broadcast [[1,3]] 1G root=0", "--at-once",
+               "broadcast [[2,0]] 1G root=0", "--json"});
+  EXPECT_EQ(report["steps"][0]["rate"]["exact"], "6");
+  // NCCL's rings are not held up by it, and the two nodes of a NIC are one.
+  EXPECT_EQ(json_of({"synth", file("mixed.json"), "--format", "nccl-graph", "-o", file("graph.xml"),
+                     "--json"})["nics_per_box"],
+            2);
+}
+
 // Two GPUs of a line reach one another through the third alone.
 TEST_F(SharedLimitsLong, LeaveNoTreesOfHeightOneOfALine) {
   scratch_.write("line.json", R"({"format": "forestcoll-topology", "version": 1, "name": "line",
