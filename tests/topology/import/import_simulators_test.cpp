@@ -75,7 +75,9 @@ TEST(ImportOptccl, BoundsOfSetsAreLimits) {
 TEST(ImportOptccl, NodesAreJoinedByRails) {
   const Topology fabric = import_fabric(Source::optccl, kOptccl, {.boxes = 3});
   EXPECT_EQ(fabric.ranks.size(), 6U);
-  EXPECT_EQ(fabric.limits.size(), 3U);
+  ASSERT_EQ(fabric.limits.size(), 3U);
+  EXPECT_EQ(fabric.limits[0].name, "bus");
+  EXPECT_EQ(fabric.limits[2].name, "bus 3");
   EXPECT_THAT(arcs_of(fabric),
               AllOf(Contains("box2/n1 -> rail-n1 25"), Contains("rail-n1 -> box0/n1 25"),
                     Contains("box1/g1 -> box1/p1 32")));

@@ -264,12 +264,18 @@ class SpecReader {
     }
     for (const EdgeBound& bound : bounds_) {
       if (bound.edges.size() < 2) continue;
-      LimitText limit{bound.name, {}, {}, bound.bound.to_string()};
+      LimitText limit{limit_name(bound.name), {}, {}, bound.bound.to_string()};
       for (const Edge& edge : bound.edges) {
         limit.links.push_back(in_node(node, edge.first) + "->" + in_node(node, edge.second));
       }
       limits_.push_back(std::move(limit));
     }
+  }
+
+  // "pcie", "pcie 2": a spec has one name for all bounds of a kind.
+  [[nodiscard]] std::string limit_name(const std::string& name) {
+    const int number = ++limits_named_[name];
+    return name.empty() || number == 1 ? name : fmt::format("{} {}", name, number);
   }
 
   void say_what_was_taken() const {
@@ -290,6 +296,7 @@ class SpecReader {
   std::map<Edge, Ratio> bandwidth_;
   std::map<Edge, std::string> kind_;
   std::vector<LimitText> limits_;
+  std::map<std::string, int> limits_named_;  // so many, by the spec's name
   std::optional<Ratio> rail_;
   std::size_t free_ = 0;
   Ratio all_;
