@@ -40,6 +40,8 @@ struct FastestOptions {
   ServedCounts counts = ServedCounts::of_size;
   /// `fastest_of_each` has a row more, `kAsWritten`, of files for these.
   std::optional<ServedCounts> as_written = {};
+  /// Names of the algorithms and selectors that have rows of their own there; none: all.
+  std::optional<std::vector<std::string>> rows = {};
   std::optional<SimulationParameters> parameters = {};  ///< none: those of the fabric's GPU
   BaselineOptions baseline = {};
   std::vector<std::string> algorithms = {};  ///< names; none: all
@@ -91,6 +93,9 @@ struct FastestChoice {
   LeastTime least;
   std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
   std::optional<TimeCosts> costs = {};     ///< of what is written
+  /// In a table: it takes at least `seconds`, so many times what the fastest takes that nobody
+  /// looked further.
+  bool is_bound = false;
 };
 
 /// "bfb, LL, 2 instances: 12.3 us (model, not measurement), 81 % of the least possible; …": the
@@ -129,12 +134,14 @@ inline constexpr const char* kAsWritten = "as written";
 /// What NCCL's own selector would pick at each size, and MSCCL++'s.
 inline constexpr const char *kNcclPick = "nccl-pick", *kMscclppPick = "mscclpp-pick";
 
-/// The same for each algorithm by itself, in the order of the candidates; an algorithm without any
-/// program that fits is left out. Then also what the selectors that are in use would pick for an
-/// allreduce: see `selectors`. Where the time is more than a twentieth above that of the fastest
-/// algorithm at the size, it is at most 1 % above that of the algorithm's own best program. `found`
-/// is told of each algorithm, but not of selectors, once its times are known, by one thread at a
-/// time, in any order. Cost: several times that of `fastest_choices`, as less can be left out.
+/// The same for each algorithm of the rows by itself, in the order of the candidates; an algorithm
+/// without any program that fits is left out. Then also what the selectors that are in use would
+/// pick for an allreduce: see `selectors`; and `kAsWritten`. Where the time is more than a
+/// twentieth above that of the fastest algorithm at the size, it is at most 1 % above that of the
+/// algorithm's own best program; where it is more than 16 times that of the fastest, and long to
+/// simulate, it is a lower bound. `found` is told of each of them, but not of selectors, once its
+/// times are known, by one thread at a time, in any order. Cost: several times that of
+/// `fastest_choices`, as less can be left out.
 [[nodiscard]] Expected<std::vector<AlgorithmTimes>> fastest_of_each(
     const Fabric& fabric, const FastestOptions& options,
     const std::function<void(const AlgorithmTimes&)>& found = {});

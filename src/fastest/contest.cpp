@@ -246,11 +246,17 @@ std::vector<const Program*> Contest::all_programs() {
   return programs;
 }
 
-std::vector<std::string> Contest::algorithms() {
+std::vector<std::string> Contest::algorithms(const std::function<bool(const std::string&)>& asked) {
+  std::vector<std::size_t> candidates;
+  for (std::size_t c = 0; c < entrants_; ++c) {
+    if (asked(candidates_[c].algorithm)) candidates.push_back(c);
+  }
+  make(candidates);
   std::vector<std::string> names;
-  for (const Program* each : all_programs()) {
-    const std::string& name = candidates_[each->candidate].algorithm;
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  for (const std::size_t c : candidates) {
+    const std::string& name = candidates_[c].algorithm;
+    const bool is_new = std::ranges::find(names, name) == names.end();
+    if (is_new && !made_[c]->programs.empty()) names.push_back(name);
   }
   return names;
 }

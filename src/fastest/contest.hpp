@@ -33,6 +33,7 @@ struct Winner {
   std::size_t contender = 0;
   double seconds = 0;
   std::vector<ConsideredTime> considered;  ///< by time; each algorithm once
+  bool is_bound = false;                   ///< it takes at least that, and was not simulated
 };
 
 class ContestQueue;
@@ -48,6 +49,8 @@ class Contest {
   static constexpr double kWorthwhile = 1.002;
   /// The same where it takes longer than what is of interest.
   static constexpr double kWorthwhileBeyond = 1.01;
+  /// So many times what is of interest: how long it takes exactly is worth no simulation.
+  static constexpr double kFarBehind = 16;
 
   /// Errors: those of `find_candidates`; why the first candidate does not fit, where nothing does;
   /// M03. Cost: that of the candidates, and of the programs of those whose links need little more
@@ -81,7 +84,8 @@ class Contest {
   /// At one size, which may be another one; then also among the variants
   /// of those that are as fast or little slower. What takes
   /// more than `of_interest` seconds in any case, and long to simulate, may take up to
-  /// `kWorthwhileBeyond` times as long as the fastest.
+  /// `kWorthwhileBeyond` times as long as the fastest; where it takes `kFarBehind` times as long,
+  /// the winner is that of the lowest bound.
   [[nodiscard]] std::optional<Winner> winner(
       std::int64_t bytes, const Takes& takes, Of of = Of::files,
       double of_interest = std::numeric_limits<double>::infinity());
@@ -149,8 +153,9 @@ class Contest {
   }
   /// Those of all candidates, all of which are made for it.
   [[nodiscard]] std::vector<const Program*> all_programs();
-  /// Of all that have a program, in their order, each once; all are made for it.
-  [[nodiscard]] std::vector<std::string> algorithms();
+  /// Of those that have a program, in their order, each once; they are made for it.
+  [[nodiscard]] std::vector<std::string> algorithms(
+      const std::function<bool(const std::string&)>& asked = [](const auto&) { return true; });
   [[nodiscard]] const CompileOptions& compile() const { return compile_; }
   /// Of MSCCL++, in place of XML.
   [[nodiscard]] bool of_plans() const { return compile_.format == Format::mscclpp; }
@@ -210,6 +215,8 @@ class Contest {
   void make_one(std::size_t candidate);
   void race(ContestQueue& queue, std::int64_t bytes, double of_interest, double known_to,
             Standing& standing);
+  [[nodiscard]] std::optional<Winner> far_behind(ContestQueue& queue, std::int64_t bytes,
+                                                 double seconds) const;
   void find_twins();
   [[nodiscard]] Expected<std::vector<Program>> programs_of(std::size_t candidate);
   // Of each, as `seconds` has them up to what `most` says of it.

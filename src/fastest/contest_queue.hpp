@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <queue>
 #include <set>
 #include <tuple>
@@ -47,6 +48,12 @@ class ContestQueue {
       return std::tie(seconds, contender) > std::tie(other.seconds, other.contender);
     }
   };
+
+  /// The lowest bound of all; none where none are left.
+  std::optional<Bound> lowest() {
+    if (!has_exact_bound(std::numeric_limits<double>::infinity())) return std::nullopt;
+    return bounds_.top();
+  }
 
   /// Of those whose bounds are near the lowest, the one that is simulated soonest: what it takes
   /// rules others out, or ends their simulations early. None where none are left.

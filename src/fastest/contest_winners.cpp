@@ -82,6 +82,11 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest, 
                    Standing& standing) {
   auto& [best, considered, by_candidate] = standing;
   const bool in_table = std::isfinite(of_interest);
+  if (in_table && !best) best = far_behind(queue, bytes, kFarBehind * of_interest);
+  if (best && best->is_bound) {
+    considered.push_back({candidate(best->contender).algorithm, best->seconds, true});
+    return;
+  }
   bool has_lowest = false;  // the one with the lowest bound is simulated
   for (;;) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
@@ -117,6 +122,18 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest, 
     considered.push_back(
         {candidate(c).algorithm, best ? std::max(least, best->seconds) : least, true});
   }
+}
+
+// What has the lowest bound, where that is so high and a simulation costly.
+std::optional<Winner> Contest::far_behind(ContestQueue& queue, std::int64_t bytes,
+                                          double seconds) const {
+  const auto lowest = queue.lowest();
+  if (!lowest || lowest->seconds < seconds) return std::nullopt;
+  if (simulation_cost(lowest->contender, bytes) <= kCostly) return std::nullopt;
+  return Winner{.contender = lowest->contender,
+                .seconds = lowest->seconds,
+                .considered = {},
+                .is_bound = true};
 }
 
 bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {

@@ -36,6 +36,18 @@ std::vector<double> seconds_of_interest(Contest& contest) {
   return seconds;
 }
 
+// What is written for each size.
+std::vector<std::optional<Winner>> files_for(Contest& contest, const Fabric& fabric,
+                                             const FastestOptions& options) {
+  const ServedCounts counts = contest.counts();
+  contest.require(*options.as_written);
+  const fastest::FileSearch files(contest, fabric);
+  std::vector<std::optional<Winner>> winners;
+  for (const std::int64_t bytes : options.sizes) winners.push_back(files.at(bytes));
+  contest.require(counts);
+  return winners;
+}
+
 Diagnostic no_simple(const ExchangeInfo& exchange, std::int64_t most) {
   return make_error(Code::T08,
                     fmt::format("beyond {} bytes {} has more operations in flight on a connection "
@@ -165,8 +177,14 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(
     }
     return times;
   };
+  const auto has_row = [&](const std::string& name) {
+    return !options.rows || std::ranges::find(*options.rows, name) != options.rows->end();
+  };
   const std::vector<double> of_interest = seconds_of_interest(*contest);
-  const std::vector<std::string> algorithms = contest->algorithms();
+  std::optional<AlgorithmTimes> written;
+  if (options.as_written) written = times_of(kAsWritten, files_for(*contest, fabric, options));
+  if (written && found) found(*written);
+  const std::vector<std::string> algorithms = contest->algorithms(has_row);
   std::vector<Contest::Takes> takes;
   for (const std::string& algorithm : algorithms) {
     takes.emplace_back([&](std::size_t c) { return contest->candidate(c).algorithm == algorithm; });
@@ -180,16 +198,11 @@ Expected<std::vector<AlgorithmTimes>> fastest_of_each(
     all.push_back(times_of(algorithms[a], winners[a]));
   }
   for (const fastest::Selector& selector : fastest::selectors(*contest, fabric)) {
+    if (!has_row(selector.name)) continue;
     all.push_back(
         times_of(selector.name, fastest::picks(*contest, selector, options.sizes, of_interest)));
   }
-  if (options.as_written) {
-    contest->require(*options.as_written);
-    const fastest::FileSearch files(*contest, fabric);
-    std::vector<std::optional<Winner>> written;
-    for (const std::int64_t bytes : options.sizes) written.push_back(files.at(bytes));
-    all.push_back(times_of(kAsWritten, written));
-  }
+  if (written) all.push_back(*std::move(written));
   return all;
 }
 

@@ -191,7 +191,8 @@ FastestChoice describe(const Contest& contest, const Winner& winner, std::int64_
           .is_selected = contest.serves(winner.contender, bytes) &&
                          contest.is_divided(winner.contender, bytes),
           .least = least_time(contest, bytes, fabric),
-          .considered = winner.considered};
+          .considered = winner.considered,
+          .is_bound = winner.is_bound};
 }
 
 Expected<Compilation> write_winner(const Contest& contest, std::size_t contender,

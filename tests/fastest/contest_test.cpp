@@ -368,6 +368,37 @@ TEST(ContestLong, TablesAreExactWhereItMatters) {
   }
 }
 
+// In a table, where a simulation takes long. One-shot sends the buffer to all 23 others.
+TEST(Contest, WhatIsFarBehindIsABound) {
+  constexpr std::int64_t kSmall = 1 << 16, kLarge = std::int64_t{3} << 28;
+  FastestOptions options = options_for(Collective::allreduce, {kSmall, kLarge});
+  options.algorithms = {"one-shot"};
+  options.counts = ServedCounts::any;
+  auto contest = Contest::hold(test::star_of(24), options);
+  ASSERT_TRUE(contest);
+  const auto winner = [&](std::int64_t bytes) {
+    return contest->winner(
+        bytes, [](std::size_t) { return true; }, Contest::Of::programs, 1e-6);
+  };
+  const auto small = winner(kSmall), large = winner(kLarge);
+  ASSERT_TRUE(small && large);
+  EXPECT_FALSE(small->is_bound);
+  EXPECT_TRUE(large->is_bound);
+  EXPECT_EQ(large->seconds, contest->least_seconds(large->contender, kLarge));
+}
+
+// Only rows that are asked for, and what is written.
+TEST(Contest, TablesHaveTheRowsThatAreAskedFor) {
+  FastestOptions options = options_for(Collective::allreduce, {1 << 20});
+  options.as_written = ServedCounts::or_around;
+  options.rows = {kNcclPick, "two-shot", "no such"};
+  const auto each = fastest_of_each(test::star_of(4), options);
+  ASSERT_TRUE(each);
+  std::vector<std::string> names;
+  for (const AlgorithmTimes& times : *each) names.push_back(times.algorithm);
+  EXPECT_THAT(names, ::testing::ElementsAre("two-shot", kNcclPick, kAsWritten));
+}
+
 // On a switch a direct exchange is what our trees are: it has their times, which are its own.
 TEST(Contest, EqualsTakeTheSameTime) {
   constexpr std::int64_t kSize = 1 << 20;

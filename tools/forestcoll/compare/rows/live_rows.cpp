@@ -31,7 +31,7 @@ void LiveRows::add(const ComparedRow& row) {
 
 void LiveRows::add(const AlgorithmTimes& times) {
   const std::lock_guard lock(mutex_);
-  Cells& cells = known_[times.algorithm];
+  Cells& cells = known_[times.algorithm == kAsWritten ? kOurs : times.algorithm];
   cells.times.clear();
   for (const std::size_t i : shown_) {
     const auto& choice = times.by_size[i];

@@ -88,8 +88,6 @@ std::vector<AlgorithmTimes> time_plans(const Fabric& fabric, const RowsRequest& 
   auto plans = fastest_of_each(fabric, options);
   if (!plans) return times;
   for (AlgorithmTimes& each : *plans) {
-    if (each.algorithm == kOurs) continue;  // among what is written
-    if (is_selector(each.algorithm) && !is_asked(request, each.algorithm.c_str())) continue;
     if (each.algorithm != kNcclPick) times.push_back(std::move(each));  // that knows no plans
   }
   return times;
@@ -114,6 +112,18 @@ bool is_of_nccl(const std::string& algorithm) {
   return is_selector(algorithm) || (info != nullptr && info->traits.picked_by_nccl);
 }
 
+// Where it is so slow that nobody simulated it.
+std::string bounds_of(const std::vector<FastestChoice>& choices) {
+  std::vector<std::string> sizes;
+  for (const FastestChoice& choice : choices) {
+    if (!choice.is_bound) continue;
+    sizes.push_back(rounded_size_in_words(static_cast<double>(choice.bytes)));
+  }
+  if (sizes.empty()) return "";
+  return fmt::format("a lower bound at {}: far behind the fastest, and not simulated",
+                     fmt::join(sizes, ", "));
+}
+
 // Where a runtime would pass over the files, whose chunks do not divide the size. What NCCL has
 // itself needs none.
 std::string unselected_of(const std::string& algorithm, const std::vector<FastestChoice>& choices) {
@@ -121,7 +131,7 @@ std::string unselected_of(const std::string& algorithm, const std::vector<Fastes
   if (is_of_nccl(algorithm)) return "";
   std::vector<std::string> sizes;
   for (const FastestChoice& choice : choices) {
-    if (choice.is_selected) continue;
+    if (choice.is_selected || choice.is_bound) continue;
     sizes.push_back(rounded_size_in_words(static_cast<double>(choice.bytes)));
   }
   if (sizes.empty()) return "";
@@ -209,6 +219,8 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                          .parameters = request.parameters,
                          .baseline = request.baseline};
   options.algorithms = algorithms_to_time(request);
+  options.rows = request.algorithms;
+  std::erase(*options.rows, kOurs);  // as written
   SynthesizeOptions& synthesis = options.compile.synthesis;
   options.compile.lowering.target = request.target;
   synthesis.collective = request.collective;
@@ -257,6 +269,7 @@ void add_program_times(ComparedRow& row, const RowsRequest& request, std::int64_
   if (const AlgorithmTimes* times = find_times(request, row.algorithm)) {
     set_choices(row, request, ranks, choices_of(*times));
     add_note(row, unselected_of(row.algorithm, row.choices));
+    add_note(row, bounds_of(row.choices));
     if (row.branching && !row.program_times.empty()) row.program_times_error.reset();
   } else if (row.program_error) {
     row.program_times_error = row.program_error;
@@ -286,6 +299,7 @@ void make_from_programs(ComparedRow& row, const RowsRequest& request, std::int64
   row.program = ProgramSize{largest.chunks, largest.threadblocks, largest.channels, largest.steps};
   row.note = note_of(choices);
   add_note(row, unselected_of(row.algorithm, choices));
+  add_note(row, bounds_of(choices));
   set_choices(row, request, ranks, std::move(choices));
   row.times = std::move(row.program_times);
   row.program_times.clear();
