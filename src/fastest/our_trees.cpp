@@ -197,6 +197,17 @@ class OurTrees {
   std::vector<Synthesis> found_;
 };
 
+// All links as if they shared nothing: trees may keep the limits all the same, and choose among
+// more than the parts.
+Fabric without_limits(const Fabric& fabric) {
+  Fabric open = fabric;
+  open.network = fabric.links();
+  open.network.limits.clear();
+  open.whole.reset();
+  open.reached_on_whole.reset();
+  return open;
+}
+
 }  // namespace
 
 bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
@@ -208,7 +219,16 @@ bool have_same_edges(const CollectiveForest& a, const CollectiveForest& b) {
 
 std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
                                       const CompileOptions& options, const OurTreesAsked& asked) {
-  return OurTrees(fabric, std::move(best), options, asked).find();
+  auto found = OurTrees(fabric, best, options, asked).find();
+  if (!fabric.whole || asked.few) return found;
+  const Fabric open = without_limits(fabric);
+  for (Synthesis& each : OurTrees(open, std::move(best), options, asked).find()) {
+    const auto algbw = congestion_algbw(each.forest, fabric.links());
+    if (!algbw) continue;
+    each.forest.algbw = each.allowed = *algbw;
+    found.push_back(std::move(each));
+  }
+  return found;
 }
 
 }  // namespace forestcoll::fastest

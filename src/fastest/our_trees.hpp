@@ -24,7 +24,8 @@ struct OurTreesAsked {
 
 /// Beside `best`: 1, 2, 4 … `scale::kMostTrees` trees per root, those of the highest rate, shares
 /// in powers of two, and, of few GPUs, lower trees and such that send less between boxes. Each
-/// once, and none that is `best`. Cost: that of `synthesize`, some twenty times, side by side.
+/// once, and none that is `best`. Of a fabric within limits also those of all its links, at the
+/// rate that the limits leave them. Cost: that of `synthesize`, some twenty times, side by side.
 [[nodiscard]] std::vector<Synthesis> find_our_trees(const Fabric& fabric, Synthesis best,
                                                     const CompileOptions& options,
                                                     const OurTreesAsked& asked);

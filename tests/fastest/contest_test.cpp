@@ -1,6 +1,7 @@
 // Contests: what wins is what simulating everything would have chosen, at less cost.
 #include "fastest/contest.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "choose/schedule_program.hpp"
 #include "fastest/fabrics.hpp"
@@ -385,6 +387,37 @@ TEST(Contest, WhatIsFarBehindIsABound) {
   EXPECT_FALSE(small->is_bound);
   EXPECT_TRUE(large->is_bound);
   EXPECT_EQ(large->seconds, contest->least_seconds(large->contender, kLarge));
+}
+
+// The links of a full mesh, of which the parts of a limit are those of a ring.
+TEST(Contest, OursAreMadeOnAllLinksOfLimitsToo) {
+  const auto mesh = [](const char* diagonals) {
+    return test::fabric_of(fmt::format(
+        R"({{"format": "forestcoll-topology", "version": 1, "name": "mesh",
+        "nodes": [{{"id": "g[0-3]", "type": "compute"}}],
+        "links": [{{"src": "g0", "dst": "g1", "bandwidth": 50, "latency": "0.7us"}},
+                  {{"src": "g1", "dst": "g2", "bandwidth": 50, "latency": "0.7us"}},
+                  {{"src": "g2", "dst": "g3", "bandwidth": 50, "latency": "0.7us"}},
+                  {{"src": "g3", "dst": "g0", "bandwidth": 50, "latency": "0.7us"}},
+                  {{"src": "g0", "dst": "g2", "bandwidth": 50, "latency": "0.7us"{0}}},
+                  {{"src": "g1", "dst": "g3", "bandwidth": 50, "latency": "0.7us"{0}}}],
+        "limits": [{{"links": ["g0~g2", "g1~g3"], "bandwidth": 200}}]}})",
+        diagonals));
+  };
+  Fabric all = mesh(""), parts = mesh(R"(, "enabled": false)");
+  Fabric fabric = all;
+  fabric.whole = all.network;
+  all.network.limits.clear();
+  parts.network.limits.clear();
+  fabric.network = parts.network;
+  const FastestOptions options = options_for(Collective::allgather, {1 << 28});
+  const auto best = [&](const Fabric& on) {
+    auto contest = Contest::hold(on, options);
+    return contest ? contest->winners().front()->seconds : 0;
+  };
+  const double free = best(all);
+  EXPECT_LT(free, 0.8 * best(parts));
+  EXPECT_NEAR(best(fabric), free, 1e-9 * free);
 }
 
 // Only rows that are asked for, and what is written.
