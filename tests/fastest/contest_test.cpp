@@ -376,7 +376,8 @@ TEST(Contest, WhatIsFarBehindIsABound) {
   FastestOptions options = options_for(Collective::allreduce, {kSmall, kLarge});
   options.algorithms = {"one-shot"};
   options.counts = ServedCounts::any;
-  auto contest = Contest::hold(test::star_of(24), options);
+  const Fabric fabric = test::star_of(24);
+  auto contest = Contest::hold(fabric, options);
   ASSERT_TRUE(contest);
   const auto winner = [&](std::int64_t bytes) {
     return contest->winner(
