@@ -58,6 +58,7 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
                                       double of_interest) {
   Standing standing;
   ContestQueue queue(*this, bytes, takes, of);
+  if (auto far = far_behind(queue, bytes, kFarBehind * of_interest)) return far;
   race(queue, bytes, of_interest, has_variants() ? kMostKnown : 1, standing);
   std::optional<Winner>& best = standing.best;
   if (!best) return best;
@@ -82,11 +83,6 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest, 
                    Standing& standing) {
   auto& [best, considered, by_candidate] = standing;
   const bool in_table = std::isfinite(of_interest);
-  if (in_table && !best) best = far_behind(queue, bytes, kFarBehind * of_interest);
-  if (best && best->is_bound) {
-    considered.push_back({candidate(best->contender).algorithm, best->seconds, true});
-    return;
-  }
   bool has_lowest = false;  // the one with the lowest bound is simulated
   for (;;) {
     const double most = best ? best->seconds : std::numeric_limits<double>::infinity();
@@ -124,16 +120,15 @@ void Contest::race(ContestQueue& queue, std::int64_t bytes, double of_interest, 
   }
 }
 
-// What has the lowest bound, where that is so high and a simulation costly.
+// In a table what has the lowest bound, where that is so high and a simulation costly.
 std::optional<Winner> Contest::far_behind(ContestQueue& queue, std::int64_t bytes,
                                           double seconds) const {
+  if (!std::isfinite(seconds)) return std::nullopt;
   const auto lowest = queue.lowest();
   if (!lowest || lowest->seconds < seconds) return std::nullopt;
-  if (simulation_cost(lowest->contender, bytes) <= kCostly) return std::nullopt;
-  return Winner{.contender = lowest->contender,
-                .seconds = lowest->seconds,
-                .considered = {},
-                .is_bound = true};
+  const std::size_t c = lowest->contender;
+  if (simulation_cost(c, bytes) <= kCostly) return std::nullopt;
+  return Winner{c, lowest->seconds, {{candidate(c).algorithm, lowest->seconds, true}}, true};
 }
 
 bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {

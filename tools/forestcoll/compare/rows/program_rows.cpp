@@ -112,13 +112,18 @@ bool is_of_nccl(const std::string& algorithm) {
   return is_selector(algorithm) || (info != nullptr && info->traits.picked_by_nccl);
 }
 
-// Where it is so slow that nobody simulated it.
-std::string bounds_of(const std::vector<FastestChoice>& choices) {
+template <typename Predicate>
+std::vector<std::string> sizes_where(const std::vector<FastestChoice>& choices, Predicate holds) {
   std::vector<std::string> sizes;
   for (const FastestChoice& choice : choices) {
-    if (!choice.is_bound) continue;
-    sizes.push_back(rounded_size_in_words(static_cast<double>(choice.bytes)));
+    if (holds(choice)) sizes.push_back(rounded_size_in_words(static_cast<double>(choice.bytes)));
   }
+  return sizes;
+}
+
+// Where it is so slow that nobody simulated it.
+std::string bounds_of(const std::vector<FastestChoice>& choices) {
+  const auto sizes = sizes_where(choices, [](const auto& each) { return each.is_bound; });
   if (sizes.empty()) return "";
   return fmt::format("a lower bound at {}: far behind the fastest, and not simulated",
                      fmt::join(sizes, ", "));
@@ -129,11 +134,8 @@ std::string bounds_of(const std::vector<FastestChoice>& choices) {
 std::string unselected_of(const std::string& algorithm, const std::vector<FastestChoice>& choices) {
   constexpr std::size_t kMostSizes = 3;
   if (is_of_nccl(algorithm)) return "";
-  std::vector<std::string> sizes;
-  for (const FastestChoice& choice : choices) {
-    if (choice.is_selected || choice.is_bound) continue;
-    sizes.push_back(rounded_size_in_words(static_cast<double>(choice.bytes)));
-  }
+  const auto sizes =
+      sizes_where(choices, [](const auto& each) { return !each.is_selected && !each.is_bound; });
   if (sizes.empty()) return "";
   const std::string named = sizes.size() > kMostSizes
                                 ? fmt::format("{} of the sizes, such as {}", sizes.size(), sizes[0])
