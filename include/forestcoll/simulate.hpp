@@ -78,6 +78,7 @@ struct SimulatedTime {
   double bytes = 0;  ///< of the whole collective's buffer
   double seconds = 0;
   double algbw = 0, busbw = 0;  ///< GB/s, as nccl-tests defines them
+  bool is_estimate = false;     ///< see `SimulationOptions::few_passes`
 };
 
 /// How busy a link is at the largest size.
@@ -123,9 +124,14 @@ struct SimulationOptions {
   /// Simulate every pass over the program, however many; else the time of many passes is
   /// extrapolated once further passes are found to take the same time each.
   bool every_pass = false;
+  /// Tell the time by what so many passes take and fewer, two and a sixteenth of all at least; but
+  /// simulate all of what has less than four times as many. 0: simulate what it takes. Two passes
+  /// mostly tell it within a fifth, four within a tenth, eight within a twentieth.
+  double few_passes = 0;
   /// Of every size; where it takes longer nobody wants to know how long, and its time is infinite.
   /// Where that is extrapolated, it is also given up when a tenth less than what passes have added
-  /// so far is too long (a quarter less, before there are three numbers of passes to compare).
+  /// so far is too long (a quarter less, before there are three numbers of passes to compare); of
+  /// an estimate, by a margin in which one in twenty would have been shorter.
   double most_seconds = std::numeric_limits<double>::infinity();
   std::int64_t max_events = 200'000'000;  ///< over all sizes; M06 beyond
   int threads = 0;                        ///< sizes at a time; 0: as many as there are processors

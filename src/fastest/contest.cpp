@@ -1,11 +1,11 @@
 // Every contender has three proved lower bounds on its time: what its trees put on the busiest
 // link, which asks for no program; one of a line, which costs nothing once there is one; and a
-// higher one that is made from the program. At a size they are simulated in the order of their
-// bounds, until the next bound is above the best time found, or next to it: none of those that are
-// left can be faster by more than `kWorthwhile`, and programs that links alone make too slow are
-// never made. At first comes one that costs little, for a time that ends the simulations of others
-// early. Trees that win are then tried with their threadblocks given to connections in other ways,
-// which are up to a sixth apart, and no bound says which is the fastest.
+// higher one that is made from the program. At a size they are tried in the order of their bounds,
+// by few passes at first and then by ever more of those that seem the fastest, until the next bound
+// is above the best time found, or next to it: programs that links alone make too slow are never
+// made, and most others are simulated for a few passes. Trees that are near the best are then tried
+// with their threadblocks given to connections in other ways, which are up to a third apart, and no
+// bound says which is the fastest.
 #include "fastest/contest.hpp"
 
 #include <tbb/parallel_for_each.h>
@@ -229,6 +229,13 @@ void Contest::make_one(std::size_t candidate) {
     }
   });
   made.is_done = true;
+}
+
+std::optional<std::size_t> Contest::variant_of(std::size_t contender) const {
+  const std::size_t own = contenders_[contender].candidate;
+  const auto base = candidates_[own].variant_of;
+  if (!base) return std::nullopt;
+  return contender - (own - *base) * contenders_each();
 }
 
 bool Contest::is_there(std::size_t contender) const {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -97,6 +98,13 @@ class Contest {
   [[nodiscard]] std::optional<double> seconds(
       std::size_t contender, std::int64_t bytes,
       double most = std::numeric_limits<double>::infinity());
+  struct Told {
+    double seconds = 0;
+    bool is_estimate = false;
+  };
+  /// The same as so many passes tell it, where these are few of all.
+  [[nodiscard]] std::optional<Told> estimate(std::size_t contender, std::int64_t bytes, double most,
+                                             double few_passes);
   /// No more than that: see `Simulator::least_seconds`.
   [[nodiscard]] double least_seconds(std::size_t contender, std::int64_t bytes);
   /// What it takes at least at that size by what it took at others, but for what fair shares make
@@ -121,6 +129,9 @@ class Contest {
   [[nodiscard]] double least_of_links(std::size_t candidate, std::int64_t bytes) const {
     return made_[candidate]->each_byte * static_cast<double>(bytes);
   }
+  /// The contender of the trees that this one is a variant of, with as many instances, in the same
+  /// protocol and buffers.
+  [[nodiscard]] std::optional<std::size_t> variant_of(std::size_t contender) const;
   /// Makes the programs of these, but of those that are made, side by side.
   void make(const std::vector<std::size_t>& candidates);
   /// The candidate is made.
@@ -180,12 +191,27 @@ class Contest {
     std::map<std::int64_t, double> least;
     double first_byte = 0, each_byte = 0;  // seconds at least
   };
-  // The best so far, what was compared, and what each candidate takes at best, or at least.
+  // The best so far, what was compared, and about what each contender takes, or at least.
   struct Standing {
     std::optional<Winner> best;
     std::vector<ConsideredTime> considered;
-    std::map<std::size_t, double> by_candidate;
+    std::map<std::size_t, double> by_contender;
   };
+  // Finds one among its candidate's contenders.
+  [[nodiscard]] std::size_t contenders_each() const {
+    return contenders_.size() / candidates_.size();
+  }
+  // What so many passes told of a contender, ordered by what that comes to at the least.
+  struct Estimate {
+    double least = 0;  // seconds
+    std::size_t contender = 0;
+    double passes = 0;  // 0: not tried yet
+    double seconds = 0;
+    bool operator<(const Estimate& other) const {
+      return std::tie(least, contender) < std::tie(other.least, other.contender);
+    }
+  };
+  using Estimates = std::set<Estimate>;
   // What a candidate becomes, once it is asked for.
   struct Made {
     std::once_flag once;
@@ -213,16 +239,35 @@ class Contest {
   [[nodiscard]] std::optional<Ratio> rate_of_links(const Candidate& candidate) const;
   Expected<void> make_the_likely();
   void make_one(std::size_t candidate);
-  void race(ContestQueue& queue, std::int64_t bytes, double of_interest, double known_to,
-            Standing& standing);
+  void race(ContestQueue& queue, std::int64_t bytes, double of_interest, Standing& standing);
+  // Below what one must be to be tried, and so many at a time.
+  struct Goal {
+    double seconds = 0;
+    std::size_t at_once = 1;
+  };
+  [[nodiscard]] Goal goal_of(const Standing& standing, const Estimates& estimates,
+                             std::int64_t bytes, double of_interest) const;
+  [[nodiscard]] static std::vector<Estimate> take_first(Estimates& estimates, std::size_t at_once);
+  [[nodiscard]] double next_passes(std::size_t contender, std::int64_t bytes, double before) const;
+  void try_out(const std::vector<Estimate>& tried, std::int64_t bytes, double goal,
+               Estimates& estimates, Standing& standing);
+  [[nodiscard]] bool is_promising(const Estimate& estimate, std::int64_t bytes,
+                                  const Standing& standing) const;
+  void note(std::size_t contender, double seconds, double most, Standing& standing) const;
+  [[nodiscard]] std::set<std::size_t> with_variants(const Standing& standing,
+                                                    std::int64_t bytes) const;
+  [[nodiscard]] bool is_costly(std::size_t contender, std::int64_t bytes) const;
   [[nodiscard]] std::optional<Winner> far_behind(ContestQueue& queue, std::int64_t bytes,
                                                  double seconds) const;
   void find_twins();
   [[nodiscard]] Expected<std::vector<Program>> programs_of(std::size_t candidate);
-  // Of each, as `seconds` has them up to what `most` says of it.
-  [[nodiscard]] std::vector<std::optional<double>> seconds_of(
-      const std::vector<std::size_t>& contenders, std::int64_t bytes,
-      const std::function<double(std::size_t)>& most);
+  // Of each, as `tell` has them: side by side.
+  using Tell = std::function<std::optional<Told>(std::size_t contender)>;
+  [[nodiscard]] std::vector<std::optional<Told>> told_of(const std::vector<std::size_t>& contenders,
+                                                         const Tell& tell) const;
+  [[nodiscard]] bool are_few_passes(double count, std::size_t contender, std::int64_t bytes) const;
+  [[nodiscard]] std::optional<Told> tell(std::size_t contender, std::int64_t bytes, double most,
+                                         double few_passes = 0);
   void find_lines(std::size_t candidate);
   // Of a simulation of one of them that are made, the least; steps.
   [[nodiscard]] double least_cost(const Takes& takes, std::int64_t bytes) const;

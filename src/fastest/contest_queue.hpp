@@ -22,13 +22,13 @@ namespace forestcoll::fastest {
 /// it is simulated. What was made for another size changes nothing.
 class ContestQueue {
  public:
-  /// Of those that `takes` says, and `of`; of no variants, or of those of these candidates alone.
+  /// Of those that `takes` says, and `of`; of no variants, or of those of these contenders alone.
   ContestQueue(Contest& contest, std::int64_t bytes, const Contest::Takes& takes, Contest::Of of,
                const std::set<std::size_t>& variants_of = {})
       : contest_(contest), bytes_(bytes), takes_(takes), of_(of) {
     const std::vector<Contender>& contenders = contest.contenders();
     for (std::size_t c = 0; c < contenders.size(); ++c) {
-      const auto& base = contest.candidate(c).variant_of;
+      const auto base = contest.variant_of(c);
       const bool is_asked = base ? variants_of.contains(*base) : variants_of.empty();
       if (!is_asked || !takes(c)) continue;
       const std::size_t candidate = contenders[c].candidate;
@@ -53,20 +53,6 @@ class ContestQueue {
   std::optional<Bound> lowest() {
     if (!has_exact_bound(std::numeric_limits<double>::infinity())) return std::nullopt;
     return bounds_.top();
-  }
-
-  /// Of those whose bounds are near the lowest, the one that is simulated soonest: what it takes
-  /// rules others out, or ends their simulations early. None where none are left.
-  std::vector<std::size_t> first() {
-    std::vector<Bound> near = near_the_lowest();
-    if (near.empty()) return {};
-    const auto soonest = std::ranges::min_element(near, {}, [this](const Bound& bound) {
-      return contest_.simulation_cost(bound.contender, bytes_);
-    });
-    const std::size_t found = soonest->contender;
-    near.erase(soonest);
-    for (const Bound& other : near) bounds_.push(other);
-    return {found};
   }
 
   /// Of those whose bounds are at most `near` times the lowest, and no more than `most`, up to
@@ -110,22 +96,6 @@ class ContestQueue {
     std::size_t candidate = 0;
     std::vector<std::size_t> contenders;
   };
-
-  std::vector<Bound> near_the_lowest() {
-    double most = std::numeric_limits<double>::infinity();
-    std::vector<Bound> near;
-    while (has_bound(most)) {
-      const Bound bound = bounds_.top();
-      bounds_.pop();
-      if (bound.is_line) {
-        push_higher(bound);
-      } else {
-        if (near.empty()) most = Contest::kNearTheBest * bound.seconds;
-        near.push_back(bound);
-      }
-    }
-    return near;
-  }
 
   // Whether a bound is left that is no more than `most`: the lowest is then at the top. Makes what
   // may have a lower one, together with what is near it, as those are made side by side.

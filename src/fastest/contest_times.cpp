@@ -19,6 +19,8 @@ constexpr double kBytesOfGigabyte = 1e9;
 // Of what links need by exact arithmetic, so that rounding makes no bound too high.
 constexpr double kOfExact = 0.999;
 constexpr double kMostPasses = 64;  // that most simulations need
+constexpr double kPassesOfFew = 4;  // of all, for each of few
+constexpr double kMostFew = 16;
 
 }  // namespace
 
@@ -97,7 +99,7 @@ void Contest::find_lines(std::size_t candidate) {
   const std::vector<Program>& programs = made_[candidate]->programs;
   std::vector<double> of_links;  // seconds for a byte
   for (const Program& each : programs) of_links.push_back(kOfExact * each.simulator.link_seconds());
-  const std::size_t count = contenders_.size() / candidates_.size();
+  const std::size_t count = contenders_each();
   for (std::size_t c = candidate * count; c < (candidate + 1) * count; ++c) {
     const Contender& contender = contenders_[c];
     if (contender.number >= programs.size()) continue;
@@ -125,34 +127,63 @@ double Contest::quick_bound(std::size_t contender, std::int64_t bytes) const {
   return std::max(times_of(contender).first_byte, link_seconds(contender, bytes));
 }
 
-// Nobody waits for a run of another size: what was known when it began serves it.
 std::optional<double> Contest::seconds(std::size_t contender, std::int64_t bytes, double most) {
+  const auto told = tell(contender, bytes, most);
+  return told ? std::optional(told->seconds) : std::nullopt;
+}
+
+// Whether it is worth to tell the time by so many: many are extrapolated from few more.
+bool Contest::are_few_passes(double count, std::size_t contender, std::int64_t bytes) const {
+  const double all = passes(contender, bytes);
+  return count > 0 && count <= kMostFew && all <= kMostFew * kMostFew &&
+         kPassesOfFew * count <= all;
+}
+
+std::optional<Contest::Told> Contest::estimate(std::size_t contender, std::int64_t bytes,
+                                               double most, double few_passes) {
+  if (!are_few_passes(few_passes, contender, bytes)) few_passes = 0;
+  auto told = tell(contender, bytes, most, few_passes);
+  if (told && told->is_estimate) {
+    told->seconds = std::max(told->seconds, least_seconds(contender, bytes));
+  }
+  return told;
+}
+
+// Nobody waits for a run of another size: what was known when it began serves it. Of an estimate
+// only that, so that it is the same whatever was simulated before.
+std::optional<Contest::Told> Contest::tell(std::size_t contender, std::int64_t bytes, double most,
+                                           double few_passes) {
   constexpr double kForever = std::numeric_limits<double>::infinity();
   Times& times = times_of(contender);
   KnownRuns runs;
   {
     const std::lock_guard lock(times.mutex);
     const auto known = times.by_size.find(bytes);
-    if (known != times.by_size.end()) {
+    if (few_passes == 0 && known != times.by_size.end()) {
       const Time& time = known->second;
-      if (time.seconds != kForever || time.most >= most) return time.seconds;
+      if (!time.seconds) return std::nullopt;
+      if (time.seconds != kForever || time.most >= most) return Told{*time.seconds};
     }
     runs = times.runs;
   }
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
   const auto run = program(contender).simulator.run({bytes}, parameters,
                                                     {.stop = compile_.synthesis.packing.stop,
+                                                     .few_passes = few_passes,
                                                      .most_seconds = most,
                                                      .max_events = most_events(),
                                                      .threads = 1,
                                                      .known = &runs});
+  const bool is_estimate = run && run->times.front().is_estimate;
   Time time{std::nullopt, most};
   if (run) time.seconds = run->times.front().seconds;
   const std::lock_guard lock(times.mutex);
   times.runs.by_bytes.merge(runs.by_bytes);
-  const auto [at, is_new] = times.by_size.emplace(bytes, time);
-  if (!is_new && at->second.seconds == kForever) at->second = time;
-  return time.seconds;
+  if (few_passes == 0) {
+    const auto [at, is_new] = times.by_size.emplace(bytes, time);
+    if (!is_new && at->second.seconds == kForever) at->second = time;
+  }
+  return time.seconds ? std::optional(Told{*time.seconds, is_estimate}) : std::nullopt;
 }
 
 double Contest::least_by_other_sizes(std::size_t contender, std::int64_t bytes) const {

@@ -95,19 +95,27 @@ double Simulator::Model::least_seconds(const SimulationParameters& parameters, d
 
 namespace {
 
-constexpr double kFirstRung = 4;        // passes
-constexpr std::size_t kLeastRungs = 4;  // usually enough
+constexpr double kForever = std::numeric_limits<double>::infinity();
+constexpr double kFirstRung = 1;        // passes
+constexpr std::size_t kLeastRungs = 6;  // usually enough
 constexpr double kAllPasses = 32;       // the last of them: so many are simulated without more ado
 // Passes of the others of these, for each of the first one's: all but those that do not grow.
-constexpr double kFurtherPasses = 0.9 * (2 + 4 + 8);
+constexpr double kFurtherPasses = 0.9 * (2 + 4 + 8 + 16 + 32);
+// Passes that are few, of all. What less than so many take tells nothing: they still fill the
+// pipeline.
+constexpr double kFew = 0.25, kToldByFew = 1. / 16;
 // How much what a pass adds may change over three doublings, relatively. Some schedules never come
 // to take the same time for each pass; they are content with less after many, and with what is less
 // than the model's own error after twice as many.
 constexpr double kSteady = 3e-3;
-// So much less than passes have added is nothing that they will add.
+// So much less than passes have added, by the rung after these and by further ones, is nothing that
+// they will add; nor so little less, once the last two doublings have agreed that well.
+constexpr std::size_t kFirstRungs = 3;
 constexpr double kClearly = 0.9, kClearlyAtFirst = 0.75;
-// Nor so little less, once the last two doublings have agreed that well.
 constexpr double kAgree = 0.01, kClearlyWhereTheyAgree = 0.98;
+// Where an estimate is enough: so much of what the passes of the last doubling added, further ones
+// add at least, after two rungs, three, four, and more. One in twenty adds less.
+constexpr std::array<double, 5> kLeastGrowth = {0.8, 0.88, 0.94, 0.96, 0.97};
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 constexpr double kSteadyAtLast = 4e-2;  // after twice as many
 
@@ -130,11 +138,12 @@ class Sweep {
     Simulation simulation = describe();
     for (const std::int64_t size : sizes) {
       const auto bytes = static_cast<double>(size);
-      const auto seconds = time_of(bytes);
+      const bool is_estimate = is_estimated(bytes);
+      const auto seconds = is_estimate ? estimate(bytes) : time_of(bytes);
       if (!seconds) return seconds.errors();
       const double algbw = bytes / *seconds / 1e9;
       simulation.times.push_back(
-          {bytes, *seconds, algbw, algbw * model_.description().busbw_factor});
+          {bytes, *seconds, algbw, algbw * model_.description().busbw_factor, is_estimate});
     }
     simulation.events = runs_.events();
     if (!sizes.empty()) add_links(simulation);
@@ -166,9 +175,8 @@ class Sweep {
     std::set<double> runs;
     for (const std::int64_t size : sizes) {
       const auto bytes = static_cast<double>(size);
-      const bool is_known = options_.known != nullptr && options_.known->by_bytes.contains(bytes);
       if (is_short(bytes)) {
-        if (!is_known) runs.insert(bytes);
+        if (!is_known(bytes) && !is_estimated(bytes)) runs.insert(bytes);
       } else if (options_.known == nullptr && !may_give_up()) {
         for (std::size_t i = 0; i < kLeastRungs; ++i) runs.insert(rung(i));
       }
@@ -183,39 +191,71 @@ class Sweep {
 
   Expected<double> time_of(double bytes) {
     if (is_short(bytes)) return known_seconds(bytes);
-    while (!slope()) {
-      const double next = rung(ladder_.size());
-      if (next > bytes) return known_seconds(bytes);
-      auto taken = known_seconds(next, ladder_.empty() ? kFurtherPasses : 0);
-      if (!taken || *taken > options_.most_seconds) return taken;
-      ladder_.push_back({next, *taken});
-      if (may_give_up() && is_too_long(bytes)) return std::numeric_limits<double>::infinity();
+    for (std::size_t i = ladder_.size(); !slope(); ++i) {
+      if (rung(i) > bytes) return known_seconds(bytes);
+      const auto taken = climb(i, bytes, i == 0 ? kFurtherPasses : 0);
+      if (!taken || *taken == kForever) return taken;
     }
     const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
     return std::max(told, model_.least_seconds(parameters_, bytes));
   }
 
-  [[nodiscard]] bool may_give_up() const {
-    return options_.most_seconds < std::numeric_limits<double>::infinity();
+  // Whatever is known: what is told does not depend on it.
+  [[nodiscard]] bool is_estimated(double bytes) const {
+    const double passes = options_.few_passes;
+    return passes > 0 && std::max(passes, 2.0) * rung(0) <= kFew * bytes;
   }
 
-  // Even if further passes add clearly less than any has until now; but once passes add what their
-  // links need, no others add less.
-  [[nodiscard]] bool is_too_long(double bytes) const {
-    if (ladder_.size() < 2) return false;
-    const Rung* last = &ladder_.back();
-    double least = slope_between(last[-1], last[0]);
-    double clearly = kClearlyAtFirst;
-    const bool has_two = ladder_.size() > 2;
-    if (has_two) {
-      const double before = slope_between(last[-2], last[-1]);
-      clearly = std::abs(before - least) <= kAgree * before ? kClearlyWhereTheyAgree : kClearly;
-      least = std::min(least, before);
+  // By few passes. Infinite as in `climb`.
+  Expected<double> estimate(double bytes) {
+    const double most = std::max(options_.few_passes * rung(0), kToldByFew * bytes);
+    std::size_t count = 0;
+    for (; count < 2 || rung(count) <= most; ++count) {
+      const auto taken = climb(count, bytes, count == 0 ? bytes / rung(0) : 0);
+      if (!taken || *taken == kForever) return taken;
     }
-    double each = clearly * least;
-    const double needed = link_seconds_ * (1 - kSteady);
-    if (has_two && least >= needed) each = std::max(each, needed);
-    return last->seconds + each * (bytes - last->bytes) > options_.most_seconds;
+    const Rung* const last = &ladder_[count - 1];
+    return last->seconds + slope_between(last[-1], last[0]) * (bytes - last->bytes);
+  }
+
+  // Rung `i`, the next one or an earlier one: what it takes; infinite where so many bytes then take
+  // too long.
+  Expected<double> climb(std::size_t i, double bytes, double followed) {
+    if (i == ladder_.size()) {
+      const auto taken = known_seconds(rung(i), followed);
+      if (!taken) return taken;
+      ladder_.push_back({rung(i), *taken});
+    }
+    const bool is_late = ladder_[i].seconds > options_.most_seconds || is_too_long(i, bytes);
+    return is_late ? kForever : ladder_[i].seconds;
+  }
+
+  [[nodiscard]] bool is_known(double bytes) const {
+    return options_.known != nullptr && options_.known->by_bytes.contains(bytes);
+  }
+
+  [[nodiscard]] bool may_give_up() const { return options_.most_seconds < kForever; }
+
+  // By the rungs up to `i`, even if further passes add less; but once passes add what their links
+  // need, no others add less.
+  [[nodiscard]] bool is_too_long(std::size_t i, double bytes) const {
+    const bool is_guess = options_.few_passes > 0;
+    if (i < (is_guess ? 1 : kFirstRungs) || (is_guess && rung(i) < kToldByFew * bytes))
+      return false;
+    const Rung* last = &ladder_[i];
+    double added = slope_between(last[-1], last[0]);
+    double part = is_guess ? kLeastGrowth[std::min(i, kLeastGrowth.size()) - 1] : kClearlyAtFirst;
+    double least = 0;
+    if (i > (is_guess ? 1 : kFirstRungs)) {
+      const double before = slope_between(last[-2], last[-1]);
+      const bool agree = std::abs(before - added) <= kAgree * before;
+      if (agree || !is_guess) part = agree ? kClearlyWhereTheyAgree : kClearly;
+      const double needed = link_seconds_ * (1 - kSteady);
+      if (std::min(before, added) >= needed) least = needed;
+      if (!is_guess) added = std::min(before, added);
+    }
+    return last->seconds + std::max(part * added, least) * (bytes - last->bytes) >
+           options_.most_seconds;
   }
 
   static double slope_between(const Rung& a, const Rung& b) {
@@ -264,7 +304,7 @@ class Sweep {
         if (bytes > largest_) note_links(bytes, run.link_bytes);
         return std::max(run.seconds, link_seconds_ * bytes);
       case simulate::SizeRun::End::late:
-        return std::numeric_limits<double>::infinity();
+        return kForever;
       case simulate::SizeRun::End::stuck:
         return make_error(Code::M05,
                           "the schedule gets stuck: too few operations may be in flight on a "

@@ -52,6 +52,42 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   EXPECT_TRUE(std::isinf(seconds_for(xml, topology, 64 * size, parameters, limited)));
 }
 
+// Near what all passes take, whatever is known before, at a part of the cost.
+TEST_P(SimulateSteady, IsToldByFewPasses) {
+  const auto [fabric, algorithm, collective, gpu, passes] = GetParam();
+  const Topology topology = bundled_topology(fabric);
+  const auto forest = forest_by(algorithm, topology, collective);
+  ASSERT_TRUE(forest) << algorithm;
+  const std::string xml = xml_of(*forest, topology);
+  const auto parameters = *forestcoll::find_simulation_parameters(gpu);
+  const auto chunks = std::stoll(xml.substr(xml.find("nchunksperloop=\"") + 16));
+  const std::int64_t pass = chunks * 2 * (std::int64_t{1} << 20);
+  const auto whole = simulated(xml, topology, {32 * pass}, parameters);
+  forestcoll::KnownRuns known;
+  SimulationOptions few;
+  few.few_passes = 8;
+  few.known = &known;
+  const auto told = simulated(xml, topology, {32 * pass}, parameters, few);
+  EXPECT_TRUE(told.times[0].is_estimate);
+  EXPECT_LT(2 * told.events, whole.events);
+  const double seconds = whole.times[0].seconds;
+  // Less, where passes hold each other up once there are many.
+  EXPECT_LT(told.times[0].seconds, 1.05 * seconds);
+  EXPECT_GT(told.times[0].seconds, 0.8 * seconds);
+  // Also where all of it is known.
+  SimulationOptions all;
+  all.known = &known;
+  EXPECT_EQ(seconds_for(xml, topology, 32 * pass, parameters, all), seconds);
+  EXPECT_EQ(seconds_for(xml, topology, 32 * pass, parameters, few), told.times[0].seconds);
+  few.most_seconds = 0.6 * seconds;
+  EXPECT_TRUE(std::isinf(seconds_for(xml, topology, 32 * pass, parameters, few)));
+  // Of few passes all are simulated.
+  few.most_seconds = std::numeric_limits<double>::infinity();
+  const auto short_one = simulated(xml, topology, {16 * pass}, parameters, few);
+  EXPECT_FALSE(short_one.times[0].is_estimate);
+  EXPECT_EQ(short_one.times[0].seconds, seconds_for(xml, topology, 16 * pass, parameters, {}));
+}
+
 forestcoll::Expected<forestcoll::Simulator> prepared(const char* algorithm,
                                                      const Topology& topology,
                                                      Collective collective) {

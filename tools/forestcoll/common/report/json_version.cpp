@@ -120,6 +120,7 @@ const std::vector<ReportFormat>& versioned_formats() {
                 {"rows/*/program_times_error", "rows/*/times_error", "times"},
                 {"rows/*/program_times", "rows/*/times", "times"},
                 {"rows/*/choices/*/simulated_seconds", "rows/*/choices/*/seconds"},
+                {"rows/*/choices/*/is_at_least", ""},
                 {"rows/*/seconds/total", "rows/*/seconds"},
                 {"measured/*/times/*/measured_seconds", "measured/*/times/*/seconds"},
                 {"measured/*/times/*/measured_algbw", "measured/*/times/*/algbw"},

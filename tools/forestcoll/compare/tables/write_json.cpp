@@ -36,6 +36,7 @@ Json times_json(const std::vector<SimulatedTime>& times) {
 
 Json bounded_choice_json(const FastestChoice& choice) {
   Json json = choice_json(choice);
+  json["is_at_least"] = choice.is_bound;
   put_least(json, choice.least);
   return json;
 }
