@@ -41,6 +41,26 @@ TEST(CompareProgramsLong, AreForTheTargetThatIsAskedFor) {
   EXPECT_THAT(refused.err, HasSubstr("T07"));
 }
 
+// What is far behind and long to simulate: one-shot sends the buffer to all 63 others.
+TEST(CompareProgramsLong, MarkWhatIsALowerBound) {
+  const Scratch scratch;
+  const std::string star = scratch.write("star.json", R"({
+    "format": "forestcoll-topology", "version": 1, "name": "star",
+    "nodes": [{"id": "gpu[0-63]", "type": "compute"}, {"id": "sw", "type": "switch"}],
+    "links": [{"src": "gpu[0-63]", "dst": "sw", "bandwidth": 50, "latency": "0.7us"}]})");
+  const auto report = json_of(
+      {"compare", star, "--sizes", "64K,16M", "--algorithms", "forestcoll,one-shot", "--json"},
+      "forestcoll-compare.schema.json");
+  const auto is_at_least = [&](const char* algorithm, std::size_t size) {
+    return row(report, algorithm)["choices"][size]["is_at_least"].get<bool>();
+  };
+  EXPECT_FALSE(is_at_least("forestcoll", 0) || is_at_least("forestcoll", 1));
+  EXPECT_FALSE(is_at_least("one-shot", 0));
+  EXPECT_TRUE(is_at_least("one-shot", 1));
+  EXPECT_THAT(row(report, "one-shot")["note"].get<std::string>(),
+              HasSubstr("a lower bound at 16 MiB"));
+}
+
 // Nobody is faster than what `synth --size` writes, as all of them are among what it chooses from.
 void expect_none_faster(const nlohmann::json& report) {
   const auto ours = row(report, "forestcoll")["program_times"];
