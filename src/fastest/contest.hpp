@@ -66,7 +66,8 @@ class Contest {
   void require(ServedCounts counts) { options_.counts = counts; }
 
   /// For each of the options' sizes the fastest of what a runtime would select there, but for less
-  /// than `kWorthwhile`; none where nothing is selected. All processors work.
+  /// than `kWorthwhile` and what few passes exclude; none where nothing is selected. All processors
+  /// work.
   [[nodiscard]] std::vector<std::optional<Winner>> winners();
   /// The same among those contenders that each of `takes` says, in their order.
   using Takes = std::function<bool(std::size_t contender)>;
