@@ -255,6 +255,7 @@ class Contest {
   [[nodiscard]] bool is_promising(const Estimate& estimate, std::int64_t bytes,
                                   const Standing& standing) const;
   void note(std::size_t contender, double seconds, double most, Standing& standing) const;
+  [[nodiscard]] double most_of_variants(std::size_t contender, std::int64_t bytes) const;
   [[nodiscard]] std::set<std::size_t> with_variants(const Standing& standing,
                                                     std::int64_t bytes) const;
   [[nodiscard]] bool is_costly(std::size_t contender, std::int64_t bytes) const;

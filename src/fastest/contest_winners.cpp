@@ -33,9 +33,8 @@ constexpr double kFirstPasses = 2, kFirstPart = 1. / 16;
 constexpr double kPassesOfGuess = 8, kPassesOfCostlyGuess = 2;
 // Of those whose bounds are that near, the ones that are simulated sooner come first.
 constexpr double kNear = 1.05;
-// Variants of what takes so many times as long as the best are tried, too, also where they are
-// costly.
-constexpr double kMostOfVariants = 1.1;
+// Variants of what takes so many times as long as the best are tried, too.
+constexpr double kMostOfVariants = 1.2, kMostOfCostlyVariants = 1.1;
 // Of all contenders whose variants are tried, in steps.
 constexpr double kMostStepsOfVariants = 1 << 22;
 // Up to so many times the best what is late is known, where that is not costly.
@@ -86,6 +85,10 @@ std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of
   return best;
 }
 
+double Contest::most_of_variants(std::size_t contender, std::int64_t bytes) const {
+  return is_costly(contender, bytes) ? kMostOfCostlyVariants : kMostOfVariants;
+}
+
 // Contenders whose variants are tried: of candidates near the best, as many as the budget has room
 // for, the fastest first. What gave up early comes last.
 std::set<std::size_t> Contest::with_variants(const Standing& standing, std::int64_t bytes) const {
@@ -96,10 +99,9 @@ std::set<std::size_t> Contest::with_variants(const Standing& standing, std::int6
   }
   std::vector<std::pair<double, std::size_t>> ordered;
   for (const auto& [candidate, seconds] : by_candidate) {
-    if (seconds > kMostOfVariants * standing.best->seconds) continue;
     const std::size_t first = candidate * contenders_each();
     for (std::size_t c = first; c < first + contenders_each(); ++c) {
-      if (!is_there(c)) continue;
+      if (!is_there(c) || seconds > most_of_variants(c, bytes) * standing.best->seconds) continue;
       const auto known = standing.by_contender.find(c);
       const bool is_known = known != standing.by_contender.end();
       ordered.emplace_back(is_known ? known->second : kForever, c);
@@ -202,7 +204,7 @@ void Contest::try_out(const std::vector<Estimate>& tried, std::int64_t bytes, do
   const bool are_first = tried.front().passes == 0;
   const auto all_told = told_of(contenders, [&](std::size_t c) {
     double most = best;
-    if (are_first && !variant_of(c)) most = kMostOfVariants * goal;
+    if (are_first && !variant_of(c)) most = most_of_variants(c, bytes) * goal;
     if (are_first && has_runtime_own(candidate(c))) most = kForever;
     return estimate(c, bytes, most, passes.at(c));
   });
