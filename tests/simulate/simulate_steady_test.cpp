@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include "simulate/bundled_fabrics.hpp"
 
@@ -21,17 +23,30 @@ struct SteadyCase {
   int passes;
 };
 
-class SimulateSteady : public ::testing::TestWithParam<SteadyCase> {};
+struct SteadySchedule {
+  Topology topology;
+  std::string xml;
+  forestcoll::SimulationParameters parameters;
+  std::int64_t pass = 0;  // bytes
+};
+
+class SimulateSteady : public ::testing::TestWithParam<SteadyCase> {
+ protected:
+  static SteadySchedule schedule() {
+    const SteadyCase& given = GetParam();
+    Topology topology = bundled_topology(given.fabric);
+    const auto forest = forest_by(given.algorithm, topology, given.collective);
+    EXPECT_TRUE(forest) << given.algorithm;
+    std::string xml = forest ? xml_of(*forest, topology) : "nchunksperloop=\"1\"";
+    const auto chunks = std::stoll(xml.substr(xml.find("nchunksperloop=\"") + 16));
+    return {std::move(topology), std::move(xml), *forestcoll::find_simulation_parameters(given.gpu),
+            chunks * 2 * (std::int64_t{1} << 20)};
+  }
+};
 
 TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
-  const auto [fabric, algorithm, collective, gpu, passes] = GetParam();
-  const Topology topology = bundled_topology(fabric);
-  const auto forest = forest_by(algorithm, topology, collective);
-  ASSERT_TRUE(forest) << algorithm;
-  const std::string xml = xml_of(*forest, topology);
-  const auto parameters = *forestcoll::find_simulation_parameters(gpu);
-  const auto chunks = std::stoll(xml.substr(xml.find("nchunksperloop=\"") + 16));
-  const std::int64_t size = passes * chunks * 2 * (std::int64_t{1} << 20);
+  const auto [topology, xml, parameters, pass] = schedule();
+  const std::int64_t size = GetParam().passes * pass;
   SimulationOptions all;
   all.every_pass = true;
   const double whole = seconds_for(xml, topology, size, parameters, all);
@@ -54,14 +69,7 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
 
 // Near what all passes take, whatever is known before, at a part of the cost.
 TEST_P(SimulateSteady, IsToldByFewPasses) {
-  const auto [fabric, algorithm, collective, gpu, passes] = GetParam();
-  const Topology topology = bundled_topology(fabric);
-  const auto forest = forest_by(algorithm, topology, collective);
-  ASSERT_TRUE(forest) << algorithm;
-  const std::string xml = xml_of(*forest, topology);
-  const auto parameters = *forestcoll::find_simulation_parameters(gpu);
-  const auto chunks = std::stoll(xml.substr(xml.find("nchunksperloop=\"") + 16));
-  const std::int64_t pass = chunks * 2 * (std::int64_t{1} << 20);
+  const auto [topology, xml, parameters, pass] = schedule();
   const auto whole = simulated(xml, topology, {32 * pass}, parameters);
   forestcoll::KnownRuns known;
   SimulationOptions few;
