@@ -69,7 +69,10 @@ inline constexpr std::int64_t kMostEventsOfFew = 2'000'000, kMostEventsOfFewPlan
 inline constexpr std::int64_t kMostEventsOfTrees = 5'000'000;
 /// Steps of a program, or edges of a plan's trees: it is simulated again and again. Of a program of
 /// more than `kMostRanksOfRoots` ranks, as many of each rank.
-inline constexpr std::size_t kMostSteps = 64'000, kMostStepsOfRank = 512;
+inline constexpr std::size_t kMostSteps = 64'000, kMostStepsOfRank = 640;
+/// Steps at least that a program of few variants has in the most instances, where it is made in
+/// several.
+inline constexpr std::size_t kMostStepsOfInstances = 128'000;
 /// Edges of the trees of one row of `compare`: of those that are lowered, two phases of a tree for
 /// each of `kMostRanksOfRoots` ranks; of those that are simulated as trees, whose text and
 /// simulation would else take minutes and gigabytes.

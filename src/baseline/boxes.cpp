@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "forestcoll/codes.hpp"
+
 namespace forestcoll::baseline {
 namespace {
 
@@ -80,6 +82,13 @@ Boxes group_boxes(const Topology& topology, const Network& network) {
     if (at != index.end()) boxes.box_of[NodeId(v)] = at->second;
   }
   return boxes;
+}
+
+Expected<Boxes> several_boxes(const Topology& topology, const Network& network) {
+  Boxes boxes = group_boxes(topology, network);
+  if (boxes.size() > 1) return boxes;
+  return make_error(Code::B02, "all GPUs are in one box, and two levels need several",
+                    "compare with one-shot, two-shot, or pat");
 }
 
 std::vector<Rank> doors_of(const Boxes& boxes, std::size_t box, PathFinder& finder) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "baseline/path_finder.hpp"
+#include "forestcoll/diagnostic.hpp"
 #include "forestcoll/network.hpp"
 #include "forestcoll/topology.hpp"
 
@@ -20,6 +21,9 @@ struct Boxes {
 /// As the topology's boxes say. A fabric with ranks outside of boxes, or with all in one, is one
 /// box with everything in it.
 [[nodiscard]] Boxes group_boxes(const Topology& topology, const Network& network);
+
+/// The same, for what is of several boxes. Error B02: there is one.
+[[nodiscard]] Expected<Boxes> several_boxes(const Topology& topology, const Network& network);
 
 /// The ranks of a box from which switches lead out of it; with one box, all.
 [[nodiscard]] std::vector<Rank> doors_of(const Boxes& boxes, std::size_t box, PathFinder& finder);

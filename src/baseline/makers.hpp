@@ -23,6 +23,14 @@ namespace forestcoll::baseline {
 /// two ranks ("split tree"). Errors: B01, B08.
 [[nodiscard]] Expected<BaselineResult> double_tree(const Request& request);
 
+/// The same over the boxes; inside, the rank beside the NIC hands to all others directly: fewer
+/// hops than a chain, and two chunks per rail however many boxes there are. Errors: those of
+/// `double_tree`; B02 one box.
+[[nodiscard]] Expected<BaselineResult> double_tree_direct(const Request& request);
+/// The same over the boxes; inside in binomial trees, the farthest on the ring first, for boxes of
+/// so many GPUs that one cannot hand to all others. Errors: the same.
+[[nodiscard]] Expected<BaselineResult> double_tree_binomial(const Request& request);
+
 /// NVLink SHARP, allreduce alone: each GPU of a box reads the sum of its share through the switch
 /// and stores it at all. In one box every GPU has a share; with an echo, C / (1 + 1/N) is reached,
 /// C the bandwidth of a GPU to all switches that multicast and reduce. Between boxes (NCCL's
@@ -82,6 +90,18 @@ namespace forestcoll::baseline {
 /// Differs: all ranks take part, where NCCL has one GPU per node; nothing is cut to the size of a
 /// buffer, which pipelining of pieces does here.
 [[nodiscard]] Expected<BaselineResult> pat(const Request& request);
+
+/// The same from box to box along the root's rail, and then directly to all of each box: on many
+/// boxes, fewer peers than a direct exchange in two levels, and shorter chains than rings. Error
+/// B02: one box.
+[[nodiscard]] Expected<BaselineResult> rail_pat(const Request& request);
+
+/// The same along the rail, and round each box too, for boxes of so many GPUs that a direct
+/// exchange takes too many messages (both levels in logarithmic steps: Bienz, Gautam, Kharel, "A
+/// locality-aware Bruck allgather", EuroMPI 2022).
+/// Differs from both: no box gathers its own data first, as all of its NICs send from the start.
+/// Error B02: one box.
+[[nodiscard]] Expected<BaselineResult> two_level_pat(const Request& request);
 
 /// Swing (De Sensi et al., NSDI 2024), on one dimension; and Bine trees (De Sensi et al., SC 2025),
 /// whose butterflies are the same, and which serve broadcast and reduce, too. Any even number that

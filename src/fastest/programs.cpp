@@ -21,7 +21,8 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
-constexpr std::int32_t kMostOfFew = 4;  // instances, of few variants
+// Instances, of few variants: of what a runtime has itself, and of other programs of few steps.
+constexpr std::int32_t kMostOfFew = 4, kMostOfSmall = 2;
 // Twice the instances have so many times the steps at least: twice, where nothing is merged.
 constexpr double kStepsOfTwice = 1.5;
 constexpr double kMostTreesOfMessage = 16;
@@ -82,7 +83,9 @@ class ProgramMaker {
       return make_up_to(kMostOfFew, candidate, {}, has_first);
     }
     if (candidates_[candidate].routes) return make_widest(candidate);
-    return make_up_to(1, candidate, {}, has_first);
+    const bool is_small = kMostOfSmall * least_steps(candidates_[candidate].forest(), 1) <=
+                          static_cast<double>(scale::kMostStepsOfInstances);
+    return make_up_to(is_small ? kMostOfSmall : 1, candidate, {}, has_first);
   }
 
  private:

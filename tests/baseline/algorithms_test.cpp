@@ -9,6 +9,8 @@
 #include "baseline/baseline_testing.hpp"
 #include "baseline/trees/balance_parts.hpp"
 #include "baseline/trees/free_links.hpp"
+#include "forestcoll/emit.hpp"
+#include "forestcoll/verify.hpp"
 
 namespace forestcoll {
 namespace {
@@ -147,6 +149,63 @@ TEST(Hierarchical, OnDgxA100) {
 }
 
 // 2,400 ranks, 8 rings: 46 million tree edges.
+// With the farthest first, who is d further on than the root has it from who is nearer by the
+// lowest one of d in binary: along the rail, and then round the box or from who came first there.
+TEST(TwoLevels, PatIsBinomialInEach) {
+  constexpr std::size_t kSize = 8;
+  for (const std::size_t boxes : {2U, 3U, 5U, 8U}) {
+    const auto fabric = test::with_boxes("dgx-a100-x2", static_cast<int>(boxes));
+    for (const bool is_direct : {true, false}) {
+      const char* const name = is_direct ? "rail-pat" : "two-level-pat";
+      const auto made = make(name, fabric);
+      // In through a NIC all of its rail but its own; in from the box what its peers got.
+      const Ratio rail(25 * kSize * boxes, boxes - 1), inside(300 * kSize, kSize - 1);
+      EXPECT_EQ(made.algbw, std::min(rail, inside)) << name << boxes;
+      ASSERT_TRUE(made.forest);
+      const Forest& forest = *made.forest->broadcast;
+      ASSERT_EQ(forest.tree_count(), boxes * kSize);
+      for (std::size_t root = 0; root < forest.tree_count(); ++root) {
+        for (std::size_t v = 0; v < forest.rank_count(); ++v) {
+          const std::size_t box = (v / kSize + boxes - root / kSize) % boxes;
+          const std::size_t place = (v + kSize - root) % kSize;
+          if (v == root) continue;
+          const std::size_t near_box = place > 0 ? box : box & (box - 1);
+          const std::size_t near_place = is_direct || place == 0 ? 0 : place & (place - 1);
+          const std::size_t parent =
+              (root / kSize + near_box) % boxes * kSize + (root % kSize + near_place) % kSize;
+          ASSERT_EQ(forest.parent(TreeId(root), Rank(v)), Rank(parent)) << name << root << " " << v;
+        }
+      }
+    }
+  }
+}
+
+// Where boxes are of different sizes, too, all trees span.
+TEST(TwoLevels, PatServesUnequalBoxes) {
+  const auto fabric =
+      test::only_ranks(test::generated("dgx-h100", {{"boxes", "3"}, {"fabric", "single"}}),
+                       "box0,box1/gpu[0-4],box2/gpu[2-3]");
+  for (const char* name : {"rail-pat", "two-level-pat"}) {
+    for (const Collective collective : {Collective::allgather, Collective::allreduce}) {
+      auto made = make(name, fabric, collective);
+      ASSERT_TRUE(made.forest) << name;
+      made.forest->optimum = made.algbw;
+      const auto verdict =
+          verify(to_forest_json(*made.forest, fabric.topology), "f.json", &fabric.topology, {});
+      ASSERT_TRUE(verdict);
+      EXPECT_TRUE(verdict->findings.empty()) << to_string(verdict->findings.front());
+    }
+  }
+}
+
+TEST(TwoLevels, NeedSeveralBoxes) {
+  for (const char* name :
+       {"two-level", "rail-pat", "two-level-pat", "double-tree-direct", "double-tree-binomial"}) {
+    const auto made = test::try_make(name, bundled("dgx-a100-x1"), Collective::allreduce);
+    EXPECT_EQ(test::code_of(made), Code::B02) << name;
+  }
+}
+
 TEST(SizeLong, RatesNeedNoForest) {
   const auto result = make("nccl-ring", test::with_boxes("dgx-a100-x2", 300));
   EXPECT_EQ(result.algbw, Ratio(2400, 2399) * Ratio(200));

@@ -97,6 +97,23 @@ TEST(Allreduce, DoubleTreeOnMoreBoxes) {
   }
 }
 
+// Every GPU has a NIC and is first of its box in one pair of trees: however these go on inside,
+// each link of a GPU carries as much, and what differs is how high they are.
+TEST(Allreduce, DoubleTreesAreLowerWhereBoxesAreNoChains) {
+  for (const int boxes : {4, 5, 8}) {
+    const auto fabric = with_boxes("dgx-a100-x2", boxes);
+    const int depth = boxes < 5 ? 2 : 3;
+    for (const auto& [name, inside] :
+         {std::pair("double-tree-direct", 1), std::pair("double-tree-binomial", 3)}) {
+      const auto result = make(name, fabric, Collective::allreduce);
+      EXPECT_EQ(result.algbw, Ratio(100)) << name << boxes;
+      ASSERT_TRUE(result.forest);
+      EXPECT_EQ(result.forest->broadcast->tree_count(), 16U);
+      EXPECT_EQ(result.forest->broadcast->max_height(), depth + inside) << name << boxes;
+    }
+  }
+}
+
 TEST(Allreduce, NvlsSendsOneShareMoreThanTheBuffer) {
   std::string text = test::bundled_text("dgx-a100-x1");
   EXPECT_EQ(test::code_of(

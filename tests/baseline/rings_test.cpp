@@ -380,8 +380,9 @@ TEST(Registry, HasAllInOrder) {
     EXPECT_FALSE(info.supported.empty());
   }
   EXPECT_EQ(names,
-            "nccl-ring ring double-tree nvls halving-doubling bruck multitree bfb hierarchical "
-            "greedy pat swing bine one-shot two-shot two-level ");
+            "nccl-ring ring double-tree double-tree-direct double-tree-binomial nvls "
+            "halving-doubling bruck multitree bfb hierarchical greedy pat swing bine one-shot "
+            "two-shot two-level rail-pat two-level-pat ");
   EXPECT_EQ(find_baseline("forestcoll"), nullptr);
 }
 

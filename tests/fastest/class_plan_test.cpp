@@ -103,7 +103,8 @@ TEST(ClassPlanLong, PlansOfOurTreesAreThoseOfAll) {
 
 TEST(ClassPlanLong, PlansOfOthersAreThoseOfAll) {
   const Fabric fabric = boxes_of("dgx-h100", 2);
-  for (const char* algorithm : {"nccl-ring", "two-level", "hierarchical", "double-tree"}) {
+  for (const char* algorithm : {"nccl-ring", "two-level", "two-level-pat", "hierarchical",
+                                "double-tree", "double-tree-direct"}) {
     EXPECT_GT(compare(fabric, test::forest_of(fabric, Collective::allreduce, algorithm, 0)), 0)
         << algorithm;
   }

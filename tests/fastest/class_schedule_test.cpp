@@ -142,7 +142,8 @@ TEST(ClassScheduleLong, ProgramsOfOurTreesAreThoseOfAll) {
 
 TEST(ClassScheduleLong, ProgramsOfOthersAreThoseOfAll) {
   const Fabric fabric = generated("mi300x", {{"boxes", "2"}});
-  for (const char* algorithm : {"two-level", "hierarchical", "multitree", "greedy", "bfb"}) {
+  for (const char* algorithm :
+       {"two-level", "rail-pat", "two-level-pat", "hierarchical", "multitree", "greedy", "bfb"}) {
     EXPECT_GT(compare(fabric, Collective::allreduce, algorithm, 0), 0) << algorithm;
   }
 }

@@ -7,7 +7,6 @@
 // so that partners are pairs, and distances are a third shorter.
 #include <fmt/format.h>
 
-#include <bit>
 #include <cstdint>
 
 #include "baseline/exchanges/grown_trees.hpp"
@@ -16,10 +15,6 @@
 
 namespace forestcoll::baseline {
 namespace {
-
-std::size_t steps_for(std::size_t ranks) {
-  return static_cast<std::size_t>(std::bit_width(ranks - 1));
-}
 
 // (1 − (−2)^(i+1)) / 3, modulo the ranks.
 std::size_t swing_distance(std::size_t i, std::size_t ranks) {
@@ -33,7 +28,7 @@ std::size_t swing_distance(std::size_t i, std::size_t ranks) {
 
 Expected<BaselineResult> pat(const Request& request) {
   const std::size_t n = request.network.ranks.size();
-  const std::size_t steps = steps_for(n);
+  const std::size_t steps = binomial_steps(n);
   const auto hand = [n, steps](Rank root, Rank holder, std::size_t step) {
     const std::size_t offset = (holder.index() + n - root.index()) % n;
     const std::size_t next = offset + (std::size_t{1} << (steps - 1 - step));
@@ -50,7 +45,7 @@ Expected<BaselineResult> swing(const Request& request) {
     return make_error(Code::B02, fmt::format("partners are pairs of ranks, and there are {}", n),
                       "compare with pat, which serves any number");
   }
-  const std::size_t steps = steps_for(n);
+  const std::size_t steps = binomial_steps(n);
   const auto hand = [n, steps](Rank, Rank holder, std::size_t step) {
     const std::size_t distance = swing_distance(steps - 1 - step, n);
     const bool forward = holder.index() % 2 == 0;

@@ -15,11 +15,24 @@ namespace {
 
 constexpr std::size_t kMostDoubleTreeEdges = std::size_t{1} << 25;
 
+// How the rank beside a NIC hands on to its box: who hands to the i-th of a ring that begins there,
+// i from 1 on.
+struct Inside {
+  const char* in_words;  // "chains inside"
+  std::size_t (*above)(std::size_t i);
+};
+
+constexpr Inside kChains = {"chains inside", [](std::size_t i) { return i - 1; }};
+constexpr Inside kDirect = {"directly inside", [](std::size_t) { return std::size_t{0}; }};
+// The farthest first, each half as far as the one before.
+constexpr Inside kBinomial = {"binomial trees inside", [](std::size_t i) { return i & (i - 1); }};
+
 class DoubleTree {
  public:
-  DoubleTree(const Request& request, BoxRings& rings)
+  DoubleTree(const Request& request, BoxRings& rings, const Inside& inside)
       : request_(request),
         rings_(rings),
+        inside_(inside),
         table_(request.network.ranks.size()),
         doors_(rings.doors_by_rail()) {}
 
@@ -37,10 +50,9 @@ class DoubleTree {
       }
     }
     ImplicitForest implicit = table_.take();
-    implicit.note =
-        fmt::format("{} of two trees over {}, chains inside along the rings of {}",
-                    rails == 1 ? "one pair" : fmt::format("{} pairs", rails),
-                    boxes() == 1 ? "1 box" : fmt::format("{} boxes", boxes()), rings_.origin());
+    implicit.note = fmt::format("{} of two trees over {} boxes, {} along the rings of {}",
+                                rails == 1 ? "one pair" : fmt::format("{} pairs", rails), boxes(),
+                                inside_.in_words, rings_.origin());
     if (boxes() == 1) {
       implicit.note =
           fmt::format("one box: {} chains along the rings of {}", rails, rings_.origin());
@@ -62,11 +74,12 @@ class DoubleTree {
         table_.add(tree, head, table_.hop(std::move(path)));
       }
       const BoxOrders& orders = rings_.orders(b);
-      const auto chain = turned(orders[c % orders.size()], head);
-      for (std::size_t i = 0; i + 1 < chain.size(); ++i) {
-        Path path = rings_.step(chain[i], chain[i + 1]);
-        if (path.empty()) return no_path(chain[i], chain[i + 1]);
-        table_.add(tree, chain[i + 1], table_.hop(std::move(path)));
+      const auto ring = turned(orders[c % orders.size()], head);
+      for (std::size_t i = 1; i < ring.size(); ++i) {
+        const Rank above = ring[inside_.above(i)];
+        Path path = rings_.step(above, ring[i]);
+        if (path.empty()) return no_path(above, ring[i]);
+        table_.add(tree, ring[i], table_.hop(std::move(path)));
       }
     }
     return {};
@@ -81,18 +94,37 @@ class DoubleTree {
 
   const Request& request_;
   BoxRings& rings_;
+  const Inside& inside_;
   TreeTable table_;
   std::vector<std::vector<Rank>> doors_;  // by box, then by rail
 };
 
-}  // namespace
-
-Expected<BaselineResult> double_tree(const Request& request) {
+Expected<BaselineResult> double_tree_with(const Request& request, const Inside& inside) {
   return carry_out(request, [&](const Network& network) -> Expected<ImplicitForest> {
     auto rings = BoxRings::make(request, network);
     if (!rings) return rings.errors();
-    return DoubleTree(request, *rings).build();
+    return DoubleTree(request, *rings, inside).build();
   });
+}
+
+}  // namespace
+
+Expected<BaselineResult> double_tree(const Request& request) {
+  return double_tree_with(request, kChains);
+}
+
+Expected<BaselineResult> double_tree_direct(const Request& request) {
+  if (const auto boxes = several_boxes(request.topology, request.network); !boxes) {
+    return boxes.errors();
+  }
+  return double_tree_with(request, kDirect);
+}
+
+Expected<BaselineResult> double_tree_binomial(const Request& request) {
+  if (const auto boxes = several_boxes(request.topology, request.network); !boxes) {
+    return boxes.errors();
+  }
+  return double_tree_with(request, kBinomial);
 }
 
 }  // namespace forestcoll::baseline

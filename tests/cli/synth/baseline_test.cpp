@@ -19,7 +19,8 @@ std::string rings_of_mi250() {
 TEST(AlgorithmLong, SchedulesOfOthersAreAcceptedByVerify) {
   for (const std::string algorithm :
        {"nccl-ring", "ring", "double-tree", "halving-doubling", "bruck", "multitree", "bfb",
-        "hierarchical", "greedy", "pat", "swing", "bine", "two-shot", "two-level"}) {
+        "hierarchical", "greedy", "pat", "swing", "bine", "two-shot", "two-level", "rail-pat",
+        "two-level-pat", "double-tree-direct", "double-tree-binomial"}) {
     // The two kinds of switches let no NIC reach the next rank's.
     const std::set<std::string> within_a_box = {"ring",  "bruck", "halving-doubling", "pat",
                                                 "swing", "bine",  "two-shot"};

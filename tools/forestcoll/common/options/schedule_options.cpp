@@ -82,8 +82,9 @@ void add_baseline_options(CLI::App& command, BaselineArguments& arguments) {
   group
       .option("--algorithm", arguments.algorithm, "NAME",
               "The algorithm: forestcoll, which is optimal, or one to compare with; nccl-ring,\n"
-              "ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb, hierarchical,\n"
-              "greedy, pat, swing, bine, one-shot, two-shot, two-level, recursive-doubling,\n"
+              "ring, double-tree, double-tree-direct, double-tree-binomial, nvls,\n"
+              "halving-doubling, bruck, multitree, bfb, hierarchical, greedy, pat, swing, bine,\n"
+              "one-shot, two-shot, two-level, rail-pat, two-level-pat, recursive-doubling,\n"
               "swing-doubling, all-pairs-once, all-pairs. For an alltoall: nccl-pairwise,\n"
               "nccl-pxn, hierarchical, bruck, direct. For a scatter or gather: binomial, direct")
       ->capture_default_str();
