@@ -81,8 +81,9 @@ Expected<void> Contest::begin() {
   return make_the_likely();
 }
 
-std::int64_t Contest::most_events() const {
-  if (!options_.few_variants) return scale::kMostEvents;
+// What a runtime has itself is what files are compared with, however long that takes.
+std::int64_t Contest::most_events(std::size_t contender) const {
+  if (!options_.few_variants || has_runtime_own(candidate(contender))) return scale::kMostEvents;
   return of_plans() ? scale::kMostEventsOfFewPlans : scale::kMostEventsOfFew;
 }
 

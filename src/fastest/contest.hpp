@@ -231,7 +231,7 @@ class Contest {
   Contest(const Fabric& fabric, const FastestOptions& options, CompileOptions compile)
       : fabric_(&fabric), options_(options), compile_(std::move(compile)) {}
   [[nodiscard]] bool simple_hangs() const;
-  [[nodiscard]] std::int64_t most_events() const;  // of a simulation
+  [[nodiscard]] std::int64_t most_events(std::size_t contender) const;  // of a simulation
   void add_variants();
   [[nodiscard]] bool has_variants() const { return entrants_ < candidates_.size(); }
   void add_contenders();

@@ -86,7 +86,7 @@ double Contest::least_seconds(std::size_t contender, std::int64_t bytes) {
   const SimulationParameters parameters = parameters_for(contenders_[contender]);
   const double operations = simulator.operations(bytes, parameters);
   // What is never simulated need not be known better.
-  const bool is_too_long = operations > static_cast<double>(most_events());
+  const bool is_too_long = operations > static_cast<double>(most_events(contender));
   const double least =
       is_too_long ? quick_bound(contender, bytes) : simulator.least_seconds(bytes, parameters);
   const std::lock_guard lock(times.mutex);
@@ -171,7 +171,7 @@ std::optional<Contest::Told> Contest::tell(std::size_t contender, std::int64_t b
                                                     {.stop = compile_.synthesis.packing.stop,
                                                      .few_passes = few_passes,
                                                      .most_seconds = most,
-                                                     .max_events = most_events(),
+                                                     .max_events = most_events(contender),
                                                      .threads = 1,
                                                      .known = &runs});
   const bool is_estimate = run && run->times.front().is_estimate;

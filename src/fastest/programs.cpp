@@ -21,8 +21,9 @@ namespace forestcoll::fastest {
 namespace {
 
 constexpr std::array<std::int32_t, 4> kInstances = {1, 2, 4, 8};
-// Instances, of few variants: of what a runtime has itself, and of other programs of few steps.
-constexpr std::int32_t kMostOfFew = 4, kMostOfSmall = 2;
+// Instances, of few variants: of what goes along paths, and of programs of few steps. What a
+// runtime has itself is in all of them, as it runs in whichever is the fastest.
+constexpr std::int32_t kMostOfPaths = 4, kMostOfSmall = 2;
 // Twice the instances have so many times the steps at least: twice, where nothing is merged.
 constexpr double kStepsOfTwice = 1.5;
 constexpr double kMostTreesOfMessage = 16;
@@ -80,7 +81,7 @@ class ProgramMaker {
     const bool has_first =
         candidate == 0 && fabric_.network.ranks.size() <= scale::kMostRanksOfRoots;
     if (has_runtime_own(candidates_[candidate])) {
-      return make_up_to(kMostOfFew, candidate, {}, has_first);
+      return make_up_to(kInstances.back(), candidate, {}, has_first);
     }
     if (candidates_[candidate].routes) return make_widest(candidate);
     const bool is_small = kMostOfSmall * least_steps(candidates_[candidate].forest(), 1) <=
@@ -134,7 +135,7 @@ class ProgramMaker {
 
   // The most of these that fit.
   Expected<std::vector<Program>> make_widest(std::size_t candidate) const {
-    for (std::int32_t instances = kMostOfFew;; instances /= 2) {
+    for (std::int32_t instances = kMostOfPaths;; instances /= 2) {
       auto widest = make(candidate, instances);
       if (widest || instances == 1) return widest;
     }
