@@ -28,6 +28,7 @@ struct BaselineTraits {
   bool picked_by_nccl = false, picked_by_mscclpp = false;
   std::string_view nccl = {};  ///< as NCCL's tuner plugins call it; empty: they do not know it
   bool for_large = false;      ///< fast for large messages on many ranks
+  bool for_many = false;       ///< the same on many boxes alone
   bool takes_long = false;     ///< it is searched for
   bool has_box_rings = false;  ///< it follows `BaselineOptions::graph`
 };
@@ -41,8 +42,9 @@ struct BaselineInfo {
 };
 /// Whether it is for this collective.
 [[nodiscard]] bool supports(const BaselineInfo& info, Collective collective);
-/// nccl-ring, ring, double-tree, nvls, halving-doubling, bruck, multitree, bfb, hierarchical,
-/// greedy, pat, swing, bine, one-shot, two-shot, two-level; in this order.
+/// nccl-ring, ring, double-tree, double-tree-direct, double-tree-binomial, nvls, halving-doubling,
+/// bruck, multitree, bfb, hierarchical, greedy, pat, swing, bine, one-shot, two-shot, two-level,
+/// rail-pat, two-level-pat; in this order.
 [[nodiscard]] std::span<const BaselineInfo> baselines();
 /// Null where there is no baseline of this name.
 [[nodiscard]] const BaselineInfo* find_baseline(std::string_view name);

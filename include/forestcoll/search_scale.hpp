@@ -45,6 +45,8 @@ inline constexpr std::size_t kMostRanksOfTimedPlans = 8;
 inline constexpr std::size_t kMostRanksOfShapes = 32, kMostEdgesOfShapes = 8'000;
 /// Of few variants, plans of what MSCCL++ has by itself, for one box.
 inline constexpr std::size_t kMostRanksOfShots = 32;
+/// Of few variants, plans of what is fast on many boxes alone, from so many GPUs on.
+inline constexpr std::size_t kLeastRanksOfMany = 65;
 /// Of few variants, plans of the trees of the highest rate, of any number.
 inline constexpr std::size_t kMostRanksOfOptimum = 32;
 /// Baselines that are searched for: `BaselineTraits::takes_long`.

@@ -125,9 +125,11 @@ class CandidateFinder {
   // What plans are compared with in a box, and where a switch beside others sums; and what is fast
   // on many ranks.
   [[nodiscard]] bool is_one_of_few(const BaselineTraits& traits) const {
-    const bool is_of_runtime = options_.format == Format::mscclpp && traits.picked_by_mscclpp &&
-                               fabric_.network.ranks.size() <= scale::kMostRanksOfShots;
-    return is_of_runtime || traits.for_large;
+    const std::size_t ranks = fabric_.network.ranks.size();
+    const bool are_plans = options_.format == Format::mscclpp;
+    if (traits.for_many) return !are_plans || ranks >= scale::kLeastRanksOfMany;
+    return traits.for_large ||
+           (are_plans && traits.picked_by_mscclpp && ranks <= scale::kMostRanksOfShots);
   }
 
   // None where it is not wanted, or the fabric has none.
