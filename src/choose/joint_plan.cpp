@@ -58,7 +58,7 @@ Expected<void> check_joint_plan(Collective collective) {
   }
   return make_error(Code::T06,
                     fmt::format("one plan for several groups is of an allgather, a reduce_scatter "
-                                "or an allreduce, not of a {}",
+                                "or an allreduce alone, which {} is not",
                                 to_string(collective)),
                     "write a schedule for each group");
 }

@@ -79,6 +79,50 @@ TEST(CompareGroupsLong, GroupsThatShareALinkTakeTwiceAsLong) {
   }
 }
 
+// Four pairs of eight linked GPUs: of seven links of a GPU one leads to its peer, and three GPUs
+// pass on.
+TEST(CompareGroupsLong, RelaysAreOfOnePlan) {
+  const Scratch scratch;
+  const std::string fabric = scratch / "mi300x.json", pairs = "[[0,4],[1,5],[2,6],[3,7]]";
+  run_well({"topo", "gen", "mi300x", "-o", fabric});
+  const Words asked = {"compare",
+                       fabric,
+                       "--groups",
+                       pairs,
+                       "--relays",
+                       "--algorithms",
+                       "forestcoll,forestcoll (one plan),nccl-ring",
+                       "--sizes",
+                       "1G"};
+  const auto report = json_of(joined(asked, {"--json"}), "forestcoll-compare-groups.schema.json");
+  EXPECT_EQ(report["optimum"]["exact"], "256");
+  EXPECT_TRUE(report["relays"]);
+  const auto rows = rows_of(report);
+  const auto& plan = rows.at("forestcoll (one plan)")["times"][0];
+  EXPECT_FALSE(plan.contains("alone_simulated_seconds"));
+  const double rings = rows.at("nccl-ring")["times"][0]["simulated_algbw"];
+  EXPECT_GT(plan["simulated_algbw"].get<double>(), 3 * rings);
+  EXPECT_LT(rows.at("forestcoll")["times"][0]["simulated_algbw"].get<double>(), 64);
+  const std::string file = scratch / "plan.json";
+  run_well({"synth", fabric, "--groups", pairs, "--relays", "--format", "mscclpp", "-o", file});
+  const auto simulated = json_of({"simulate", file, fabric, "--sizes", "1G", "--json"});
+  EXPECT_EQ(plan["simulated_seconds"], simulated["times"][0]["simulated_seconds"]);
+  EXPECT_THAT(run_well(joined(asked, {"--csv"})).out,
+              HasSubstr(",forestcoll (one plan),,256,256,"));
+  // Some row of the second table is missing, none of the first.
+  const std::string text = run_well(asked).out;
+  EXPECT_THAT(text, HasSubstr("where GPUs pass on what is for others\n"));
+  EXPECT_EQ(text.find("(one plan)"), text.rfind("(one plan)"));
+}
+
+TEST(CompareGroupsLong, OnePlanIsOfSomeCollectivesAlone) {
+  const auto report =
+      json_of({"compare", topology("dgx-a100-x1"), "-c", "broadcast", "--root", "0", "--groups",
+               "DIV 4", "--algorithms", "forestcoll (one plan)", "--sizes", "1M", "--json"},
+              "forestcoll-compare-groups.schema.json");
+  EXPECT_EQ(report["algorithms"][0]["error"]["code"], "T06");
+}
+
 TEST(CompareGroupsLong, TablesOfBoth) {
   const auto result = run_well({"compare", topology("dgx-a100-x1"), "-c", "broadcast", "--root",
                                 "1", "--mesh", "tp=4,dp=2", "--groups", "tp", "--algorithms",
@@ -135,7 +179,7 @@ TEST(CompareGroups, WordsThatDoNotGoTogether) {
            {{"--groups", "all", "--trees"}, "--trees does not go with --groups [S04]"},
            {{fabric, "--groups", "all"}, "more than one topology does not go with --groups [S04]"},
            {{"--groups", "all", "-c", "alltoallv"}, "alltoallv"},
-           {{"--groups", "DIV 2", "--relays"}, "--relays does not go with --groups [S04]"},
+           {{"--groups", "all", "--algorithms", "forestcoll (rate)"}, "[B09]"},
            {{"--groups", "all", "--members", "0-3"}, "--members is one group"},
            {{"--groups", "all", "--algorithms", "nccl-pick"}, "there is no \"nccl-pick\""},
            {{"--mesh", "tp=16"}, "--mesh and --mesh-order are of groups [S04]"},

@@ -42,8 +42,9 @@ void add_algorithm_options(CLI::App& command, CompareArguments& options) {
     of_alltoall += fmt::format(", {}", info.name);
   group
       .list("--algorithms", options.algorithms, "NAME,...",
-            fmt::format("Algorithms to compare, with commas, or all; {}. For an alltoall: {}",
-                        known, of_alltoall))
+            fmt::format("Algorithms to compare, with commas, or all; {}. Of --groups also\n{}, {}. "
+                        "For an alltoall: {}",
+                        known, kOursAlone, kOursInOnePlan, of_alltoall))
       ->delimiter(',');
   group.list("--schedule", options.schedules, "FILE",
              "Also compare this schedule: MSCCL XML, an MSCCL++ plan, forest or flows JSON;\n"
@@ -129,7 +130,7 @@ std::vector<std::string> baselines_of(const CompareArguments& options) {
 
 bool is_algorithm(const std::string& name, const CompareArguments& options) {
   const bool in_groups = options.groups.given();
-  if (name == kOurs || (in_groups && name == kOursAlone)) return true;
+  if (name == kOurs || (in_groups && (name == kOursAlone || name == kOursInOnePlan))) return true;
   if (in_groups && (name == kOursByRate || is_selector(name))) return false;
   if (has_paths(options.collective)) {
     const BaselineInfo* info = find_alltoall_baseline(name);
@@ -170,6 +171,7 @@ Expected<std::vector<std::string>> names_of(const CompareArguments& options) {
       add(kOurs);
       const bool has_rate = !has_paths(options.collective) && !options.trees;
       if (options.groups.given()) {
+        if (has_relays(options.failures)) add(kOursInOnePlan);
         add(kOursAlone);
       } else if (has_rate) {
         add(kOursByRate);
@@ -303,7 +305,6 @@ Expected<void> refuse_with_groups(const CompareArguments& options) {
   }
   if (!options.groups.given()) return {};
   const char* option = first_given({{"more than one topology", are_several(options)},
-                                    {"--relays", has_relays(options.failures)},
                                     {"--demand", !options.demand.empty()},
                                     {"--schedule", !options.schedules.empty()},
                                     {"--measured", !options.measured.empty()},

@@ -253,6 +253,7 @@ Expected<GroupsRequest> request_of_groups(const CompareArguments& options, const
                        rows.parameters,
                        rows.gpu_chosen,
                        options.target,
+                       has_relays(options.failures),
                        options.threads};
 }
 

@@ -8,9 +8,11 @@
 #include "common/job/step_schedules.hpp"
 #include "common/report/progress_bar.hpp"
 #include "common/synthesis/groups/job_groups.hpp"
+#include "common/synthesis/groups/joint_plan.hpp"
 #include "common/synthesis/request/options.hpp"
 #include "compare/comparison.hpp"
 #include "forestcoll/baseline.hpp"
+#include "forestcoll/joint_plan.hpp"
 #include "forestcoll/network.hpp"
 
 namespace forestcoll::cli {
@@ -19,6 +21,7 @@ namespace {
 std::string title_of(const std::string& algorithm) {
   if (algorithm == kOurs) return "ForestColl, this program, groups share out the links";
   if (algorithm == kOursAlone) return "ForestColl, this program, each group for itself";
+  if (algorithm == kOursInOnePlan) return "ForestColl, this program, one plan of all groups";
   const BaselineInfo* info = find_baseline(algorithm);
   if (info == nullptr) info = find_alltoall_baseline(algorithm);
   if (info != nullptr) return std::string(info->title);
@@ -32,6 +35,8 @@ class GroupsComparer {
   GroupsComparer(const Fabric& fabric, const GroupsRequest& request, MadeStep divided,
                  const Console& console)
       : fabric_(fabric), request_(request), divided_(std::move(divided)), console_(console) {
+    silent_.quiet = true;
+    silent_.findings = &findings_;
     const JobOperation& operation = request.operation;
     WrittenOperation written;
     written.name = operation.name;
@@ -56,7 +61,7 @@ class GroupsComparer {
         break;
       }
       row.times.push_back(*time);
-      bar.show(lines_of(rates_by_size(rows, request_.sizes, &GroupsTime::at_once), 1, 0));
+      bar.show(lines_of(rates_by_size(rows, request_.sizes, false), 1, 0));
     }
   }
 
@@ -88,17 +93,19 @@ class GroupsComparer {
     if (!schedules) return schedules.errors();
     const auto all = schedules->all(fabric_.topology);
     if (!all) return all.errors();
-    const auto each = schedules->each_alone(fabric_.topology);
-    if (!each) return each.errors();
-    GroupsTime time{bytes};
     const auto seconds = seconds_of(*all, bytes);
     if (!seconds) return seconds.errors();
-    time.at_once = *seconds;
+    GroupsTime time{bytes, *seconds};
+    if (algorithm == kOursInOnePlan) return time;
+    const auto each = schedules->each_alone(fabric_.topology);
+    if (!each) return each.errors();
+    double slowest = 0;
     for (const Simulator& one : *each) {
       const auto alone = seconds_of(one, bytes);
       if (!alone) return alone.errors();
-      time.alone = std::max(time.alone, *alone);
+      slowest = std::max(slowest, *alone);
     }
+    time.alone = slowest;
     return time;
   }
 
@@ -113,6 +120,7 @@ class GroupsComparer {
 
   Expected<StepSchedules> schedules_of(const std::string& algorithm, std::int64_t bytes) {
     if (algorithm == kOurs) return ours(bytes);
+    if (algorithm == kOursInOnePlan) return one_plan();
     GroupAlgorithm by;
     by.bytes = bytes;
     if (algorithm != kOursAlone) by.names = {algorithm};
@@ -121,24 +129,28 @@ class GroupsComparer {
     return StepSchedules::by(by, step_, fabric_.topology, fabric_.gpu);
   }
 
-  // As `synth` makes them of groups with so many bytes.
-  Expected<StepSchedules> ours(std::int64_t bytes) {
+  [[nodiscard]] SynthArguments arguments() const {
     SynthArguments arguments;
     arguments.collective = to_string(request_.operation.collective);
-    arguments.target =
+    return arguments;
+  }
+
+  // As `synth` makes them of groups with so many bytes. Nobody relays.
+  Expected<StepSchedules> ours(std::int64_t bytes) {
+    SynthArguments asked = arguments();
+    asked.target =
         request_.target.empty() ? default_target(request_.operation.collective) : request_.target;
-    arguments.target_given = !request_.target.empty();
-    const auto formatted = with_format(std::move(arguments));
+    asked.target_given = !request_.target.empty();
+    const auto formatted = with_format(std::move(asked));
     if (!formatted) return formatted.errors();
     JobStep step{"", 1, {request_.operation}};
+    auto divided = request_.relays ? divide(step, fabric_, false, silent_) : Expected(divided_);
+    if (!divided) return divided.errors();
     step.operations.front().bytes = bytes;
-    Diagnostics findings;
-    Console silent = console_;
-    silent.quiet = true;
-    silent.findings = &findings;
-    std::vector<MadeGroup> groups = divided_.groups;
-    const ExitCode code = GroupMaker(*formatted, fabric_, step, "", silent).make_all(groups);
-    if (code != ExitCode::done) return findings;
+    std::vector<MadeGroup>& groups = divided->groups;
+    findings_.clear();
+    const ExitCode code = GroupMaker(*formatted, fabric_, step, "", silent_).make_all(groups);
+    if (code != ExitCode::done) return findings_;
     std::vector<ScheduleInPart> schedules;
     for (MadeGroup& group : groups) {
       schedules.push_back({std::move(group.part.topology), group.made->text, kOurs});
@@ -146,11 +158,45 @@ class GroupsComparer {
     return StepSchedules::of(std::move(schedules));
   }
 
+  // As `synth` makes it, of whatever size, once.
+  Expected<StepSchedules> one_plan() {
+    if (!plan_) {
+      auto made = make_plan();
+      if (!made) return made.errors();
+      plan_ = *std::move(made);
+    }
+    std::vector<ScheduleInPart> all(1, {fabric_.topology, *plan_, kOursInOnePlan});
+    return StepSchedules::of(std::move(all));
+  }
+
+  Expected<std::string> make_plan() {
+    if (const auto done = check_joint_plan(request_.operation.collective); !done) {
+      return done.errors();
+    }
+    SynthArguments asked = arguments();
+    asked.format = "mscclpp";
+    asked.format_given = true;
+    asked.output = "plan.json";  // one plan is for one file
+    if (request_.relays) asked.failures.relays = Failures::Relays::all;
+    const auto formatted = with_format(std::move(asked));
+    if (!formatted) return formatted.errors();
+    const JobStep step{"", 1, {request_.operation}};
+    MadeStep made = divided_;
+    findings_.clear();
+    const auto code = make_joint_plan(*formatted, fabric_, step, made, silent_);
+    if (!code) return code.errors();
+    if (*code != ExitCode::done) return findings_;
+    return made.plan->text;
+  }
+
   const Fabric& fabric_;
   const GroupsRequest& request_;
   MadeStep divided_;
   const Console& console_;
+  Console silent_ = console_;  // what goes wrong is in findings_
+  Diagnostics findings_;
   WrittenStep step_;
+  std::optional<std::string> plan_;
   std::size_t done_ = 0;
 };
 
@@ -158,7 +204,7 @@ class GroupsComparer {
 
 Expected<GroupsComparison> compare_groups(const Fabric& fabric, const GroupsRequest& request,
                                           const Console& console) {
-  auto divided = divide({"", 1, {request.operation}}, fabric, false, console);
+  auto divided = divide({"", 1, {request.operation}}, fabric, request.relays, console);
   if (!divided) return divided.errors();
   GroupsComparison comparison{divided->bound.together.at_most, {}};
   ProgressBar bar("comparing", console);

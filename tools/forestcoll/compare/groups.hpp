@@ -20,6 +20,8 @@ namespace forestcoll::cli {
 
 /// What each group would have by itself on the whole fabric, where it does not know of the others.
 constexpr const char* kOursAlone = "forestcoll (alone)";
+/// One plan of MSCCL++, which all ranks run: those of no group, too, where they are to relay.
+constexpr const char* kOursInOnePlan = "forestcoll (one plan)";
 
 struct GroupsRequest {
   JobOperation operation;               ///< with the groups, and no bytes
@@ -28,6 +30,7 @@ struct GroupsRequest {
   SimulationParameters parameters;
   std::string gpu_chosen;  ///< why these, in words
   std::string target;      ///< empty: the default
+  bool relays = false;     ///< GPUs pass on what is for others, of the optimum and the plan
   int threads = 1;
 };
 
@@ -35,7 +38,8 @@ struct GroupsRequest {
 struct GroupsTime {
   std::int64_t bytes = 0;
   double at_once = 0;  ///< of all groups, on one fabric
-  double alone = 0;    ///< of the slowest group, while the others are idle
+  /// Of the slowest group, while the others are idle; none of a plan, which is of all.
+  std::optional<double> alone = {};
 };
 
 /// An algorithm; where `error` is set, there are no times.
@@ -50,7 +54,8 @@ struct GroupsComparison {
   std::vector<GroupsRow> rows;
 };
 
-/// Ours: schedules in parts of the links, as `synth` of groups divides these, the fastest by size.
+/// Ours: schedules in parts of the links, as `synth` of groups divides these, the fastest by size;
+/// or the plan that it makes of all groups.
 /// All others: each group's own on all links, by `StepSchedules::by`. All are simulated as they
 /// run at once. Errors: those of `divide`. Cost: that of `synth`, for each size, and of
 /// `fastest_schedule` for each algorithm, size and shape of a group.
@@ -62,8 +67,7 @@ struct GroupsComparison {
 [[nodiscard]] bool has_times(const GroupsComparison& comparison);
 /// algbw of the algorithms that have times, by size: of all groups at once, or of one alone.
 [[nodiscard]] Table rates_by_size(const std::vector<GroupsRow>& rows,
-                                  const std::vector<std::int64_t>& sizes,
-                                  double GroupsTime::*seconds);
+                                  const std::vector<std::int64_t>& sizes, bool alone);
 
 /// Tables of algbw, all at once and one group alone: for a terminal, in Markdown, and in LaTeX.
 [[nodiscard]] std::string groups_in_words(const GroupsComparison& comparison,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,10 +47,11 @@ GroupsTexts texts_of(const GroupsComparison& comparison, const GroupsRequest& re
                                        counted(groups_at_work(request), "group")));
   texts.model = fmt::format("simulated ({}); GPU parameters: {} ({})", kModelNotMeasurement,
                             request.parameters.name, request.gpu_chosen);
-  texts.optimum = fmt::format("trees and paths reach at most {} GB/s in each group, all at once",
-                              number(comparison.optimum));
-  texts.at_once = rates_by_size(comparison.rows, request.sizes, &GroupsTime::at_once);
-  texts.alone = rates_by_size(comparison.rows, request.sizes, &GroupsTime::alone);
+  texts.optimum = fmt::format("trees and paths reach at most {} GB/s in each group, all at once{}",
+                              number(comparison.optimum),
+                              request.relays ? ", where GPUs pass on what is for others" : "");
+  texts.at_once = rates_by_size(comparison.rows, request.sizes, false);
+  texts.alone = rates_by_size(comparison.rows, request.sizes, true);
   for (const GroupsRow& row : comparison.rows) {
     if (row.error) texts.remarks.push_back(one_line(row.algorithm + ": " + why(*row.error)));
   }
@@ -90,16 +92,16 @@ bool has_times(const GroupsComparison& comparison) {
 }
 
 Table rates_by_size(const std::vector<GroupsRow>& rows, const std::vector<std::int64_t>& sizes,
-                    double GroupsTime::*seconds) {
+                    bool alone) {
   Table table{{"algorithm"}};
   for (const std::int64_t size : sizes) {
     table.head.push_back(rounded_size_in_words(static_cast<double>(size)));
   }
   for (const GroupsRow& row : rows) {
-    if (row.times.empty()) continue;
+    if (row.times.empty() || (alone && !row.times.front().alone)) continue;
     TableRow line{row.algorithm};
     for (const GroupsTime& time : row.times) {
-      line.push_back(short_number(algbw_of(time.bytes, time.*seconds)));
+      line.push_back(short_number(algbw_of(time.bytes, alone ? *time.alone : time.at_once)));
     }
     line.resize(table.head.size());  // of a row that is still made
     table.rows.push_back(std::move(line));
@@ -161,9 +163,9 @@ std::string groups_to_csv(const GroupsComparison& comparison, const GroupsReques
     for (const GroupsTime& time : row.times) {
       TableRow sized = line;
       sized.push_back(std::to_string(time.bytes));
-      for (const double seconds : {time.at_once, time.alone}) {
-        sized.push_back(plain(seconds));
-        sized.push_back(plain(algbw_of(time.bytes, seconds)));
+      for (const auto& seconds : {std::optional(time.at_once), time.alone}) {
+        sized.push_back(seconds ? plain(*seconds) : "");
+        sized.push_back(seconds ? plain(algbw_of(time.bytes, *seconds)) : "");
       }
       table.rows.push_back(std::move(sized));
     }
@@ -206,9 +208,11 @@ Json groups_to_json(const GroupsComparison& comparison, const GroupsRequest& req
     for (const GroupsTime& time : row.times) {
       json["times"].push_back({{"bytes", time.bytes},
                                {"simulated_seconds", time.at_once},
-                               {"simulated_algbw", algbw_of(time.bytes, time.at_once)},
-                               {"alone_simulated_seconds", time.alone},
-                               {"alone_simulated_algbw", algbw_of(time.bytes, time.alone)}});
+                               {"simulated_algbw", algbw_of(time.bytes, time.at_once)}});
+      if (!time.alone) continue;
+      Json& sized = json["times"].back();
+      sized["alone_simulated_seconds"] = *time.alone;
+      sized["alone_simulated_algbw"] = algbw_of(time.bytes, *time.alone);
     }
     if (row.error) json["error"] = to_json(*row.error);
     rows.push_back(std::move(json));
@@ -220,6 +224,7 @@ Json groups_to_json(const GroupsComparison& comparison, const GroupsRequest& req
                  {"compute_nodes", fabric.topology.ranks.size()},
                  {"collective", to_string(request.operation.collective)},
                  {"groups", std::move(groups)},
+                 {"relays", request.relays},
                  {"optimum", exact(comparison.optimum)},
                  {"parameters",
                   {{"name", request.parameters.name},
