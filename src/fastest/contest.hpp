@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -106,6 +105,12 @@ class Contest {
   /// The same as so many passes tell it, where these are few of all.
   [[nodiscard]] std::optional<Told> estimate(std::size_t contender, std::int64_t bytes, double most,
                                              double few_passes);
+  /// Whether so many are few of all, and tell enough of these.
+  [[nodiscard]] bool are_few_passes(double count, std::size_t contender, std::int64_t bytes) const;
+  /// Of each, as `tell` has them: side by side.
+  using Tell = std::function<std::optional<Told>(std::size_t contender)>;
+  [[nodiscard]] std::vector<std::optional<Told>> told_of(const std::vector<std::size_t>& contenders,
+                                                         const Tell& tell) const;
   /// No more than that: see `Simulator::least_seconds`.
   [[nodiscard]] double least_seconds(std::size_t contender, std::int64_t bytes);
   /// What it takes at least at that size by what it took at others, but for what fair shares make
@@ -118,6 +123,8 @@ class Contest {
   [[nodiscard]] double quick_bound(std::size_t contender, std::int64_t bytes) const;
   /// Steps that are simulated, in all passes; 0 for plans.
   [[nodiscard]] double simulation_cost(std::size_t contender, std::int64_t bytes) const;
+  /// A simulation takes so long that it is made for what is likely to win alone.
+  [[nodiscard]] bool is_costly(std::size_t contender, std::int64_t bytes) const;
   /// Of the whole message.
   [[nodiscard]] double passes(std::size_t contender, std::int64_t bytes) const;
   /// The first that takes as long at that size: where chunks are so small that a pass carries them
@@ -158,6 +165,10 @@ class Contest {
   [[nodiscard]] const Candidate& candidate(std::size_t contender) const {
     return candidates_[contenders_[contender].candidate];
   }
+  /// Of a candidate; those of one follow those of the one before.
+  [[nodiscard]] std::size_t contenders_each() const {
+    return contenders_.size() / candidates_.size();
+  }
   /// REQUIRES: it is there.
   [[nodiscard]] const Program& program(std::size_t contender) const {
     const Contender& each = contenders_[contender];
@@ -192,27 +203,6 @@ class Contest {
     std::map<std::int64_t, double> least;
     double first_byte = 0, each_byte = 0;  // seconds at least
   };
-  // The best so far, what was compared, and about what each contender takes, or at least.
-  struct Standing {
-    std::optional<Winner> best;
-    std::vector<ConsideredTime> considered;
-    std::map<std::size_t, double> by_contender;
-  };
-  // Finds one among its candidate's contenders.
-  [[nodiscard]] std::size_t contenders_each() const {
-    return contenders_.size() / candidates_.size();
-  }
-  // What so many passes told of a contender, ordered by what that comes to at the least.
-  struct Estimate {
-    double least = 0;  // seconds
-    std::size_t contender = 0;
-    double passes = 0;  // 0: not tried yet
-    double seconds = 0;
-    bool operator<(const Estimate& other) const {
-      return std::tie(least, contender) < std::tie(other.least, other.contender);
-    }
-  };
-  using Estimates = std::set<Estimate>;
   // What a candidate becomes, once it is asked for.
   struct Made {
     std::once_flag once;
@@ -240,34 +230,10 @@ class Contest {
   [[nodiscard]] std::optional<Ratio> rate_of_links(const Candidate& candidate) const;
   Expected<void> make_the_likely();
   void make_one(std::size_t candidate);
-  void race(ContestQueue& queue, std::int64_t bytes, double of_interest, Standing& standing);
-  // Below what one must be to be tried, and so many at a time.
-  struct Goal {
-    double seconds = 0;
-    std::size_t at_once = 1;
-  };
-  [[nodiscard]] Goal goal_of(const Standing& standing, const Estimates& estimates,
-                             std::int64_t bytes, double of_interest) const;
-  [[nodiscard]] static std::vector<Estimate> take_first(Estimates& estimates, std::size_t at_once);
-  [[nodiscard]] double next_passes(std::size_t contender, std::int64_t bytes, double before) const;
-  void try_out(const std::vector<Estimate>& tried, std::int64_t bytes, double goal,
-               Estimates& estimates, Standing& standing);
-  [[nodiscard]] bool is_promising(const Estimate& estimate, std::int64_t bytes,
-                                  const Standing& standing) const;
-  void note(std::size_t contender, double seconds, double most, Standing& standing) const;
-  [[nodiscard]] double most_of_variants(std::size_t contender, std::int64_t bytes) const;
-  [[nodiscard]] std::set<std::size_t> with_variants(const Standing& standing,
-                                                    std::int64_t bytes) const;
-  [[nodiscard]] bool is_costly(std::size_t contender, std::int64_t bytes) const;
   [[nodiscard]] std::optional<Winner> far_behind(ContestQueue& queue, std::int64_t bytes,
                                                  double seconds) const;
   void find_twins();
   [[nodiscard]] Expected<std::vector<Program>> programs_of(std::size_t candidate);
-  // Of each, as `tell` has them: side by side.
-  using Tell = std::function<std::optional<Told>(std::size_t contender)>;
-  [[nodiscard]] std::vector<std::optional<Told>> told_of(const std::vector<std::size_t>& contenders,
-                                                         const Tell& tell) const;
-  [[nodiscard]] bool are_few_passes(double count, std::size_t contender, std::int64_t bytes) const;
   [[nodiscard]] std::optional<Told> tell(std::size_t contender, std::int64_t bytes, double most,
                                          double few_passes = 0);
   void find_lines(std::size_t candidate);

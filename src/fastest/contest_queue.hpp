@@ -55,13 +55,12 @@ class ContestQueue {
     return bounds_.top();
   }
 
-  /// Of those whose bounds are at most `near` times the lowest, and no more than `most`, up to
-  /// `count` that are simulated soonest: what they take rules others out, or ends their simulations
-  /// early.
-  std::vector<std::size_t> next(std::size_t count, double near, double most) {
+  /// Of those whose bounds are near the lowest, and no more than `most`, up to `count` that are
+  /// simulated soonest: what they take rules others out, or ends their simulations early.
+  std::vector<std::size_t> next(std::size_t count, double most) {
     if (!has_exact_bound(most)) return {};
     std::vector<Bound> nearest;
-    const double last = std::min(most, near * bounds_.top().seconds);
+    const double last = std::min(most, kNear * bounds_.top().seconds);
     while (has_exact_bound(last)) {
       nearest.push_back(bounds_.top());
       bounds_.pop();
@@ -90,6 +89,8 @@ class ContestQueue {
   }
 
  private:
+  static constexpr double kNear = 1.05;  // times the lowest bound
+
   // A candidate that has not been looked at, made or not.
   struct Unmade {
     double seconds = 0;  // at least
