@@ -107,6 +107,12 @@ Expected<BaselineResult> double_tree_with(const Request& request, const Inside& 
   });
 }
 
+// In one box there is nothing over it.
+Expected<BaselineResult> over_boxes(const Request& request, const Inside& inside) {
+  const auto boxes = several_boxes(request.topology, request.network);
+  return boxes ? double_tree_with(request, inside) : boxes.errors();
+}
+
 }  // namespace
 
 Expected<BaselineResult> double_tree(const Request& request) {
@@ -114,17 +120,11 @@ Expected<BaselineResult> double_tree(const Request& request) {
 }
 
 Expected<BaselineResult> double_tree_direct(const Request& request) {
-  if (const auto boxes = several_boxes(request.topology, request.network); !boxes) {
-    return boxes.errors();
-  }
-  return double_tree_with(request, kDirect);
+  return over_boxes(request, kDirect);
 }
 
 Expected<BaselineResult> double_tree_binomial(const Request& request) {
-  if (const auto boxes = several_boxes(request.topology, request.network); !boxes) {
-    return boxes.errors();
-  }
-  return double_tree_with(request, kBinomial);
+  return over_boxes(request, kBinomial);
 }
 
 }  // namespace forestcoll::baseline
