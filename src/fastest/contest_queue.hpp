@@ -22,6 +22,9 @@ namespace forestcoll::fastest {
 /// it is simulated. What was made for another size changes nothing.
 class ContestQueue {
  public:
+  /// Tried side by side.
+  static constexpr std::size_t kAtOnce = 4;
+
   /// Of those that `takes` says, and `of`; of no variants, or of those of these contenders alone.
   ContestQueue(Contest& contest, std::int64_t bytes, const Contest::Takes& takes, Contest::Of of,
                const std::set<std::size_t>& variants_of = {})

@@ -18,8 +18,6 @@
 namespace forestcoll::fastest {
 namespace {
 
-// Tried side by side.
-constexpr std::size_t kTriedAtOnce = 4;
 // By which it is told whether anything is below what need not be known exactly.
 constexpr double kPassesOfGuess = 8, kPassesOfCostlyGuess = 2;
 // So many times what is of interest: variants are tried, too.
@@ -61,7 +59,7 @@ std::optional<Winner> Contest::far_behind(ContestQueue& queue, std::int64_t byte
 bool Contest::is_below(std::int64_t bytes, double most, const Takes& takes, Of of) {
   ContestQueue queue(*this, bytes, takes, of);
   for (;;) {
-    const auto next = queue.next(kTriedAtOnce, most);
+    const auto next = queue.next(ContestQueue::kAtOnce, most);
     if (next.empty()) return false;
     const auto all = told_of(next, [&](std::size_t c) {
       if (has_runtime_own(candidate(c))) return tell(c, bytes, most);

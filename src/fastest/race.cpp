@@ -13,9 +13,7 @@ namespace {
 constexpr double kForever = std::numeric_limits<double>::infinity();
 // Of times of one program that was simulated in other classes.
 constexpr double kRounding = 1e-9;
-// Tried side by side; but in a table one by one where that takes long, as its rows are found side
-// by side. What was tried is tried again by more passes together with what is as good.
-constexpr std::size_t kAtOnce = 4;
+// What was tried is tried again by more passes together with what is as good.
 constexpr double kAsGood = 1.02;
 // At first by so many passes, and no less than this part of all.
 constexpr double kFirstPasses = 2, kFirstPart = 1. / 16;
@@ -83,14 +81,14 @@ void Race::note_rest(ContestQueue& queue) {
 // Only what may be below is tried.
 Race::Goal Race::goal() const {
   const bool in_table = std::isfinite(of_interest_);
-  Goal goal{kForever, kAtOnce};
+  Goal goal{kForever, ContestQueue::kAtOnce};
   if (best_) {
     const double most = best_->seconds;
     const bool is_slow = in_table && contest_.is_costly(best_->contender, bytes_);
     goal.seconds = is_slow ? std::max(most / Contest::kWorthwhileBeyond,
                                       std::min(most / Contest::kWorthwhile, of_interest_))
                            : most / Contest::kWorthwhile;
-    if (is_slow) goal.at_once = 1;
+    if (is_slow) goal.at_once = 1;  // the rows of a table are found side by side
   }
   if (!estimates_.empty()) goal.seconds = std::min(goal.seconds, estimates_.begin()->least);
   return goal;
