@@ -29,6 +29,7 @@ struct BaselineTraits {
   std::string_view nccl = {};  ///< as NCCL's tuner plugins call it; empty: they do not know it
   bool for_large = false;      ///< fast for large messages on many ranks
   bool for_many = false;       ///< the same on many boxes alone
+  bool for_one_box = false;    ///< the same in one box of many
   bool takes_long = false;     ///< it is searched for
   bool has_box_rings = false;  ///< it follows `BaselineOptions::graph`
 };

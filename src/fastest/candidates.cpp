@@ -128,6 +128,7 @@ class CandidateFinder {
     const std::size_t ranks = fabric_.network.ranks.size();
     const bool are_plans = options_.format == Format::mscclpp;
     if (traits.for_many) return !are_plans || ranks >= scale::kLeastRanksOfMany;
+    if (traits.for_one_box) return !are_plans && !has_several_boxes(fabric_.topology);
     return traits.for_large ||
            (are_plans && traits.picked_by_mscclpp && ranks <= scale::kMostRanksOfShots);
   }

@@ -82,14 +82,22 @@ class Contest {
   /// what the runtime has by itself also those with more threadblocks than a file may have; or all,
   /// as those of the runtime itself, which serve every size.
   enum class Of { files, files_around, programs, all };
-  /// At one size, which may be another one; then also among the variants
-  /// of those that are as fast or little slower. What takes
-  /// more than `of_interest` seconds in any case, and long to simulate, may take up to
-  /// `kWorthwhileBeyond` times as long as the fastest; where it takes `kFarBehind` times as long,
-  /// the winner is that of the lowest bound.
-  [[nodiscard]] std::optional<Winner> winner(
-      std::int64_t bytes, const Takes& takes, Of of = Of::files,
-      double of_interest = std::numeric_limits<double>::infinity());
+  /// In seconds, what need not be known. What takes more than `of_interest` in any case, and long
+  /// to simulate, may take up to `kWorthwhileBeyond` times as long as the fastest; where it takes
+  /// `kFarBehind` times as long, the winner is that of the lowest bound. What takes more than
+  /// `most` is no winner.
+  struct Limits {
+    double of_interest = std::numeric_limits<double>::infinity();
+    double most = std::numeric_limits<double>::infinity();
+  };
+  /// At one size, which may be another one; then also among the variants of those that are as fast
+  /// or little slower.
+  [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes, Of of,
+                                             const Limits& limits);
+  [[nodiscard]] std::optional<Winner> winner(std::int64_t bytes, const Takes& takes,
+                                             Of of = Of::files) {
+    return winner(bytes, takes, of, {});
+  }
   /// Whether one of them takes less than `seconds` at that size.
   [[nodiscard]] bool is_below(std::int64_t bytes, double seconds, const Takes& takes,
                               Of of = Of::files);

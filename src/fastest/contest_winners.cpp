@@ -28,12 +28,12 @@ constexpr double kCostly = 32768;   // steps; a simulation of fewer takes millis
 }  // namespace
 
 std::optional<Winner> Contest::winner(std::int64_t bytes, const Takes& takes, Of of,
-                                      double of_interest) {
+                                      const Limits& limits) {
   ContestQueue queue(*this, bytes, takes, of);
-  if (auto far = far_behind(queue, bytes, kFarBehind * of_interest)) return far;
-  Race race(*this, bytes, of_interest);
+  if (auto far = far_behind(queue, bytes, kFarBehind * limits.of_interest)) return far;
+  Race race(*this, bytes, limits);
   race.run(queue);
-  if (race.best() && race.best()->seconds <= kNearInterest * of_interest) {
+  if (race.best() && race.best()->seconds <= kNearInterest * limits.of_interest) {
     const std::set<std::size_t> near = race.with_variants();
     ContestQueue variants(*this, bytes, takes, of, near);
     race.run(variants);
@@ -164,7 +164,7 @@ std::vector<std::vector<std::optional<Winner>>> Contest::winners_of_each(
   const auto find_next = [&](std::size_t) {
     const std::size_t t = order[next++];
     for (std::size_t i = sizes.size(); i-- > 0;) {
-      winners[t][i] = winner(sizes[i], takes[t], Of::programs, of_interest[i]);
+      winners[t][i] = winner(sizes[i], takes[t], Of::programs, {.of_interest = of_interest[i]});
       const std::lock_guard lock(mutex);
       done += costs[t][i];
       if (progress) progress("timing each algorithm", done / all);

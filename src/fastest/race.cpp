@@ -80,13 +80,13 @@ void Race::note_rest(ContestQueue& queue) {
 
 // Only what may be below is tried.
 Race::Goal Race::goal() const {
-  const bool in_table = std::isfinite(of_interest_);
-  Goal goal{kForever, ContestQueue::kAtOnce};
+  const bool in_table = std::isfinite(limits_.of_interest);
+  Goal goal{to_beat(), ContestQueue::kAtOnce};
   if (best_) {
     const double most = best_->seconds;
     const bool is_slow = in_table && contest_.is_costly(best_->contender, bytes_);
     goal.seconds = is_slow ? std::max(most / Contest::kWorthwhileBeyond,
-                                      std::min(most / Contest::kWorthwhile, of_interest_))
+                                      std::min(most / Contest::kWorthwhile, limits_.of_interest))
                            : most / Contest::kWorthwhile;
     if (is_slow) goal.at_once = 1;  // the rows of a table are found side by side
   }
@@ -105,25 +105,23 @@ std::vector<Race::Estimate> Race::take_first(std::size_t at_once) {
   return first;
 }
 
-// Twice as many as before; 0: all. What a runtime has itself is not given up by an estimate.
+// Twice as many as before.
 double Race::next_passes(std::size_t contender, double before) const {
   if (before == 0) return std::max(kFirstPasses, kFirstPart * contest_.passes(contender, bytes_));
-  return has_runtime_own(contest_.candidate(contender)) ? 0 : 2 * before;
+  return 2 * before;
 }
 
 // All of a costly simulation is for what few passes tell to be faster than the best.
 bool Race::is_promising(const Estimate& estimate) const {
   const std::size_t c = estimate.contender;
-  if (!best_ || has_runtime_own(contest_.candidate(c)) || !contest_.is_costly(c, bytes_)) {
-    return true;
-  }
+  if (!best_ || !contest_.is_costly(c, bytes_)) return true;
   return contest_.are_few_passes(next_passes(c, estimate.passes), c, bytes_) ||
          estimate.seconds < best_->seconds;
 }
 
 // By further passes than before. Of what gives up nothing is known but that.
 void Race::try_out(const std::vector<Estimate>& tried, double goal) {
-  const double best = best_ ? best_->seconds : kForever;
+  const double best = to_beat();
   std::map<std::size_t, double> passes;  // by contender
   std::vector<std::size_t> contenders;
   for (const Estimate& each : tried) {
@@ -138,7 +136,6 @@ void Race::try_out(const std::vector<Estimate>& tried, double goal) {
   const auto all_told = contest_.told_of(contenders, [&](std::size_t c) {
     double most = best;
     if (are_first && !contest_.variant_of(c)) most = most_of_variants(c) * goal;
-    if (are_first && has_runtime_own(contest_.candidate(c))) most = kForever;
     return contest_.estimate(c, bytes_, most, passes.at(c));
   });
   for (std::size_t i = 0; i < contenders.size(); ++i) {
@@ -168,6 +165,11 @@ void Race::note(std::size_t contender, double seconds, double most) {
   if (!is_new && std::isfinite(seconds)) known->second = seconds;
   if (!std::isfinite(seconds)) return;
   if (!best_ || is_before(seconds, contender, *best_)) best_ = Winner{contender, seconds, {}};
+}
+
+// Variants of what takes a little more than a winner may are faster.
+double Race::to_beat() const {
+  return best_ ? best_->seconds : kMostOfVariants * limits_.most;
 }
 
 double Race::most_of_variants(std::size_t contender) const {
@@ -202,7 +204,8 @@ std::set<std::size_t> Race::with_variants() const {
 }
 
 std::optional<Winner> Race::finish() {
-  if (best_) best_->considered = best_of_each(std::move(considered_));
+  if (!best_ || best_->seconds > limits_.most) return std::nullopt;
+  best_->considered = best_of_each(std::move(considered_));
   return std::move(best_);
 }
 

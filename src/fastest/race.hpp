@@ -21,9 +21,9 @@ class ContestQueue;
 /// time found.
 class Race {
  public:
-  /// `of_interest`: as in `Contest::winner`. REQUIRES: `contest` outlives it.
-  Race(Contest& contest, std::int64_t bytes, double of_interest)
-      : contest_(contest), bytes_(bytes), of_interest_(of_interest) {}
+  /// REQUIRES: `contest` outlives it.
+  Race(Contest& contest, std::int64_t bytes, const Contest::Limits& limits)
+      : contest_(contest), bytes_(bytes), limits_(limits) {}
 
   /// Those of the queue against each other, and against the best so far.
   void run(ContestQueue& queue);
@@ -32,7 +32,8 @@ class Race {
   /// Contenders whose variants are worth a race of their own: of candidates near the best, as many
   /// as there is a budget for, the fastest first. REQUIRES: there is a best one.
   [[nodiscard]] std::set<std::size_t> with_variants() const;
-  /// The best, with all that was compared; nothing is left of the race.
+  /// The best, if it takes no more than it may, with all that was compared; nothing is left of the
+  /// race.
   [[nodiscard]] std::optional<Winner> finish();
 
  private:
@@ -61,10 +62,11 @@ class Race {
   void note_estimate(const Estimate& estimate);
   void note_rest(ContestQueue& queue);
   [[nodiscard]] double most_of_variants(std::size_t contender) const;
+  [[nodiscard]] double to_beat() const;  // seconds
 
   Contest& contest_;
   std::int64_t bytes_;
-  double of_interest_;
+  Contest::Limits limits_;
   std::set<Estimate> estimates_;
   std::optional<Winner> best_;
   std::vector<ConsideredTime> considered_;

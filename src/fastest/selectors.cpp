@@ -150,7 +150,7 @@ std::vector<std::optional<Winner>> picks(Contest& contest, const Selector& selec
   std::vector<std::optional<Winner>> result;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     result.push_back(contest.winner(sizes[i], takes(contest, selector, sizes[i]), Contest::Of::all,
-                                    of_interest[i]));
+                                    {.of_interest = of_interest[i]}));
   }
   return result;
 }

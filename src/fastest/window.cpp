@@ -205,21 +205,40 @@ Contest::Takes FileSearch::takes() const {
 }
 
 std::optional<Winner> FileSearch::at(std::int64_t bytes) const {
+  if (auto file = no_slower_than_runtime(bytes)) return file;
   return at(bytes, contest_->winner(bytes, takes()));
 }
 
+// The same file, where there is one that is no slower than the runtime's own choice: how long all
+// others take need not be known.
+std::optional<Winner> FileSearch::no_slower_than_runtime(std::int64_t bytes) const {
+  const auto plain = runtime_.winner(bytes, buffer_bytes_.value_or(0));
+  if (!plain) return std::nullopt;
+  const double most = Contest::kWorthwhile * plain->seconds;
+  auto selected = contest_->winner(bytes, takes(), Contest::Of::files, {.most = most});
+  if (selected) return at(bytes, std::move(selected));
+  if (contest_->counts() != ServedCounts::around) return std::nullopt;
+  const auto own = runtime_.winner(bytes, buffer_bytes_);
+  return own ? around(bytes, Contest::kWorthwhile * own->seconds) : std::nullopt;
+}
+
 std::optional<Winner> FileSearch::at(std::int64_t bytes, std::optional<Winner> selected) const {
-  constexpr auto kAround = Contest::Of::files_around;
   if (!selected) {
     const bool is_asked = contest_->counts() != ServedCounts::of_size;
-    return is_asked ? contest_->winner(bytes, takes(), kAround) : std::nullopt;
+    return is_asked ? contest_->winner(bytes, takes(), Contest::Of::files_around) : std::nullopt;
   }
   const auto most = most_for_sizes_around(bytes, *selected);
   if (!most) return selected;
-  auto around = contest_->winner(bytes, takes(), kAround);
-  if (!around || around->seconds > *most) return selected;
-  const SizeWindow window = WindowFinder(*this, around->contender).find(bytes);
-  return has_usable_size(*contest_, around->contender, window) ? around : selected;
+  auto around = this->around(bytes, *most);
+  return around ? around : selected;
+}
+
+// The fastest of all, if it takes no more and is selected at some size of its window.
+std::optional<Winner> FileSearch::around(std::int64_t bytes, double most) const {
+  auto fastest = contest_->winner(bytes, takes(), Contest::Of::files_around, {.most = most});
+  if (!fastest) return std::nullopt;
+  const SizeWindow window = WindowFinder(*this, fastest->contender).find(bytes);
+  return has_usable_size(*contest_, fastest->contender, window) ? fastest : std::nullopt;
 }
 
 // Seconds that what is written in place of the fastest file at the size may take; none where that

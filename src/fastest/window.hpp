@@ -63,6 +63,8 @@ class FileSearch {
 
  private:
   class WindowFinder;
+  [[nodiscard]] std::optional<Winner> no_slower_than_runtime(std::int64_t bytes) const;
+  [[nodiscard]] std::optional<Winner> around(std::int64_t bytes, double most) const;
   [[nodiscard]] std::optional<double> most_for_sizes_around(std::int64_t bytes,
                                                             const Winner& selected) const;
   [[nodiscard]] bool is_worth_having(const std::optional<Winner>& file, std::int64_t bytes) const;

@@ -118,6 +118,10 @@ constexpr double kAgree = 0.01, kClearlyWhereTheyAgree = 0.98;
 constexpr std::array<double, 5> kLeastGrowth = {0.8, 0.88, 0.94, 0.96, 0.97};
 constexpr double kManyPasses = 64, kSteadyEnough = 7.5e-3;
 constexpr double kSteadyAtLast = 4e-2;  // after twice as many
+// Of the time, by which what is extrapolated may be unsteady after `kManyPasses`: where so many
+// activities were simulated, and so many more.
+constexpr double kManyActivities = 1 << 19, kUnsteadyPart = 0.02;
+constexpr double kMostActivities = 1 << 21, kMostUnsteadyPart = 0.04;
 
 class Sweep {
  public:
@@ -154,6 +158,7 @@ class Sweep {
   // The time for as much as this many passes carry.
   struct Rung {
     double bytes, seconds;
+    double activities;  // of this one and those before
   };
 
   [[nodiscard]] Simulation describe() const {
@@ -191,12 +196,12 @@ class Sweep {
 
   Expected<double> time_of(double bytes) {
     if (is_short(bytes)) return known_seconds(bytes);
-    for (std::size_t i = ladder_.size(); !slope(); ++i) {
+    for (std::size_t i = ladder_.size(); !slope(bytes); ++i) {
       if (rung(i) > bytes) return known_seconds(bytes);
       const auto taken = climb(i, bytes, i == 0 ? kFurtherPasses : 0);
       if (!taken || *taken == kForever) return taken;
     }
-    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope();
+    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope(bytes);
     return std::max(told, model_.least_seconds(parameters_, bytes));
   }
 
@@ -224,7 +229,8 @@ class Sweep {
     if (i == ladder_.size()) {
       const auto taken = known_seconds(rung(i), followed);
       if (!taken) return taken;
-      ladder_.push_back({rung(i), *taken});
+      const double before = ladder_.empty() ? 0 : ladder_.back().activities;
+      ladder_.push_back({rung(i), *taken, before + activities(rung(i))});
     }
     const bool is_late = ladder_[i].seconds > options_.most_seconds || is_too_long(i, bytes);
     return is_late ? kForever : ladder_[i].seconds;
@@ -272,14 +278,22 @@ class Sweep {
     }
     auto taken = seconds(bytes, followed);
     if (taken && *taken < std::numeric_limits<double>::infinity()) {
-      known.emplace(bytes, KnownRuns::Run{*taken, runs_.at(bytes).link_bytes});
+      known.emplace(bytes,
+                    KnownRuns::Run{*taken, runs_.at(bytes).activities, runs_.at(bytes).link_bytes});
     }
     return taken;
   }
 
-  // Seconds that another byte takes, once that no longer changes. While passes still fill gaps that
-  // the first ones left, they add less than their links need, and do so steadily.
-  [[nodiscard]] std::optional<double> slope() const {
+  // Of a run that was made.
+  [[nodiscard]] double activities(double bytes) {
+    return is_known(bytes) ? options_.known->by_bytes.at(bytes).activities
+                           : runs_.at(bytes).activities;
+  }
+
+  // Seconds that another byte takes, up to so many in all, once that no longer changes. While
+  // passes still fill gaps that the first ones left, they add less than their links need, and do so
+  // steadily.
+  [[nodiscard]] std::optional<double> slope(double bytes) const {
     if (ladder_.size() < kLeastRungs) return std::nullopt;
     const Rung* last = &ladder_.back();
     const std::array<double, 3> slopes = {slope_between(last[-3], last[-2]),
@@ -290,10 +304,21 @@ class Sweep {
     const double enough = passes < kManyPasses       ? kSteady
                           : passes < 2 * kManyPasses ? kSteadyEnough
                                                      : kSteadyAtLast;
-    if (*most - *least > enough * *most) return std::nullopt;
+    const double unsteady = (*most - *least) / *most;
+    if (unsteady > enough && !is_settled_enough(unsteady * (1 - last->bytes / bytes))) {
+      return std::nullopt;
+    }
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
     if (slopes.back() < link_seconds_ * (1 - kSteady - rounding)) return std::nullopt;
     return std::max(slope_between(last[-2], last[0]), link_seconds_);
+  }
+
+  // Where simulations of further passes would take long.
+  [[nodiscard]] bool is_settled_enough(double unsteady_part) const {
+    if (ladder_.back().bytes < kManyPasses * runs_.full_pass()) return false;
+    const double activities = ladder_.back().activities;
+    return activities >= kManyActivities &&
+           unsteady_part <= (activities >= kMostActivities ? kMostUnsteadyPart : kUnsteadyPart);
   }
 
   // No transfer is faster than its links, whatever the tolerance.

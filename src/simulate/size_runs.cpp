@@ -65,6 +65,7 @@ SizeRun SizeRuns::simulate(double bytes, double followed) {
   const ClassGraph classes = coarsest(model_.make(parameters_, bytes));
   run.link_bytes = loads_of(classes, bytes);
   const double activities = classes.graph.total_repeats();
+  run.activities = activities;
   if (known == 0 && !claim(activities, followed)) {
     run.end = SizeRun::End::too_many;
     return run;

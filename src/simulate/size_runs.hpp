@@ -18,6 +18,7 @@ struct SizeRun {
   enum class End { complete, late, stuck, stopped, too_many };
   End end = End::stopped;
   double seconds = 0;
+  double activities = 0;
   std::vector<double> link_bytes;  ///< by link, for each byte of the buffer
 };
 

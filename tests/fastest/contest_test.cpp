@@ -91,6 +91,30 @@ TEST(ContestFilesLong, HaveNoMoreThreadblocksThanTheGpuHolds) {
   EXPECT_GT(larger, 0U);
 }
 
+// What takes no more than a limit wins as without one, and what takes more does not.
+TEST(ContestLong, NothingAboveALimitWins) {
+  const Fabric fabric = test::bundled_fabric("mi250-x1");
+  auto contest = Contest::hold(fabric, options_for(Collective::allreduce, {1 << 20}));
+  ASSERT_TRUE(contest);
+  for (const std::int64_t size : {1 << 14, 1 << 20, 64 << 20}) {
+    const auto all = [](std::size_t) { return true; };
+    const auto winner = contest->winner(size, all);
+    ASSERT_TRUE(winner);
+    const double seconds = winner->seconds;
+    const auto at_most = [&](double most) {
+      return contest->winner(size, all, Contest::Of::files, {.most = most});
+    };
+    for (const double times : {2.0, Contest::kWorthwhile, 1.0001, 1.0}) {
+      const auto same = at_most(times * seconds);
+      ASSERT_TRUE(same) << size << " " << times;
+      EXPECT_EQ(same->contender, winner->contender) << size << " " << times;
+      EXPECT_EQ(same->seconds, seconds);
+    }
+    EXPECT_FALSE(at_most(0.99 * seconds)) << size;
+    EXPECT_FALSE(at_most(0.1 * seconds)) << size;
+  }
+}
+
 // How many threadblocks a connection gets is tried in several ways once trees have won.
 TEST(ContestVariantsLong, NoneOfTheWinnerIsFaster) {
   constexpr std::int64_t kSize = std::int64_t{1} << 30;
@@ -237,6 +261,20 @@ TEST(ContestLong, FewVariantsAreSomeOfAll) {
   }
   EXPECT_GE(Contest::kWorthwhile * few->winners().front()->seconds,
             all->winners().front()->seconds);
+}
+
+// Messages of one GPU to all others are many where these are, so Bruck's few are tried in one box.
+TEST(Contest, FewVariantsOfOneBoxHaveFewMessages) {
+  for (const bool is_one_box : {false, true}) {
+    const Fabric fabric = is_one_box ? test::star_of(12) : test::boxes_of_two(6);
+    FastestOptions options = options_for(Collective::allreduce, {1 << 24});
+    options.few_variants = true;
+    const auto few = Contest::hold(fabric, options);
+    ASSERT_TRUE(few);
+    const bool has_bruck = std::ranges::any_of(
+        few->candidates(), [](const Candidate& each) { return each.algorithm == "bruck"; });
+    EXPECT_EQ(has_bruck, is_one_box);
+  }
 }
 
 // Choosing the trees has lowered them, and what wins is that.

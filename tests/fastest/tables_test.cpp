@@ -60,8 +60,8 @@ TEST(Tables, WhatIsFarBehindIsABound) {
   auto contest = Contest::hold(fabric, options);
   ASSERT_TRUE(contest);
   const auto winner = [&](std::int64_t bytes) {
-    return contest->winner(
-        bytes, [](std::size_t) { return true; }, Contest::Of::programs, 1e-6);
+    return contest->winner(bytes, [](std::size_t) { return true; }, Contest::Of::programs,
+                           {.of_interest = 1e-6});
   };
   const auto small = winner(kSmall), large = winner(kLarge);
   ASSERT_TRUE(small && large);

@@ -15,15 +15,23 @@ namespace forestcoll::testing {
 
 namespace {
 
+// Open MPI's files are in a folder of this start: where two starts share one, as two halves of
+// these tests would, the one that ends may remove it while the other looks into it.
+Result start(const std::vector<std::string>& words, const std::string& input) {
+  const Scratch scratch;
+  RunOptions options;
+  options.program = "/usr/bin/env";
+  options.input = input;
+  options.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+                         "OMPI_MCA_orte_tmpdir_base=" + scratch / ""};
+  return run(words, options);
+}
+
 Result start(int ranks, const std::vector<std::string>& arguments, const std::string& input) {
   std::vector<std::string> words = {"mpirun", "--oversubscribe", "-np", std::to_string(ranks),
                                     FORESTCOLL_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  RunOptions options;
-  options.program = "/usr/bin/env";
-  options.input = input;
-  options.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
-  return run(words, options);
+  return start(words, input);
 }
 
 template <class Compiled>
@@ -56,9 +64,7 @@ Result mpirun_files(int ranks, const std::vector<std::string>& arguments) {
 Result run_alone(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {FORESTCOLL_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  RunOptions options;
-  options.program = "/usr/bin/env";
-  return run(words, options);
+  return start(words, {});
 }
 
 std::string schedule_of(const std::string& fabric, const CompileOptions& options) {
