@@ -167,9 +167,9 @@ class Simulator {
   /// Where a message needs more than 32 passes, T(P) of P passes is T(Q) plus (P − Q) times what a
   /// pass adds between Q/4 and Q. Q, from 32 on, is doubled until what a pass adds is the same over
   /// the last three doublings, within 0.3 %, or 0.75 % from 64 passes on, and no less than the
-  /// busiest link needs for it. Some never come to that: from 64 passes and half a million
-  /// operations on, what is extrapolated may be 2 % of the time apart by these three (4 % from two
-  /// million on). No time is below `least_seconds`.
+  /// busiest link needs for it. Some never come to that: from 64 passes and a million
+  /// operations on, what is extrapolated may be 3 % of the time apart by these three. No time is
+  /// below `least_seconds`.
   ///
   /// `sizes` are bytes of the whole buffer. Errors: M01 where a size is not positive, M05 where
   /// the schedule gets stuck with so few slots, M06 beyond max_events, R01 where it was asked to

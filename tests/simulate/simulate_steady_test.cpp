@@ -184,7 +184,7 @@ INSTANTIATE_TEST_SUITE_P(
                       SteadyCase{"dgx-h100-x4-rail", "greedy", Collective::allgather, "ideal", 100},
                       SteadyCase{"mi250-x1", "nccl-ring", Collective::allreduce, "mi250", 40}),
     steady_name);
-// Never steady, and taken to be so once half a million operations say about the same.
+// Never steady, and taken to be so once a million operations say about the same.
 INSTANTIATE_TEST_SUITE_P(UnsteadyLongest, SimulateSteady,
                          ::testing::Values(SteadyCase{"dragonfly-72", "double-tree",
                                                       Collective::allreduce, "a100", 160}),
