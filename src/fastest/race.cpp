@@ -105,16 +105,18 @@ std::vector<Race::Estimate> Race::take_first(std::size_t at_once) {
   return first;
 }
 
-// Twice as many as before.
+// Twice as many as before; 0: all. What a runtime has itself is not given up by an estimate.
 double Race::next_passes(std::size_t contender, double before) const {
   if (before == 0) return std::max(kFirstPasses, kFirstPart * contest_.passes(contender, bytes_));
-  return 2 * before;
+  return has_runtime_own(contest_.candidate(contender)) ? 0 : 2 * before;
 }
 
 // All of a costly simulation is for what few passes tell to be faster than the best.
 bool Race::is_promising(const Estimate& estimate) const {
   const std::size_t c = estimate.contender;
-  if (!best_ || !contest_.is_costly(c, bytes_)) return true;
+  if (!best_ || has_runtime_own(contest_.candidate(c)) || !contest_.is_costly(c, bytes_)) {
+    return true;
+  }
   return contest_.are_few_passes(next_passes(c, estimate.passes), c, bytes_) ||
          estimate.seconds < best_->seconds;
 }
@@ -136,6 +138,7 @@ void Race::try_out(const std::vector<Estimate>& tried, double goal) {
   const auto all_told = contest_.told_of(contenders, [&](std::size_t c) {
     double most = best;
     if (are_first && !contest_.variant_of(c)) most = most_of_variants(c) * goal;
+    if (are_first && has_runtime_own(contest_.candidate(c))) most = kForever;
     return contest_.estimate(c, bytes_, most, passes.at(c));
   });
   for (std::size_t i = 0; i < contenders.size(); ++i) {
