@@ -305,7 +305,11 @@ class Sweep {
                           : passes < 2 * kManyPasses ? kSteadyEnough
                                                      : kSteadyAtLast;
     const double unsteady = (*most - *least) / *most;
-    if (unsteady > enough && !is_settled_enough(unsteady * (1 - last->bytes / bytes))) {
+    // A larger size, asked for before, may have climbed above this one: nothing is extrapolated
+    // down.
+    const bool is_above = last->bytes >= bytes;
+    if (unsteady > enough &&
+        (is_above || !is_settled_enough(unsteady * (1 - last->bytes / bytes)))) {
       return std::nullopt;
     }
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
