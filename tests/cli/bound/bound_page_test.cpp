@@ -32,6 +32,8 @@ TEST(BoundPage, HasABarForTheStepAndTheLinksByWhoUsesThem) {
   // The picture's legend: NVLinks carry the allgather alone, NICs the allreduce.
   EXPECT_THAT(page, AllOf(HasSubstr(">A allgather tp 64M 300 GB/s"),
                           HasSubstr(">B allreduce dp 1G "), Not(HasSubstr("Not drawn"))));
+  EXPECT_THAT(report.out, HasSubstr("\nmore without taking from the others: allgather"));
+  EXPECT_THAT(page, HasSubstr("<li>More without taking from the others: allgather"));
   const std::size_t body = page.find("<body>"), end = page.find("</html>");
   pugi::xml_document parsed;
   EXPECT_TRUE(parsed.load_string(page.substr(body, end - body).c_str(), pugi::parse_full));
@@ -45,6 +47,17 @@ TEST(BoundPage, OfSeveralStepsAndWithoutBytes) {
   run_well({"bound", topology("torus-4x4"), "--groups", "DIV 4", "--relays", "--html", page});
   EXPECT_THAT(read_file(page), AllOf(HasSubstr("for a gigabyte each"), HasSubstr("<h2>allgather"),
                                      HasSubstr("<h2>allreduce"), HasSubstr(">2.667 GB/s<")));
+}
+
+TEST(BoundPage, NamesThePriceOfAFailure) {
+  const Scratch scratch;
+  auto command = two_operations(scratch / "page.html");
+  command.insert(command.end(), {"--drop", "box0/nic0", "--relays"});
+  const std::string out = run_well(command).out;
+  const std::size_t begin = out.find("before the failure: ");
+  ASSERT_NE(begin, std::string::npos) << out;
+  const std::string price = out.substr(begin + 1, out.find('\n', begin) - begin - 1);
+  EXPECT_THAT(read_file(scratch / "page.html"), HasSubstr("<li>B" + price + ".</li>"));
 }
 
 TEST(BoundPage, IsRefusedInWords) {

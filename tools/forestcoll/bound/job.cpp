@@ -195,12 +195,12 @@ Expected<ExitCode> run_bound_of_job(const Fabric& fabric, const BoundArguments& 
   if (options.check) {
     note(console, "checked: independent code finds that the lengths prove the bounds");
   }
+  const BesideBounds beside{*beyond, *std::move(before)};
   if (!options.html.empty()) {
-    const std::string page =
-        at_work("drawing the page", console, [&] { return job_page(*job, *bounds, fabric); });
+    const std::string page = at_work("drawing the page", console,
+                                     [&] { return job_page(*job, *bounds, beside, fabric); });
     if (const auto done = write_output(options.html, page); !done) return done.errors();
   }
-  const BesideBounds beside{*beyond, *std::move(before)};
   if (!options.json) {
     const std::string orders = options.place ? in_words(placements, *job, fabric) : "";
     return finish(write_output("-", orders + job_in_words(*job, *bounds, beside, fabric)));

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "common/job/figures.hpp"
-#include "common/job/report.hpp"
 #include "common/report/flags.hpp"
 #include "common/report/html_page.hpp"
 #include "common/report/time_report.hpp"
@@ -214,7 +214,16 @@ std::string link_bars(const JobStep& step, const StepBound& bound, const Fabric&
   return out.svg(top + kMargin, "parts of the links by operation");
 }
 
-std::string step_section(const JobStep& step, const StepBound& bound, const Fabric& fabric) {
+// A line of the report, as HTML.
+std::string as_sentence(std::string line) {
+  line.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(line.front())));
+  return xml_escaped(line) + ".";
+}
+
+std::string step_section(const Job& job, const std::vector<StepBound>& bounds,
+                         const BesideBounds& beside, std::size_t i, const Fabric& fabric) {
+  const JobStep& step = job.steps[i];
+  const StepBound& bound = bounds[i];
   const Topology drawn = by_users(step, bound, fabric);
   DrawOptions options;
   options.title = "Links by who uses them";
@@ -226,6 +235,9 @@ std::string step_section(const JobStep& step, const StepBound& bound, const Fabr
     text += fmt::format("<li>Limited by {}: {}{}{}.</li>\n", xml_escaped(line.links), line.length,
                         line.fillers.empty() ? "" : ", filled by ", xml_escaped(line.fillers));
   }
+  for (const std::string& line : lines_beside(job, bounds, beside, i)) {
+    text += fmt::format("<li>{}</li>\n", as_sentence(line));
+  }
   text += "</ul>\n" + link_bars(step, bound, fabric, colors_of(step, drawn));
   return text + (picture ? "<div class=\"wide\">" + *picture + "</div>\n"
                          : fmt::format("<p>Not drawn: {}.</p>\n",
@@ -234,7 +246,8 @@ std::string step_section(const JobStep& step, const StepBound& bound, const Fabr
 
 }  // namespace
 
-std::string job_page(const Job& job, const std::vector<StepBound>& bounds, const Fabric& fabric) {
+std::string job_page(const Job& job, const std::vector<StepBound>& bounds,
+                     const BesideBounds& beside, const Fabric& fabric) {
   const bool has_times = all_have_bytes(job, bounds);
   std::string body = fmt::format(
       "<p>Optima of {} on {} GPUs, of the links alone: latencies do not count. A bar is the time "
@@ -246,7 +259,7 @@ std::string job_page(const Job& job, const std::vector<StepBound>& bounds, const
     body += fmt::format("<p>All steps: {}.</p>\n", time_in_words(seconds_of(job, bounds)));
   }
   for (std::size_t i = 0; i < bounds.size(); ++i) {
-    body += step_section(job.steps[i], bounds[i], fabric);
+    body += step_section(job, bounds, beside, i, fabric);
   }
   return html_page("Collectives at once on " + fabric.topology.name, body);
 }

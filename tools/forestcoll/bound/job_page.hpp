@@ -6,16 +6,17 @@
 #include <vector>
 
 #include "common/fabric.hpp"
+#include "common/job/report.hpp"
 #include "forestcoll/job.hpp"
 #include "forestcoll/joint_bound.hpp"
 
 namespace forestcoll::cli {
 
 /// HTML with a bar for each step, and for each step the fabric with its links in the colours of the
-/// operations that use them, what part each kind of link gives to each, and the table of the
-/// report. Where the fabric is too large to be drawn, the page says so. Same input, same bytes.
-/// Cost: for each step that of a picture.
+/// operations that use them, what part each kind of link gives to each, the table of the report,
+/// and what the step has beside its bound. Where the fabric is too large to be drawn, the page says
+/// so. Same input, same bytes. Cost: for each step that of a picture.
 [[nodiscard]] std::string job_page(const Job& job, const std::vector<StepBound>& bounds,
-                                   const Fabric& fabric);
+                                   const BesideBounds& beside, const Fabric& fabric);
 
 }  // namespace forestcoll::cli

@@ -1,6 +1,7 @@
 // The report of process groups that run at once.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,11 @@ struct BindingLine {
 };
 [[nodiscard]] std::vector<BindingLine> binding_lines(const JobStep& step, const StepBound& bound,
                                                      const Fabric& fabric);
+/// What a step has beside its bound, in a line each: what its failure costs, and which operations
+/// can have more than the bottleneck leaves to all.
+[[nodiscard]] std::vector<std::string> lines_beside(const Job& job,
+                                                    const std::vector<StepBound>& bounds,
+                                                    const BesideBounds& beside, std::size_t step);
 /// A row for each operation: what it gets at once and alone, and what it uses of the links.
 [[nodiscard]] Table table_of_operations(const JobStep& step, const StepBound& bound,
                                         const Fabric& fabric);

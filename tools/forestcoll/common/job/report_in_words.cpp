@@ -49,7 +49,7 @@ std::string binding_in_words(const JobStep& step, const StepBound& bound, const 
          text;
 }
 
-// Who can have more than at the joint rate while the others have as much.
+// Who can have more than at the joint rate while the others have as much; empty where nobody can.
 std::string beyond_in_words(const JobStep& step, const StepBound& bound,
                             const MaxMinRates& beyond) {
   const StepFigures figures(step, bound);
@@ -63,7 +63,7 @@ std::string beyond_in_words(const JobStep& step, const StepBound& bound,
                           rate_in_words(figures.part_of(level.rate, i), is_exact));
     }
   }
-  return text.empty() ? text : "more without taking from the others: " + text + "\n";
+  return text.empty() ? text : "more without taking from the others: " + text;
 }
 
 // Operations of the command line have it in their names.
@@ -76,7 +76,7 @@ std::string name_with_weight(const JobOperation& operation) {
 
 std::string before_in_words(const JointOptimum& before, const JointOptimum& after) {
   return fmt::format(
-      "before the failure: {} GB/s; {}\n", rate_in_words(before.reached, before.is_exact()),
+      "before the failure: {} GB/s; {}", rate_in_words(before.reached, before.is_exact()),
       before.reached == after.reached ? "it costs nothing"
                                       : change_in_words(before.reached, after.reached) + " since");
 }
@@ -109,12 +109,14 @@ std::string step_in_words(const JobStep& step, const StepBound& bound, const Max
   if (!bound.together.is_exact()) {
     text += fmt::format("  proved so far; at most {} GB/s\n", number(bound.together.at_most));
   }
-  if (before != nullptr) text += before_in_words(*before, bound.together);
+  if (before != nullptr) text += before_in_words(*before, bound.together) + "\n";
   if (step.operations.size() > 1) {
     text += fmt::format("one after the other: {} GB/s{}{}\n", number(bound.in_turn), largest,
                         with_time(figures.seconds_in_turn()));
   }
-  return text + beyond_in_words(step, bound, beyond) + binding_in_words(step, bound, fabric);
+  const std::string more = beyond_in_words(step, bound, beyond);
+  if (!more.empty()) text += more + "\n";
+  return text + binding_in_words(step, bound, fabric);
 }
 
 }  // namespace
@@ -129,6 +131,17 @@ std::vector<BindingLine> binding_lines(const JobStep& step, const StepBound& bou
     }
     lines.push_back({std::move(line.links), std::move(line.length), std::move(names)});
   }
+  return lines;
+}
+
+std::vector<std::string> lines_beside(const Job& job, const std::vector<StepBound>& bounds,
+                                      const BesideBounds& beside, std::size_t step) {
+  std::vector<std::string> lines;
+  if (!beside.before.empty()) {
+    lines.push_back(before_in_words(beside.before[step], bounds[step].together));
+  }
+  std::string more = beyond_in_words(job.steps[step], bounds[step], beside.beyond[step]);
+  if (!more.empty()) lines.push_back(std::move(more));
   return lines;
 }
 
