@@ -194,15 +194,18 @@ class Sweep {
     return std::ldexp(kFirstRung * runs_.full_pass(), static_cast<int>(i));
   }
 
+  // As if no other size had been asked for, however far the ladder goes.
   Expected<double> time_of(double bytes) {
     if (is_short(bytes)) return known_seconds(bytes);
-    for (std::size_t i = ladder_.size(); !slope(bytes); ++i) {
-      if (rung(i) > bytes) return known_seconds(bytes);
+    for (std::size_t i = 0; rung(i) <= bytes; ++i) {
       const auto taken = climb(i, bytes, i == 0 ? kFurtherPasses : 0);
       if (!taken || *taken == kForever) return taken;
+      const auto slope = this->slope(i, bytes);
+      if (!slope) continue;
+      const double told = ladder_[i].seconds + (bytes - ladder_[i].bytes) * *slope;
+      return std::max(told, model_.least_seconds(parameters_, bytes));
     }
-    const double told = ladder_.back().seconds + (bytes - ladder_.back().bytes) * *slope(bytes);
-    return std::max(told, model_.least_seconds(parameters_, bytes));
+    return known_seconds(bytes);
   }
 
   // Whatever is known: what is told does not depend on it.
@@ -290,12 +293,12 @@ class Sweep {
                            : runs_.at(bytes).activities;
   }
 
-  // Seconds that another byte takes, up to so many in all, once that no longer changes. While
-  // passes still fill gaps that the first ones left, they add less than their links need, and do so
-  // steadily.
-  [[nodiscard]] std::optional<double> slope(double bytes) const {
-    if (ladder_.size() < kLeastRungs) return std::nullopt;
-    const Rung* last = &ladder_.back();
+  // Seconds that another byte takes beyond rung `i`, up to so many in all, once that no longer
+  // changes. While passes still fill gaps that the first ones left, they add less than their links
+  // need, and do so steadily.
+  [[nodiscard]] std::optional<double> slope(std::size_t i, double bytes) const {
+    if (i + 1 < kLeastRungs) return std::nullopt;
+    const Rung* last = &ladder_[i];
     const std::array<double, 3> slopes = {slope_between(last[-3], last[-2]),
                                           slope_between(last[-2], last[-1]),
                                           slope_between(last[-1], last[0])};
@@ -305,11 +308,7 @@ class Sweep {
                           : passes < 2 * kManyPasses ? kSteadyEnough
                                                      : kSteadyAtLast;
     const double unsteady = (*most - *least) / *most;
-    // A larger size, asked for before, may have climbed above this one: nothing is extrapolated
-    // down.
-    const bool is_above = last->bytes >= bytes;
-    if (unsteady > enough &&
-        (is_above || !is_settled_enough(unsteady * (1 - last->bytes / bytes)))) {
+    if (unsteady > enough && !is_settled_enough(i, unsteady * (1 - last->bytes / bytes))) {
       return std::nullopt;
     }
     const double rounding = 2 * options_.tolerance;  // of the times at both ends
@@ -318,9 +317,9 @@ class Sweep {
   }
 
   // Where simulations of further passes would take long.
-  [[nodiscard]] bool is_settled_enough(double unsteady_part) const {
-    if (ladder_.back().bytes < kManyPasses * runs_.full_pass()) return false;
-    return ladder_.back().activities >= kManyActivities && unsteady_part <= kUnsteadyPart;
+  [[nodiscard]] bool is_settled_enough(std::size_t i, double unsteady_part) const {
+    if (ladder_[i].bytes < kManyPasses * runs_.full_pass()) return false;
+    return ladder_[i].activities >= kManyActivities && unsteady_part <= kUnsteadyPart;
   }
 
   // No transfer is faster than its links, whatever the tolerance.

@@ -54,7 +54,12 @@ TEST_P(SimulateSteady, IsWhatEveryPassTakes) {
   ASSERT_EQ(quick.times.size(), 2U);
   EXPECT_NEAR(quick.times[0].seconds, whole, 0.01 * whole);
   for (const auto& link : quick.links) EXPECT_LE(link.busy, 1) << link.src << " " << link.dst;
-  // What is known already, and a limit that is not reached, change nothing.
+  // Neither does the order of sizes, nor what is known already, nor a limit that is not reached,
+  // change anything.
+  const auto downwards = simulated(xml, topology, {64 * size, size}, parameters);
+  ASSERT_EQ(downwards.times.size(), 2U);
+  EXPECT_EQ(downwards.times[0].seconds, quick.times[1].seconds);
+  EXPECT_EQ(downwards.times[1].seconds, quick.times[0].seconds);
   const double taken = quick.times[1].seconds;
   forestcoll::KnownRuns known;
   SimulationOptions limited;
