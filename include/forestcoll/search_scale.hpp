@@ -18,9 +18,7 @@ inline constexpr std::size_t kMostRanksOfFewTrees = 1024;
 /// Plans, each in several shapes and with many operations.
 inline constexpr std::size_t kMostRanksOfPlans = 128;
 /// An all-to-all, which has as many messages as there are pairs, and few that are alike.
-inline constexpr std::size_t kMostRanksOfPaths = 32;
-/// The same in a table of `compare`, which may take longer than a default.
-inline constexpr std::size_t kMostRanksOfPathsCompared = 128;
+inline constexpr std::size_t kMostRanksOfPaths = 128;
 /// For a question that is not about the schedule, such as what is reached after a failure.
 inline constexpr std::size_t kMostRanksAsked = 64;
 

@@ -124,6 +124,20 @@ TEST(SynthDefaultLong, OnMoreThan128GpusFewVariantsAreSimulated) {
   EXPECT_THAT(chosen.err, HasSubstr("of few variants, as comparing all takes longer"));
 }
 
+// As all that has windows, no slower than the runtime's own order at either end of it.
+TEST(SynthDefaultLong, AnAlltoallOf40GpusIsSimulated) {
+  const Scratch scratch;
+  const std::string fabric = scratch / "h100.json";
+  run_well({"topo", "gen", "dgx-h100", "--boxes", "5", "-o", fabric});
+  const auto chosen =
+      run_well({"synth", fabric, "-c", "alltoall", "--json", "-v", "-o", scratch / "a"});
+  const Json json = Json::parse(chosen.out);
+  ASSERT_TRUE(json.contains("window"));
+  ASSERT_EQ(json["window"]["times"].size(), 3U);
+  for (const Json& time : json["window"]["times"]) EXPECT_LE(time["ratio"], 1.002) << time;
+  EXPECT_THAT(chosen.err, HasSubstr("of few variants, as comparing all takes longer"));
+}
+
 TEST(SynthDefaultLong, PlansOfMoreThan128GpusAreChosenByRate) {
   const Scratch scratch;
   const auto chosen =

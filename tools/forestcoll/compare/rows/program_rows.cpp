@@ -202,7 +202,7 @@ Expected<std::vector<AlgorithmTimes>> time_programs(const Fabric& fabric,
                                                     const RowsRequest& request, ProgressBar& bar,
                                                     LiveRows& live) {
   const std::size_t ranks = fabric.network.ranks.size();
-  const std::size_t most = request.demand                  ? scale::kMostRanksOfPathsCompared
+  const std::size_t most = request.demand                  ? scale::kMostRanksOfPaths
                            : is_rooted(request.collective) ? scale::kMostRanksOfFewTrees
                                                            : scale::kMostRanksOfRoots;
   if (ranks > most) {
