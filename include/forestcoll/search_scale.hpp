@@ -70,6 +70,9 @@ inline constexpr std::int64_t kMostEventsOfTrees = 5'000'000;
 /// Steps of a program, or edges of a plan's trees: it is simulated again and again. Of a program of
 /// more than `kMostRanksOfRoots` ranks, as many of each rank.
 inline constexpr std::size_t kMostSteps = 64'000, kMostStepsOfRank = 640;
+/// Edges of the trees that a runtime has by itself, which are simulated whatever their steps, as
+/// files are compared with them.
+inline constexpr std::size_t kMostEdgesOfOwn = std::size_t{1} << 20;
 /// Steps at least that a program of few variants has in the most instances, where it is made in
 /// several.
 inline constexpr std::size_t kMostStepsOfInstances = 128'000;

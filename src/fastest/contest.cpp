@@ -282,7 +282,9 @@ bool Contest::serves_around(std::size_t contender, std::int64_t bytes) const {
 }
 
 bool Contest::fits(std::size_t contender) const {
-  return of_plans() || program(contender).threadblocks <= compile_.lowering.max_threadblocks;
+  const Program& asked = program(contender);
+  return of_plans() ||
+         (!asked.built_in && asked.threadblocks <= compile_.lowering.max_threadblocks);
 }
 
 bool Contest::is_divided(std::size_t contender, std::int64_t bytes) const {

@@ -160,7 +160,7 @@ class Contest {
   [[nodiscard]] bool serves_around(std::size_t contender, std::int64_t bytes) const;
   /// Whether its chunks divide that size, whatever `counts` says. REQUIRES: it is there.
   [[nodiscard]] bool is_divided(std::size_t contender, std::int64_t bytes) const;
-  /// Whether the GPU holds its threadblocks. REQUIRES: it is there.
+  /// Whether a file says it, and the GPU holds its threadblocks. REQUIRES: it is there.
   [[nodiscard]] bool fits(std::size_t contender) const;
   /// Up to which it is for: Simple has no room for more. REQUIRES: it is there.
   [[nodiscard]] std::int64_t max_bytes(std::size_t contender) const;

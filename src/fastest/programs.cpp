@@ -27,6 +27,7 @@ constexpr std::int32_t kMostOfPaths = 4, kMostOfSmall = 2;
 // Twice the instances have so many times the steps at least: twice, where nothing is merged.
 constexpr double kStepsOfTwice = 1.5;
 constexpr double kMostTreesOfMessage = 16;
+constexpr double kAny = std::numeric_limits<double>::infinity();  // steps
 // Of few variants: lowering takes longer than a default should where so many would have to.
 constexpr double kMostTreesOfMessageOfFew = 2;
 
@@ -90,11 +91,20 @@ class ProgramMaker {
   }
 
  private:
+  // What is lowered: `built_in` is as in `LowerOptions`.
+  struct Asked {
+    std::size_t candidate = 0;
+    std::int32_t instances = 1;
+    bool built_in = false;
+  };
+
   // A runtime's own kernels are not held to the threadblocks that a file may have here.
-  [[nodiscard]] LowerOptions lowering_of(const Candidate& candidate, std::int32_t instances) const {
+  [[nodiscard]] LowerOptions lowering_of(const Asked& asked) const {
+    const Candidate& candidate = candidates_[asked.candidate];
     LowerOptions lowering = options_.lowering;
-    lowering.instances = instances;
+    lowering.instances = asked.instances;
     lowering.waiting = candidate.waiting;
+    lowering.built_in = lowering.built_in || asked.built_in;
     if (has_runtime_own(candidate)) {
       lowering.max_threadblocks = std::max(lowering.max_threadblocks, default_sms(lowering.target));
     }
@@ -102,11 +112,15 @@ class ProgramMaker {
   }
 
   // By taller trees with fewer peers.
-  [[nodiscard]] bool may_be_fitted(std::size_t number, std::int32_t instances) const {
-    const Candidate& candidate = candidates_[number];
-    return instances == 1 && candidate.algorithm == "forestcoll" && !candidate.routes;
+  [[nodiscard]] bool may_be_fitted(const Asked& asked) const {
+    const Candidate& candidate = candidates_[asked.candidate];
+    return asked.instances == 1 && candidate.algorithm == "forestcoll" && !candidate.routes;
   }
 
+  [[nodiscard]] bool is_known(const Asked& asked) const {
+    return candidates_[asked.candidate].chosen.schedule &&
+           asked.instances == options_.lowering.instances;
+  }
   [[nodiscard]] const Schedule& known(std::size_t candidate) const {
     return *candidates_[candidate].chosen.schedule;
   }
@@ -115,19 +129,22 @@ class ProgramMaker {
                                             std::optional<std::int32_t> asked = {},
                                             bool has_first = false) const {
     std::vector<Program> made;
-    const double most_steps = static_cast<double>(most_steps_);
-    double steps = has_first ? 0
-                             : least_steps(candidates_[candidate].forest(),
-                                           kMostTreesOfMessage);  // of the next
+    const CollectiveForest& forest = candidates_[candidate].forest();
+    const bool is_own = has_runtime_own(candidates_[candidate]) && !candidates_[candidate].routes &&
+                        least_steps(forest, 1) <= static_cast<double>(scale::kMostEdgesOfOwn);
+    const auto most_steps = static_cast<double>(most_steps_);
+    double limit = has_first || is_own ? kAny : most_steps;
+    double steps = least_steps(forest, kMostTreesOfMessage);  // of the next
     for (const std::int32_t instances : kInstances) {
-      if (instances > most || steps > most_steps) break;
+      if (instances > most || steps > limit) break;
       const std::int32_t n = asked.value_or(instances);
-      const bool is_first = has_first && made.empty();
-      auto next = make_one(candidate, n, is_first ? kAny : most_steps);
+      auto next = make_one({candidate, n}, limit);
+      if (!next && made.empty() && is_own) next = make_one({candidate, n, true}, limit);
       if (!next && made.empty()) return next.errors();
       if (!next || next->is_too_long) break;
       steps = kStepsOfTwice * next->steps;
       if (next->program) made.push_back(*std::move(next->program));
+      limit = most_steps;
       if (asked || options_.synthesis.packing.stop.stop_requested()) break;
     }
     return made;
@@ -142,21 +159,19 @@ class ProgramMaker {
   }
 
   // None where the candidate has it.
-  Expected<std::optional<Schedule>> lower(std::size_t number, std::int32_t instances) const {
+  Expected<std::optional<Schedule>> lower(const Asked& asked) const {
     const std::optional<Schedule> none;
-    Candidate& candidate = candidates_[number];
-    const LowerOptions lowering = lowering_of(candidate, instances);
-    if (candidate.chosen.schedule && instances == options_.lowering.instances) return none;
-    auto schedule = lower_candidate(candidate, fabric_, lowering);
+    Candidate& candidate = candidates_[asked.candidate];
+    if (is_known(asked)) return none;
+    auto schedule = lower_candidate(candidate, fabric_, lowering_of(asked));
     if (schedule) return std::optional(*std::move(schedule));
-    if (!may_be_fitted(number, instances)) return schedule.errors();
+    if (!may_be_fitted(asked)) return schedule.errors();
     auto fitted = choose::fit_threadblocks(candidate.chosen.synthesis, fabric_, options_);
     if (!fitted.fits) return schedule.errors();
     candidate.chosen = std::move(fitted.chosen);
     return none;
   }
 
-  static constexpr double kAny = std::numeric_limits<double>::infinity();
   struct MadeOne {
     double steps = 0;  // of all ranks
     bool is_too_long = false;
@@ -164,29 +179,29 @@ class ProgramMaker {
   };
 
   // Up to `most` steps.
-  Expected<MadeOne> make_one(std::size_t candidate, std::int32_t instances, double most) const {
-    auto program = of_classes(candidate, instances);
-    if (!program && !may_be_fitted(candidate, instances)) return program.errors();
+  Expected<MadeOne> make_one(const Asked& asked, double most) const {
+    auto program = of_classes(asked);
+    if (!program && !may_be_fitted(asked)) return program.errors();
     if (program && *program) {
       if ((*program)->steps > most) return MadeOne{(*program)->steps, true};
       return **std::move(program);
     }
-    auto lowered = lower(candidate, instances);
+    auto lowered = lower(asked);
     if (!lowered) return lowered.errors();
-    const Schedule& schedule = *lowered ? **lowered : known(candidate);
+    const Schedule& schedule = *lowered ? **lowered : known(asked.candidate);
     const auto steps = static_cast<double>(step_count(schedule));
     if (steps > most) return MadeOne{steps, true};
-    return MadeOne{steps, false, prepared(candidate, instances, schedule, {})};
+    return MadeOne{steps, false, prepared(asked, schedule, {})};
   }
 
   // Where one rank of each class does what all do, no other is lowered or simulated.
-  Expected<std::optional<MadeOne>> of_classes(std::size_t number, std::int32_t instances) const {
+  Expected<std::optional<MadeOne>> of_classes(const Asked& asked) const {
     const std::optional<MadeOne> none;
-    const Candidate& candidate = candidates_[number];
-    const bool is_known = candidate.chosen.schedule && instances == options_.lowering.instances;
-    if (is_known || candidate.exchange || candidate.routes || candidate.is_direct) return none;
-    const LowerOptions lowering = lowering_of(candidate, instances);
-    const auto lowered = schedule::lower_classes(candidate.forest(), lowering);
+    const Candidate& candidate = candidates_[asked.candidate];
+    if (is_known(asked) || candidate.exchange || candidate.routes || candidate.is_direct) {
+      return none;
+    }
+    const auto lowered = schedule::lower_classes(candidate.forest(), lowering_of(asked));
     if (!lowered) return lowered.errors();
     if (!*lowered) return none;
     const schedule::ClassSchedule& classes = **lowered;
@@ -198,22 +213,22 @@ class ProgramMaker {
           return std::pair(views.seen(sender, sender).value,
                            views.seen(sender, Rank(ends.second)).value);
         }};
-    auto program = prepared(number, instances, classes.schedule, images);
+    auto program = prepared(asked, classes.schedule, images);
     if (!program) return none;
     const auto steps = static_cast<double>(step_count(classes.schedule) * views.images());
     return std::optional(MadeOne{steps, false, std::move(program)});
   }
 
-  std::optional<Program> prepared(std::size_t number, std::int32_t instances,
-                                  const Schedule& schedule, const simulate::Images& images) const {
-    const Candidate& candidate = candidates_[number];
+  std::optional<Program> prepared(const Asked& asked, const Schedule& schedule,
+                                  const simulate::Images& images) const {
+    const Candidate& candidate = candidates_[asked.candidate];
     audit::Program program = choose::program_of(schedule);
     const Fingerprint fingerprint = fingerprint_of(program);
     auto made = simulate::prepare_program(std::move(program), fabric_.topology, links_, images);
     if (!made) return std::nullopt;
-    if (candidate.routes) note_rate(candidates_[number], schedule);
-    return Program{.candidate = number,
-                   .instances = instances,
+    if (candidate.routes) note_rate(candidates_[asked.candidate], schedule);
+    return Program{.candidate = asked.candidate,
+                   .instances = asked.instances,
                    .simulator = std::move(made->simulator),
                    .chunks = schedule.chunks,
                    .threadblocks = schedule.max_threadblocks(),
@@ -221,7 +236,8 @@ class ProgramMaker {
                    .steps = schedule.max_steps(),
                    .simulated_steps = made->steps,
                    .fingerprint = fingerprint,
-                   .no_ll128 = why_not_ll128(candidate)};
+                   .no_ll128 = why_not_ll128(candidate),
+                   .built_in = asked.built_in};
   }
 
   // What goes along paths that a program cuts into parts reaches what these put on the links; 0

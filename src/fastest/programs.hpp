@@ -27,7 +27,8 @@ struct Program {
   std::int32_t threadblocks = 0, channels = 0, steps = 0;
   std::int64_t simulated_steps = 0;  ///< for each pass; 0: not known
   Fingerprint fingerprint;
-  std::string no_ll128;  ///< why not
+  std::string no_ll128;   ///< why not
+  bool built_in = false;  ///< a runtime's own that is too large for a file
   /// Of MSCCL++: the plan as it is written, once it is chosen. It was lowered before.
   std::function<Expected<ExecutionPlan>()> lower = {};
   std::int64_t max_bytes = std::numeric_limits<std::int64_t>::max();  ///< for which it is
