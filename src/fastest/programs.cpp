@@ -150,11 +150,11 @@ class ProgramMaker {
     return made;
   }
 
-  // The most of these that fit.
+  // The most of these that fit, and are not too long.
   Expected<std::vector<Program>> make_widest(std::size_t candidate) const {
     for (std::int32_t instances = kMostOfPaths;; instances /= 2) {
       auto widest = make(candidate, instances);
-      if (widest || instances == 1) return widest;
+      if ((widest && !widest->empty()) || instances == 1) return widest;
     }
   }
 

@@ -8,6 +8,7 @@
 #include "forestcoll/codes.hpp"
 #include "forestcoll/emit.hpp"
 #include "forestcoll/fastest.hpp"
+#include "forestcoll/generate.hpp"
 #include "forestcoll/verify.hpp"
 #include "schedule/alltoall/alltoall_schedule.hpp"
 #include "schedule/run.hpp"
@@ -51,6 +52,20 @@ TEST(FastestAlltoallLongest, IsTheFastestOfAll) {
       EXPECT_LE(winners[i]->seconds, Contest::kWorthwhile * best) << name;
     }
   }
+}
+
+// In four instances these have more steps on 72 GPUs than a program may have.
+TEST(FastestAlltoallLong, TakesFewerInstancesWhereMoreAreTooLong) {
+  const auto document = generate("dgx-h100", {{"boxes", "9"}});
+  ASSERT_TRUE(document);
+  const Fabric fabric = test::fabric_of(to_topology_json(*document));
+  FastestOptions options = alltoall_of({72 << 20});
+  options.algorithms = {"nccl-pxn", "hierarchical"};
+  options.few_variants = true;
+  auto contest = Contest::hold(fabric, options);
+  ASSERT_TRUE(contest) << to_string(contest.errors().front());
+  EXPECT_THAT(contest->algorithms(), ::testing::UnorderedElementsAre("nccl-pxn", "hierarchical"));
+  EXPECT_LT(contest->all_programs().back()->instances, 4);
 }
 
 TEST(FastestAlltoallLong, IsWrittenAsChosen) {
