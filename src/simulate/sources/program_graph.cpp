@@ -33,7 +33,6 @@ class ProgramGraph {
         chunk_(passes_of_chunk(maker_.protocol(), chunk_bytes)) {}
 
   EventGraph build() {
-    make_room();
     for (const std::int32_t b : classes_.first) add_steps(block(b));
     for (const std::int32_t b : classes_.first) {
       add_program_order(block(b));
@@ -58,18 +57,6 @@ class ProgramGraph {
   }
   [[nodiscard]] std::int32_t next_activity() const {
     return static_cast<std::int32_t>(maker_.graph.activities.size());
-  }
-
-  // Each activity waits for the one before it, and may wait for a flag, a message and a slot.
-  void make_room() {
-    std::size_t steps = 0;
-    for (const std::int32_t b : classes_.first) steps += index(block(b).end - block(b).begin) + 1;
-    begin_.reserve(steps);
-    const double all = activity_count(steps_, classes_, chunk_);
-    const auto once = static_cast<std::size_t>(all / static_cast<double>(chunk_.passes));
-    constexpr std::size_t kMostWaits = 4;
-    maker_.graph.activities.reserve(once);
-    maker_.graph.waits.reserve(kMostWaits * once);
   }
 
   void add_steps(const StepGraph::Block& block) {
@@ -113,11 +100,9 @@ class ProgramGraph {
   std::int32_t kind(std::int32_t b, double gbs) {
     const std::int32_t route = classes_.route[index(classes_.of_sender[index(b)])];
     const double most = maker_.most_on_links(routes_[index(b)], gbs);
-    if (route == last_.route && most == last_.most) return last_.kind;
     const auto next = static_cast<std::int32_t>(maker_.graph.kinds.size());
     const auto [at, is_new] = kinds_.emplace(std::pair(route, most), next);
     if (is_new) maker_.graph.kinds.push_back({classes_.routes[index(route)], most});
-    last_ = {route, most, at->second};
     return at->second;
   }
 
@@ -167,11 +152,6 @@ class ProgramGraph {
   std::vector<std::size_t> begin_of_class_;
   std::vector<std::int32_t> begin_;  // activity of every step of a class, and that after the last
   std::map<std::pair<std::int32_t, double>, std::int32_t> kinds_;  // by route, and what it takes
-  struct {
-    std::int32_t route = -1;
-    double most = 0;
-    std::int32_t kind = -1;
-  } last_;  // most steps of a threadblock are of one kind
 };
 
 }  // namespace
